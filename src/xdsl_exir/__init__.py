@@ -1,0 +1,1 @@
+"""xdsl-exir: PyTorch's Export IR as MLIR, through xDSL."""

@@ -1,0 +1,47 @@
+"""Every error xdsl-exir raises on purpose. Anything else that escapes is a bug."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class ExirError(Exception):
+    """Root of all errors of xdsl-exir. The text names what is wrong and where."""
+
+
+class LoadError(ExirError):
+    """A file or program that cannot be read: damaged, hostile, or of a form the importers do not know."""
+
+
+class SpecError(ExirError):
+    """An operator specification that does not parse or contradicts itself."""
+
+
+class VerificationError(ExirError):
+    """A program that breaks the rules of its stage. Lists every violation with its location."""
+
+
+class InputError(ExirError):
+    """Inputs that do not fit a program's signature: their number, structure, dtype, shape or range."""
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """One thing in the way: an operator, why it is in the way, and the source line it came from."""
+
+    operator: str
+    reason: str
+    location: str = ""
+
+    def __str__(self) -> str:
+        at = f" ({self.location})" if self.location else ""
+        return f"{self.operator}: {self.reason}{at}"
+
+
+class UnsupportedError(ExirError, NotImplementedError):
+    """Lists every operator and dtype that stands in the way, before any work is done."""
+
+    def __init__(self, items: Sequence[Unsupported]):
+        self.items = tuple(items)
+        super().__init__("unsupported: " + "; ".join(dict.fromkeys(str(item) for item in items)))
