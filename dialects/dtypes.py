@@ -1,7 +1,8 @@
 """PyTorch's dtypes, in one table: every name a dtype goes by, in every place that names it.
 
 A dtype is written `Float` in operator specs (ScalarType names, as in ExecuTorch's edge.yaml), `float32` in Python,
-`7` in `.pt2` files and enum defaults of schemas, `f32` in MLIR and `<f4` in NumPy. Promotion of dtypes lives in
+`6` in
+enum defaults of schemas, `7` in `.pt2` files, `f32` in MLIR and `<f4` in NumPy. Promotion of dtypes lives in
 `dtype_rules`, not here.
 """
 
@@ -49,7 +50,9 @@ class DType:
     torch_name: str
     """Python name, as in `torch.float32`: `float32`."""
     code: int
-    """c10::ScalarType enum value, as schema defaults write it; `.pt2` files add one."""
+    """c10::ScalarType enum value, as schema defaults write it."""
+    serialized_code: int
+    """torch._export.serde.schema.ScalarType value, as `.pt2` files write it."""
     mlir_type: Attribute
     """The builtin type of a tensor's elements."""
     category: Category
@@ -82,25 +85,27 @@ def _int(bits: int, signed: bool = True) -> IntegerType:
 
 _ML_DTYPES = frozenset({"bfloat16", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz"})
 
-Byte = DType("Byte", "uint8", 0, _int(8, signed=False), Category.INT, 8)
-Char = DType("Char", "int8", 1, _int(8), Category.INT, 8)
-Short = DType("Short", "int16", 2, _int(16), Category.INT, 16)
-Int = DType("Int", "int32", 3, _int(32), Category.INT, 32)
-Long = DType("Long", "int64", 4, _int(64), Category.INT, 64)
-Half = DType("Half", "float16", 5, Float16Type(), Category.FLOAT, 16)
-Float = DType("Float", "float32", 6, Float32Type(), Category.FLOAT, 32)
-Double = DType("Double", "float64", 7, Float64Type(), Category.FLOAT, 64)
-ComplexFloat = DType("ComplexFloat", "complex64", 9, ComplexType(Float32Type()), Category.COMPLEX, 64)
-ComplexDouble = DType("ComplexDouble", "complex128", 10, ComplexType(Float64Type()), Category.COMPLEX, 128)
-Bool = DType("Bool", "bool", 11, _int(1), Category.BOOL, 8)
-BFloat16 = DType("BFloat16", "bfloat16", 15, BFloat16Type(), Category.FLOAT, 16)
-Float8_e5m2 = DType("Float8_e5m2", "float8_e5m2", 23, Float8E5M2Type(), Category.FLOAT, 8)
-Float8_e4m3fn = DType("Float8_e4m3fn", "float8_e4m3fn", 24, Float8E4M3FNType(), Category.FLOAT, 8)
-Float8_e5m2fnuz = DType("Float8_e5m2fnuz", "float8_e5m2fnuz", 25, Float8E5M2FNUZType(), Category.FLOAT, 8)
-Float8_e4m3fnuz = DType("Float8_e4m3fnuz", "float8_e4m3fnuz", 26, Float8E4M3FNUZType(), Category.FLOAT, 8)
-UInt16 = DType("UInt16", "uint16", 27, _int(16, signed=False), Category.INT, 16)
-UInt32 = DType("UInt32", "uint32", 28, _int(32, signed=False), Category.INT, 32)
-UInt64 = DType("UInt64", "uint64", 29, _int(64, signed=False), Category.INT, 64)
+Byte = DType("Byte", "uint8", 0, 1, _int(8, signed=False), Category.INT, 8)
+Char = DType("Char", "int8", 1, 2, _int(8), Category.INT, 8)
+Short = DType("Short", "int16", 2, 3, _int(16), Category.INT, 16)
+Int = DType("Int", "int32", 3, 4, _int(32), Category.INT, 32)
+Long = DType("Long", "int64", 4, 5, _int(64), Category.INT, 64)
+Half = DType("Half", "float16", 5, 6, Float16Type(), Category.FLOAT, 16)
+Float = DType("Float", "float32", 6, 7, Float32Type(), Category.FLOAT, 32)
+Double = DType("Double", "float64", 7, 8, Float64Type(), Category.FLOAT, 64)
+ComplexFloat = DType("ComplexFloat", "complex64", 9, 10, ComplexType(Float32Type()), Category.COMPLEX, 64)
+ComplexDouble = DType(
+    "ComplexDouble", "complex128", 10, 11, ComplexType(Float64Type()), Category.COMPLEX, 128
+)
+Bool = DType("Bool", "bool", 11, 12, _int(1), Category.BOOL, 8)
+BFloat16 = DType("BFloat16", "bfloat16", 15, 13, BFloat16Type(), Category.FLOAT, 16)
+Float8_e5m2 = DType("Float8_e5m2", "float8_e5m2", 23, 30, Float8E5M2Type(), Category.FLOAT, 8)
+Float8_e4m3fn = DType("Float8_e4m3fn", "float8_e4m3fn", 24, 29, Float8E4M3FNType(), Category.FLOAT, 8)
+Float8_e5m2fnuz = DType("Float8_e5m2fnuz", "float8_e5m2fnuz", 25, 32, Float8E5M2FNUZType(), Category.FLOAT, 8)
+Float8_e4m3fnuz = DType("Float8_e4m3fnuz", "float8_e4m3fnuz", 26, 31, Float8E4M3FNUZType(), Category.FLOAT, 8)
+UInt16 = DType("UInt16", "uint16", 27, 28, _int(16, signed=False), Category.INT, 16)
+UInt32 = DType("UInt32", "uint32", 28, 34, _int(32, signed=False), Category.INT, 32)
+UInt64 = DType("UInt64", "uint64", 29, 35, _int(64, signed=False), Category.INT, 64)
 
 DTYPES: tuple[DType, ...] = (
     Byte,
@@ -129,3 +134,4 @@ BY_NAME = {dtype.name: dtype for dtype in DTYPES}
 BY_TORCH_NAME = {dtype.torch_name: dtype for dtype in DTYPES}
 BY_CODE = {dtype.code: dtype for dtype in DTYPES}
 BY_MLIR_TYPE = {dtype.mlir_type: dtype for dtype in DTYPES}
+BY_SERIALIZED_CODE = {dtype.serialized_code: dtype for dtype in DTYPES}
