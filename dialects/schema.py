@@ -1,0 +1,281 @@
+"""PyTorch's FunctionSchema language: operator signatures as text, parsed to frozen dataclasses and printed back.
+
+    aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+
+One `parse` per grammar node (signature, argument, type, alias annotation), and `FunctionSchema.parse` asserts that
+printing gives back its input, so nothing of a schema is lost silently. What the types mean in the IR (operand or
+property) is decided in `operator`, not here.
+
+The grammar is that of `c10::FunctionSchema` printing, as `str(torch.ops.aten.add.Tensor._schema)` shows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from xdsl_exir.errors import SpecError
+
+DefaultValue: TypeAlias = int | float | bool | str | None | tuple["DefaultValue", ...]
+
+
+class _Missing:
+    """The default of an argument that has none (`None` is a default of its own)."""
+
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+MISSING = _Missing()
+
+
+@dataclass(frozen=True)
+class Alias:
+    """An alias annotation: `(a)` a view of set a, `(a!)` written to, `(a -> *)` escapes into a list."""
+
+    text: str
+
+    def __post_init__(self):
+        if not re.fullmatch(r"[a-z]+(\|[a-z]+)*!?( -> (\*|[a-z]+(\|[a-z]+)*))?", self.text):
+            raise SpecError(f"'({self.text})' is not an alias annotation")
+
+    @property
+    def is_write(self) -> bool:
+        return "!" in self.text
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """Names of the alias sets on the left of the arrow."""
+        return frozenset(self.text.split(" -> ")[0].rstrip("!").split("|"))
+
+    def __str__(self) -> str:
+        return f"({self.text})"
+
+
+_TYPE = re.compile(
+    r"(?P<base>[A-Za-z_]\w*)(?:\((?P<alias>[^)]*)\))?(?P<item_optional>\??)"
+    r"(?P<list>\[(?P<size>\d*)\](?P<list_optional>\??))?"
+)
+
+
+@dataclass(frozen=True)
+class Type:
+    """A schema type: a base type, perhaps optional, perhaps a list of it (of a fixed size), perhaps that optional."""
+
+    base: str
+    """`Tensor`, `int`, `SymInt`, `Scalar`, `ScalarType`..."""
+    optional: bool = False
+    """Whether a value (of a list: the list as a whole) may be None."""
+    is_list: bool = False
+    size: int | None = None
+    """Fixed length of a list: `int[2]` accepts one int for both."""
+    item_optional: bool = False
+    """Whether an item of the list may be None: `Tensor?[]`."""
+    alias: Alias | None = None
+
+    def __post_init__(self):
+        if self.size is not None and not self.is_list:
+            raise SpecError(f"{self.base}: only a list has a size")
+
+    @staticmethod
+    def parse(text: str) -> Type:
+        match = _TYPE.fullmatch(text)
+        if match is None:
+            raise SpecError(f"'{text}' is not a schema type")
+        is_list = match["list"] is not None
+        return Type(
+            match["base"],
+            optional=bool(match["list_optional"] if is_list else match["item_optional"]),
+            is_list=is_list,
+            size=int(match["size"]) if match["size"] else None,
+            item_optional=is_list and bool(match["item_optional"]),
+            alias=Alias(match["alias"]) if match["alias"] else None,
+        )
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.base == "Tensor"
+
+    def __str__(self) -> str:
+        text = f"{self.base}{self.alias or ''}"
+        if not self.is_list:
+            return text + "?" * self.optional
+        size = "" if self.size is None else self.size
+        return f"{text}{'?' * self.item_optional}[{size}]{'?' * self.optional}"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A parameter of an operator; `default` is `MISSING` when the caller must give it."""
+
+    name: str
+    type: Type
+    default: DefaultValue | _Missing = MISSING
+    default_text: str = ""
+    keyword_only: bool = False
+
+    @staticmethod
+    def parse(text: str, keyword_only: bool) -> Argument:
+        type_text, _, rest = text.partition(" ") if " -> " not in text else _split_arrow(text)
+        name, equals, default_text = rest.partition("=")
+        if not name.isidentifier():
+            raise SpecError(f"'{text}' is not an argument")
+        default = _parse_default(default_text) if equals else MISSING
+        return Argument(name, Type.parse(type_text), default, default_text, keyword_only)
+
+    @property
+    def is_write(self) -> bool:
+        return self.type.alias is not None and self.type.alias.is_write
+
+    @property
+    def required(self) -> bool:
+        return self.default is MISSING
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}" + ("" if self.required else f"={self.default_text}")
+
+
+def _split_arrow(text: str) -> tuple[str, str, str]:
+    """Splits at the space after the type, where the type holds an alias annotation with spaces of its own."""
+    end = text.index(")") + 1
+    end = text.index(" ", end)
+    return text[:end], " ", text[end + 1 :]
+
+
+def _parse_default(text: str) -> DefaultValue:
+    """A default as Python value. Bare words (`contiguous_format`, `Mean`) stay strings; lists become tuples."""
+    if re.fullmatch(r"[A-Za-z_]\w*", text) and text not in ("None", "True", "False"):
+        return text
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError) as error:
+        raise SpecError(f"'{text}' is not a default value") from error
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+@dataclass(frozen=True)
+class Return:
+    """A result of an operator; most have no name."""
+
+    type: Type
+    name: str = ""
+
+    @staticmethod
+    def parse(text: str) -> Return:
+        type_text, _, name = text.partition(" ") if " -> " not in text else (text, "", "")
+        return Return(Type.parse(type_text), name)
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}".rstrip()
+
+
+_SIGNATURE = re.compile(
+    r"(?P<namespace>\w+)::(?P<name>[\w.]*?\w)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.*)"
+)
+
+
+@dataclass(frozen=True)
+class FunctionSchema:
+    """An operator's signature. Arguments are in declaration order, keyword-only ones last."""
+
+    namespace: str
+    name: str
+    overload: str
+    """Empty for the `default` overload."""
+    arguments: tuple[Argument, ...]
+    returns: tuple[Return, ...]
+    returns_tuple: bool
+    """Whether the returns were written in parentheses (`-> ()` returns nothing)."""
+
+    def __post_init__(self):
+        names = [argument.name for argument in self.arguments]
+        if len(set(names)) != len(names):
+            raise SpecError(f"{self.qualified_name}: two arguments of one name")
+        order = [argument.keyword_only for argument in self.arguments]
+        if order != sorted(order):
+            raise SpecError(f"{self.qualified_name}: a positional argument after a keyword-only one")
+
+    @staticmethod
+    def parse(text: str) -> FunctionSchema:
+        """Parses one schema; raises `SpecError` where it is not one, or where printing would not give it back."""
+        match = _SIGNATURE.fullmatch(text)
+        if match is None:
+            raise SpecError(f"'{text}' is not a function schema")
+        arguments: list[Argument] = []
+        keyword_only = False
+        for part in _split(match["arguments"]):
+            if part == "*":
+                keyword_only = True
+            else:
+                arguments.append(Argument.parse(part, keyword_only))
+        returns_text = match["returns"]
+        returns_tuple = returns_text.startswith("(")
+        parts = _split(returns_text[1:-1]) if returns_tuple else [returns_text]
+        schema = FunctionSchema(
+            match["namespace"],
+            match["name"],
+            match["overload"] or "",
+            tuple(arguments),
+            tuple(Return.parse(part) for part in parts),
+            returns_tuple,
+        )
+        if str(schema) != text:
+            raise SpecError(f"schema prints as '{schema}', was '{text}'")
+        return schema
+
+    @cached_property
+    def qualified_name(self) -> str:
+        """The name in the IR, `aten.add.Tensor`; the default overload has no suffix."""
+        return f"{self.namespace}.{self.name}" + (f".{self.overload}" if self.overload else "")
+
+    @cached_property
+    def is_mutable(self) -> bool:
+        """Whether the operator writes to an argument."""
+        return any(argument.is_write for argument in self.arguments)
+
+    @cached_property
+    def is_view(self) -> bool:
+        """Whether a result shares memory with an argument that is not written to."""
+        return any(ret.type.alias is not None and not ret.type.alias.is_write for ret in self.returns)
+
+    def argument(self, name: str) -> Argument:
+        for argument in self.arguments:
+            if argument.name == name:
+                return argument
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for argument in self.arguments:
+            if argument.keyword_only and "*" not in parts:
+                parts.append("*")
+            parts.append(str(argument))
+        returns = ", ".join(str(ret) for ret in self.returns)
+        name = self.name + (f".{self.overload}" if self.overload else "")
+        result = f"({returns})" if self.returns_tuple else returns
+        return f"{self.namespace}::{name}({', '.join(parts)}) -> {result}"
+
+
+def _split(text: str) -> list[str]:
+    """Splits at commas outside brackets and quotes."""
+    if not text:
+        return []
+    parts: list[str] = []
+    depth, quote, start = 0, "", 0
+    for index, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    parts.append(text[start:].strip())
+    return parts

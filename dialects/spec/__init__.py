@@ -1,0 +1,127 @@
+"""The operators, as data: their schemas by family, and their dtype rules.
+
+`<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags; `edge.yaml` lists dtype rules. This module
+finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
+operators, and `xdsl-opt` must start fast with all of them known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from xdsl_exir.dialects.dtype_rules import DtypeRule, expand
+from xdsl_exir.dialects.schema import FunctionSchema
+from xdsl_exir.errors import SpecError
+
+FAMILIES = (
+    "pointwise",
+    "reduction",
+    "matmul",
+    "convolution",
+    "pooling",
+    "normalization",
+    "attention",
+    "view",
+    "indexing",
+    "creation",
+    "random",
+    "symbolic",
+)
+"""Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
+
+_SCHEMA_ENTRY = re.compile(
+    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)\(.*)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE
+)
+_RULE_ENTRY = re.compile(r"^- (?:\{)?func: (?P<namespace>\w+)::(?P<name>[\w.]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """All that the spec says of one operator."""
+
+    qualified_name: str
+    """`aten.add.Tensor`"""
+    schema_text: str
+    family: str
+    tags: frozenset[str]
+    rule_text: str = field(repr=False)
+    """The YAML list item of its dtype rule; empty where it has none (it then takes and gives no tensors)."""
+
+    @cached_property
+    def schema(self) -> FunctionSchema:
+        return FunctionSchema.parse(self.schema_text)
+
+    @cached_property
+    def dtype_rule(self) -> DtypeRule | None:
+        if not self.rule_text:
+            return None
+        import yaml
+
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        [entry] = yaml.load(self.rule_text, Loader=loader)  # noqa: S506  (a safe loader, in C where there is one)
+        return expand(self.schema, entry)
+
+
+class SpecTable(Mapping[str, OperatorSpec]):
+    """Specs by qualified name, in the order of their files."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, OperatorSpec] = {}
+
+    def add(self, family: str, schemas: str, rules: Mapping[str, str]) -> None:
+        """Adds the operators of one family's file. `rules` gives dtype rule entries by qualified name."""
+        for match in _SCHEMA_ENTRY.finditer(schemas):
+            name = f"{match['namespace']}.{match['name']}"
+            if name in self._specs:
+                raise SpecError(f"{name} is specified twice")
+            tags = frozenset(re.findall(r"\w+", match["tags"] or ""))
+            self._specs[name] = OperatorSpec(name, match["schema"], family, tags, rules.get(name, ""))
+
+    def __getitem__(self, name: str) -> OperatorSpec:
+        return self._specs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+
+def index_rules(text: str) -> dict[str, str]:
+    """Dtype rule entries of an edge.yaml, as text, by qualified name."""
+    matches = list(_RULE_ENTRY.finditer(text))
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    return {f"{m['namespace']}.{m['name']}": text[m.start() : end] for m, end in zip(matches, ends, strict=True)}
+
+
+@lru_cache(maxsize=1)
+def specs() -> SpecTable:
+    """The built-in operators."""
+    folder = files("xdsl_exir.dialects.spec")
+    rules = index_rules(folder.joinpath("edge.yaml").read_text())
+    table = SpecTable()
+    for family in FAMILIES:
+        path = folder.joinpath(f"{family}.yaml")
+        if path.is_file():
+            table.add(family, path.read_text(), rules)
+    return table
+
+
+def find(name: str) -> OperatorSpec:
+    """The spec of an operator, by qualified name (`aten.add.Tensor`). Raises `SpecError` where there is none."""
+    try:
+        return specs()[name]
+    except KeyError:
+        raise SpecError(f"unknown operator '{name}'") from None
+
+
+def dump(entry: Mapping[str, Any]) -> str:
+    """A dtype rule as YAML text."""
+    import yaml
+
+    return yaml.safe_dump([dict(entry)], sort_keys=False, default_flow_style=None)
