@@ -10,7 +10,7 @@ promotes may differ: each must be allowed on its own, and their promotion must m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -276,6 +276,8 @@ class NamedRule:
     rows: Expansion
     promotes: bool = False
     doc: str = ""
+    every_number: bool = False
+    """Whether numbers with a number as default take part as well."""
 
 
 _BY_DTYPE = ("T", "D", "D")
@@ -293,6 +295,9 @@ NAMED_RULES: dict[str, NamedRule] = {
     "dtype_or_sum": NamedRule(
         [("I", ABSENT, "Long"), ("F", ABSENT, "F"), _BY_DTYPE], doc="the dtype argument, else sum"
     ),
+    "dtype_or_scalar": NamedRule(
+        [("T", ABSENT, "T"), _BY_DTYPE], True, "the dtype argument, else what the numbers promote to", True
+    ),
     "dtype_or_float": NamedRule(
         [("T", ABSENT, "Float"), _BY_DTYPE], doc="the dtype argument, else the default dtype"
     ),
@@ -309,7 +314,8 @@ def participants(schema: FunctionSchema, named: NamedRule, own: Mapping[str, Any
         if argument.name in own:
             return False
         if argument.type.base == "Scalar":
-            return named.promotes and (argument.required or argument.default is None)
+            optional = argument.required or argument.default is None
+            return named.promotes and (optional or named.every_number)
         return argument.type.is_tensor
 
     return tuple(argument.name for argument in schema.arguments if participates(argument))
@@ -357,5 +363,3 @@ def _explicit(entry: Mapping[str, Any]) -> DtypeRule:
         rows.append(Row(operands, returns))
     return DtypeRule(entry["func"], aliases, tuple(rows), tuple(entry.get("promotes", ())))
 
-
-Infer = Callable[..., tuple[DType, ...]]

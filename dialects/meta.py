@@ -1,0 +1,253 @@
+"""Result types from operand types: what PyTorch calls meta kernels.
+
+Dtypes come from the operator's dtype rule in the spec; shapes come from shape rules, one small function per operator
+in the family files beside this one. A shape rule takes arguments of the schema by name: tensors as `TensorMeta`,
+Python numbers in tensor positions as `NumberMeta`, sizes as ints or `Expr`. It returns a shape (a tuple of sizes), a
+list of shapes for an operator with several results or a list result, or for a number result its expression. A size
+`None` depends on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+
+from xdsl_exir.dialects.dtype_rules import DtypeError, NUMBER_DTYPE, Operand, promote_types
+from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
+from xdsl_exir.dialects.exir import (
+    CPU,
+    NumberMeta,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    SymType,
+    TensorMeta,
+    number_category,
+    number_type,
+    tensor_meta,
+    tensor_type,
+)
+from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
+from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.errors import ExirError
+
+Shape: TypeAlias = tuple[Dim, ...]
+ShapeRule = TypeVar("ShapeRule", bound=Callable[..., Any])
+
+SHAPES: Registry[Callable[..., Any]] = Registry("shape rule", "xdsl_exir.dialects")
+
+
+class MetaError(ExirError):
+    """Operands whose shapes an operator does not take."""
+
+
+def shape_rule(*names: str) -> Callable[[ShapeRule], ShapeRule]:
+    """Registers the shape rule of the operators named."""
+    return SHAPES.register(*names)
+
+
+def check(condition: bool, message: str) -> None:
+    """Raises `MetaError` unless the condition holds."""
+    if not condition:
+        raise MetaError(message)
+
+
+# --- what shape rules share ----------------------------------------------------------------------------------
+
+
+def same_size(a: Dim, b: Dim) -> bool:
+    """Whether two sizes may be equal: False only where they provably differ."""
+    return a == b or provably_equal(a, b) is not False
+
+
+def same_shape(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
+    """Whether two shapes may be equal."""
+    return len(a) == len(b) and all(same_size(x, y) for x, y in zip(a, b, strict=True))
+
+
+def broadcast_shapes(*shapes: Sequence[Dim]) -> Shape:
+    """The shape that all broadcast to, by NumPy's rule. Raises `MetaError` where they do not."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[Dim] = []
+    for position in range(-rank, 0):
+        size: Dim = 1
+        for shape in shapes:
+            if -position > len(shape) or shape[position] == 1 or shape[position] == size:
+                continue
+            if size != 1 and not same_size(size, shape[position]):
+                raise MetaError(f"shapes {' and '.join(map(shape_text, shapes))} do not broadcast")
+            # Of two sizes that must be equal the constant one says more.
+            if size == 1 or isinstance(size, Expr):
+                size = shape[position]
+        result.append(size)
+    return tuple(result)
+
+
+def shape_text(shape: Sequence[Dim]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def wrap_dim(dim: int, rank: int) -> int:
+    """A dimension counted from the front; 0-dim tensors have one for this purpose, as in PyTorch."""
+    rank = max(rank, 1)
+    check(-rank <= dim < rank, f"dimension {dim} of a {rank}-dimensional tensor")
+    return dim % rank
+
+
+def wrap_dims(dims: Sequence[int] | None, rank: int) -> list[int]:
+    """Several dimensions; None is all. Raises `MetaError` where one comes twice."""
+    if dims is None:
+        return list(range(rank))
+    wrapped = [wrap_dim(dim, rank) for dim in dims]
+    check(len(set(wrapped)) == len(wrapped), f"a dimension of {list(dims)} comes twice")
+    return wrapped
+
+
+def numel(shape: Sequence[Dim]) -> Dim:
+    """Number of elements."""
+    count: Dim = 1
+    for size in shape:
+        count = count * size
+    return count
+
+
+def pair(values: Sequence[Any], count: int) -> list[Any]:
+    """An `int[n]` argument of which one value stands for all."""
+    return list(values) * count if len(values) == 1 else list(values)
+
+
+# --- inference -----------------------------------------------------------------------------------------------
+
+
+def as_meta(type: Attribute) -> TensorMeta | NumberMeta | Dim:
+    """The reading of an SSA value's type that shape rules get."""
+    if isinstance(type, TensorType):
+        return tensor_meta(type)
+    if isinstance(type, SymType):
+        return type.data
+    category = number_category(type)
+    if category is None:
+        raise MetaError(f"{type} is neither a tensor nor a number")
+    return NumberMeta(NUMBER_DTYPE[category])
+
+
+SYM_CATEGORY = {SymIntType: Category.INT, SymFloatType: Category.FLOAT, SymBoolType: Category.BOOL}
+
+
+def as_operand(value: Any) -> Operand | tuple[Operand, ...] | DType | None:
+    """What dtype rules see of an argument."""
+    match value:
+        case TensorMeta() | NumberMeta():
+            return Operand(value.dtype, value.tier)
+        case bool() | int() | float() | complex():
+            category = number_category(number_type(value))
+            assert category is not None
+            return Operand(NUMBER_DTYPE[category], 0)
+        case Expr():
+            return Operand(NUMBER_DTYPE[Category.INT], 0)
+        case list() | tuple():
+            items = [as_operand(item) for item in value if item is not None]  # pyright: ignore[reportUnknownVariableType]
+            return tuple(item for item in items if isinstance(item, Operand))
+        case _:
+            return value
+
+
+def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DType, ...]:
+    """Dtypes of the results by the operator's rule. Raises `DtypeError`."""
+    rule = spec.dtype_rule
+    if rule is None:
+        return ()
+    seen: dict[str, Operand | tuple[Operand, ...] | DType | None] = {}
+    for name in rule.constrained:
+        value = arguments[name]
+        if value is None and name != "dtype":
+            continue
+        seen[name] = as_operand(value)
+    try:
+        return rule.infer(seen)
+    except DtypeError as error:
+        raise DtypeError(f"{spec.qualified_name}: {error}") from None
+
+
+def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list[Attribute | None]:
+    """Types of the results, from the operator's arguments with types in place of values.
+
+    A result whose type depends on the data is None. Raises `MetaError` or `DtypeError` for arguments that the
+    operator does not take, and `MetaError` where it has no shape rule.
+    """
+    entry = SHAPES.find(spec)
+    if entry is None:
+        raise MetaError(f"{spec.qualified_name} has no shape rule")
+    dtypes = result_dtypes(spec, arguments)
+    try:
+        given = entry.call(arguments)
+    except MetaError as error:
+        raise MetaError(f"{spec.qualified_name}: {error}") from None
+    returns = spec.schema.returns
+    if not returns:
+        return []
+    device = _device(arguments)
+    if len(returns) == 1:
+        [ret] = returns
+        if ret.type.is_list:
+            return [_tensor_type(shape, dtypes[0], device) for shape in given]
+        if not ret.type.is_tensor:
+            return [sym_type(ret.type.base, given)]
+        return [_tensor_type(given, dtypes[0], device)]
+    return [_tensor_type(shape, dtype, device) for shape, dtype in zip(given, dtypes, strict=True)]
+
+
+def _tensor_type(shape: Sequence[Dim | None], dtype: DType, device: str) -> Attribute | None:
+    sizes = tuple(size for size in shape if size is not None)
+    return tensor_type(sizes, dtype, None, device) if len(sizes) == len(shape) else None
+
+
+def _device(arguments: Mapping[str, Any]) -> str:
+    device = arguments.get("device")
+    if isinstance(device, str):
+        return device
+    for value in arguments.values():
+        if isinstance(value, TensorMeta):
+            return value.device
+    return CPU
+
+
+_SYM_TYPES = {"SymInt": SymIntType, "SymFloat": SymFloatType, "SymBool": SymBoolType, "Scalar": SymIntType}
+
+
+def sym_type(base: str, value: Dim | None) -> Attribute | None:
+    """The type of a number result: the value's expression, None where it depends on the data."""
+    return None if value is None else _SYM_TYPES[base](value)
+
+
+def may_equal(a: Attribute, b: Attribute) -> bool:
+    """Whether two types can be of one value: equal but for sizes that are not provably different."""
+    if a is b or a == b:
+        return True
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        x, y = tensor_meta(a), tensor_meta(b)
+        same_rest = (x.dtype, x.dim_order, x.device) == (y.dtype, y.dim_order, y.device)
+        return same_rest and same_shape(x.shape, y.shape)
+    return type(a) is type(b) and isinstance(a, SymType) and isinstance(b, SymType) and same_size(a.data, b.data)
+
+
+__all__ = [
+    "BY_CODE",
+    "MetaError",
+    "Shape",
+    "broadcast_shapes",
+    "check",
+    "numel",
+    "pair",
+    "promote_types",
+    "same_shape",
+    "same_size",
+    "shape_rule",
+    "shape_text",
+    "wrap_dim",
+    "wrap_dims",
+]

@@ -1,0 +1,98 @@
+"""Functions that belong to operators, found by the operator's name.
+
+A stage (shape rules, decompositions, kernels, lowerings) keeps one function per operator, in files named after
+families. Its `Registry` imports a family's file when one of the family's operators is first asked for, so a program
+pays for the families it uses. Functions take an operator's arguments by name, only those they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Generic, TypeVar
+
+from xdsl_exir.dialects.spec import OperatorSpec, find
+from xdsl_exir.errors import SpecError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Entry(Generic[F]):
+    """A registered function with the names of its parameters and the registration's options."""
+
+    function: F
+    parameters: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    def call(self, arguments: Mapping[str, Any], *leading: Any) -> Any:
+        """Calls the function with `leading` arguments, then with what it asks for of `arguments`."""
+        return self.function(*leading, **{name: arguments[name] for name in self.parameters})
+
+
+class Registry(Generic[F]):
+    """One stage's functions by operator name."""
+
+    def __init__(self, what: str, package: str, leading: int = 0):
+        self.what = what
+        """What a function is called in error messages: `shape rule`."""
+        self.package = package
+        """Package whose modules are named after families."""
+        self.leading = leading
+        """Number of the functions' parameters that come before the operator's arguments."""
+        self._entries: dict[str, Entry[F]] = {}
+        self._loaded: set[str] = set()
+
+    def register(self, *names: str, **options: Any) -> Callable[[F], F]:
+        """Decorator: the function serves the operators named (`aten.add.Tensor`). The last registration counts."""
+
+        def decorate(function: F) -> F:
+            code = function.__code__
+            count = code.co_argcount + code.co_kwonlyargcount
+            entry = Entry(function, code.co_varnames[self.leading : count], options)
+            for name in names:
+                self._check(name, entry)
+                self._entries[name] = entry
+            return function
+
+        return decorate
+
+    def _check(self, name: str, entry: Entry[F]) -> None:
+        if not __debug__:
+            return
+        schema_text = find(name).schema_text
+        for parameter in entry.parameters:
+            if f" {parameter}=" not in schema_text and not any(
+                f" {parameter}{end}" in schema_text for end in (",", ")")
+            ):
+                raise SpecError(f"{self.what} of {name}: the operator has no argument '{parameter}'")
+
+    def find(self, spec: OperatorSpec) -> Entry[F] | None:
+        """The function of an operator; None where the stage has none."""
+        if spec.family not in self._loaded:
+            self._load(spec.family)
+        return self._entries.get(spec.qualified_name)
+
+    def _load(self, family: str) -> None:
+        self._loaded.add(family)
+        module = f"{self.package}.{family}"
+        if find_spec(module) is not None:
+            import_module(module)
+
+    def override(self, name: str, function: F | None) -> F | None:
+        """Replaces an operator's function (None removes it) and returns the former one."""
+        before = self.find(find(name))
+        if function is None:
+            self._entries.pop(name, None)
+        else:
+            self.register(name)(function)
+        return before.function if before else None
+
+    def names(self, families: tuple[str, ...]) -> Iterator[str]:
+        """Names of the operators that have a function, of these families."""
+        for family in families:
+            if family not in self._loaded:
+                self._load(family)
+        yield from self._entries

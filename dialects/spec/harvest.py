@@ -1,0 +1,80 @@
+"""Brings the families' files up to date with an installed PyTorch.
+
+    python -m xdsl_exir.dialects.spec.harvest            # rewrites <family>.yaml
+    python -m xdsl_exir.dialects.spec.harvest --check    # exits 1 where they differ
+
+To add an operator, write its name (`- func: aten::add.Tensor`) into its family's file and run this: it fills in the
+schema and the tags that PyTorch knows. Tags written by hand (`effect`) stay. Needs PyTorch; nothing else here does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from xdsl_exir.dialects.spec import FAMILIES
+
+_ENTRY = re.compile(r"^- func: (?P<namespace>\w+)::(?P<name>[\w.]+).*\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE)
+
+TAGS = {"core": "core", "pointwise": "pointwise", "nondeterministic_seeded": "random"}
+"""PyTorch's tags that the spec keeps, and the names it keeps them under."""
+HARVESTED = {*TAGS.values(), "composite", "view"}
+
+
+def find_overload(namespace: str, name: str) -> Any:
+    """The OpOverload of a schema name such as `add.Tensor`. Raises `AttributeError` where PyTorch has none."""
+    import torch
+
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
+
+
+def harvested_tags(op: Any) -> set[str]:
+    """What PyTorch says of an operator, in the spec's words."""
+    import torch
+
+    tags = {TAGS[tag.name] for tag in op.tags if tag.name in TAGS}
+    if torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"):
+        tags.add("composite")
+    if op.is_view:
+        tags.add("view")
+    return tags
+
+
+def refresh(text: str) -> str:
+    """A family's file with every entry's schema and tags as PyTorch has them."""
+
+    def entry(match: re.Match[str]) -> str:
+        op = find_overload(match["namespace"], match["name"])
+        kept = set(re.findall(r"\w+", match["tags"] or "")) - HARVESTED
+        tags = sorted(harvested_tags(op) | kept)
+        lines = f"- func: {op._schema}\n"
+        return lines + (f"  tags: [{', '.join(tags)}]\n" if tags else "")
+
+    return _ENTRY.sub(entry, text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 where a file is out of date")
+    check = parser.parse_args().check
+    stale = 0
+    for family in FAMILIES:
+        path = Path(__file__).with_name(f"{family}.yaml")
+        if not path.is_file():
+            continue
+        before = path.read_text()
+        after = refresh(before)
+        if before != after:
+            stale += 1
+            print(f"{path.name}: {'out of date' if check else 'updated'}")
+            if not check:
+                path.write_text(after)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
