@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
@@ -52,7 +52,7 @@ _SIGNED = (dt.Char, dt.Short, dt.Int, dt.Long)
 _UNSIGNED = (dt.UInt16, dt.UInt32, dt.UInt64)
 
 
-@lru_cache(maxsize=None)
+@cache
 def promote_types(a: DType, b: DType) -> DType:
     """The smallest dtype both convert to: the lattice of `torch.promote_types`.
 
@@ -93,7 +93,7 @@ def _combine(higher: DType | None, lower: DType | None) -> DType | None:
     return higher
 
 
-@lru_cache(maxsize=None)
+@cache
 def result_type(operands: tuple[Operand, ...]) -> DType:
     """The computation dtype of operands that promote, as `torch.result_type` has it. Needs at least one operand."""
     tiers: list[DType | None] = [None, None, None]
@@ -193,7 +193,9 @@ class DtypeRule:
         """Names of the arguments that the rows speak of."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.operands))
 
-    def infer(self, arguments: Mapping[str, Operand | tuple[Operand, ...] | DType | None]) -> tuple[DType, ...]:
+    def infer(
+        self, arguments: Mapping[str, Operand | tuple[Operand, ...] | DType | None]
+    ) -> tuple[DType, ...]:
         """Dtypes of the results, in the reading of the aten dialect.
 
         `arguments` holds, by name, what the rows constrain: an operand, a list of operands, a `dtype` argument or
@@ -205,7 +207,9 @@ class DtypeRule:
             known = self._memo[key] = self._infer(arguments)
         return known
 
-    def _infer(self, arguments: Mapping[str, Operand | tuple[Operand, ...] | DType | None]) -> tuple[DType, ...]:
+    def _infer(
+        self, arguments: Mapping[str, Operand | tuple[Operand, ...] | DType | None]
+    ) -> tuple[DType, ...]:
         promoting: list[Operand] = []
         dtypes: dict[str, DType | None] = {}
         for name, argument in arguments.items():
@@ -285,7 +289,9 @@ _BY_DTYPE = ("T", "D", "D")
 NAMED_RULES: dict[str, NamedRule] = {
     "same": NamedRule([("T", "", "T")], doc="participants share one dtype, which the results have"),
     "promote": NamedRule([("T", "", "T")], True, "results have the promoted dtype"),
-    "int_to_float": NamedRule([("I", "", "Float"), ("F", "", "F")], True, "promote; integers compute in float32"),
+    "int_to_float": NamedRule(
+        [("I", "", "Float"), ("F", "", "F")], True, "promote; integers compute in float32"
+    ),
     "bool": NamedRule([("T", "", "Bool")], True, "participants promote to be compared; results are Bool"),
     "int64": NamedRule([("T", "", "Long")], doc="results are Long"),
     "sum": NamedRule([("I", "", "Long"), ("F", "", "F")], doc="integers accumulate in Long"),
@@ -330,7 +336,9 @@ def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
     if named is None:
         raise SpecError(f"{entry['func']}: '{entry.get('rule')}' is not a dtype rule")
     types = dtype_set(entry.get("types", "All"))
-    own = {name: names for name, names in entry.items() if name not in known and not name.startswith("__ret_")}
+    own = {
+        name: names for name, names in entry.items() if name not in known and not name.startswith("__ret_")
+    }
     for name in own:
         if all(argument.name != name for argument in schema.arguments):
             raise SpecError(f"{entry['func']}: no argument '{name}'")
@@ -362,4 +370,3 @@ def _explicit(entry: Mapping[str, Any]) -> DtypeRule:
                 raise SpecError(f"{entry['func']}: '{variable}' is not a type alias")
         rows.append(Row(operands, returns))
     return DtypeRule(entry["func"], aliases, tuple(rows), tuple(entry.get("promotes", ())))
-

@@ -110,14 +110,18 @@ class ShapeAttr(Data[Layout]):
             while True:
                 keyword = parser.parse_optional_keyword_in(("dim_order", "device"))
                 if keyword is None:
-                    items = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_dim(parser))
+                    items = parser.parse_comma_separated_list(
+                        parser.Delimiter.SQUARE, lambda: parse_dim(parser)
+                    )
                     sizes = tuple(items)
                 else:
                     parser.parse_punctuation("=")
                     if keyword == "device":
                         device = parser.parse_str_literal()
                     else:
-                        order = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+                        order = parser.parse_comma_separated_list(
+                            parser.Delimiter.SQUARE, parser.parse_integer
+                        )
                         dim_order = tuple(order)
                 if parser.parse_optional_punctuation(",") is None:
                     break

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.dtype_rules import DtypeError, NUMBER_DTYPE, Operand, promote_types
+from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, DtypeError, Operand, promote_types
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.exir import (
     CPU,
@@ -232,7 +232,9 @@ def may_equal(a: Attribute, b: Attribute) -> bool:
         x, y = tensor_meta(a), tensor_meta(b)
         same_rest = (x.dtype, x.dim_order, x.device) == (y.dtype, y.dim_order, y.device)
         return same_rest and same_shape(x.shape, y.shape)
-    return type(a) is type(b) and isinstance(a, SymType) and isinstance(b, SymType) and same_size(a.data, b.data)
+    return (
+        type(a) is type(b) and isinstance(a, SymType) and isinstance(b, SymType) and same_size(a.data, b.data)
+    )
 
 
 __all__ = [

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -217,7 +217,9 @@ class Slot:
                 return [value], None
             operands = [item for item in value if item is not None]
             masked = len(operands) != len(value)
-            return operands, DenseArrayBase.from_list(i1, [item is not None for item in value]) if masked else None
+            return operands, DenseArrayBase.from_list(
+                i1, [item is not None for item in value]
+            ) if masked else None
         if not kind.is_list:
             return ([value], None) if isinstance(value, SSAValue) else ([], to_attr(kind.base, value))
         operands = [item for item in value if isinstance(item, SSAValue)]
@@ -273,7 +275,7 @@ class OperatorLayout:
         self.operand_count = sum(slot.operand is not None for slot in self.slots)
 
     @staticmethod
-    @lru_cache(maxsize=None)
+    @cache
     def of(spec: OperatorSpec) -> OperatorLayout:
         """The layout of an operator's operations."""
         return OperatorLayout(spec)
@@ -310,7 +312,9 @@ class OperatorLayout:
         given = dict(zip((slot.name for slot in self.positional), args, strict=False))
         for key, value in kwargs.items():
             if key not in self.by_name or key in given:
-                raise TypeError(f"{name}: {'argument given twice' if key in given else 'no argument'} '{key}'")
+                raise TypeError(
+                    f"{name}: {'argument given twice' if key in given else 'no argument'} '{key}'"
+                )
             given[key] = value
         bound: dict[str, Value] = {}
         for slot in self.slots:
@@ -532,7 +536,7 @@ class OperatorOp(IRDLOperation):
         separator = "("
         for slot in self.LAYOUT.slots:
             value = arguments[slot.name]
-            if value is None and not slot.argument.required or _is_default(slot, value):
+            if (value is None and not slot.argument.required) or _is_default(slot, value):
                 positional = False
                 continue
             printer.print_string(separator)
@@ -624,8 +628,12 @@ def _op_def(cls: type[OperatorOp]) -> OpDef:
     allowed = rule.allowed if rule else {}
     for slot in layout.slots:
         if slot.operand is not None:
-            constraint = TensorOf(allowed.get(slot.name), cls.NUMBERS) if slot.is_tensor else NumberConstraint()
-            operand = slot.operand(RangeOf(constraint) if issubclass(slot.operand, VarOperandDef) else constraint)
+            constraint = (
+                TensorOf(allowed.get(slot.name), cls.NUMBERS) if slot.is_tensor else NumberConstraint()
+            )
+            operand = slot.operand(
+                RangeOf(constraint) if issubclass(slot.operand, VarOperandDef) else constraint
+            )
             op_def.operands.append((slot.operand_name, operand))
         if slot.property_name is not None:
             op_def.properties[slot.property_name] = _property_def(slot)
@@ -640,7 +648,7 @@ def _property_def(slot: Slot) -> PropertyDef:
     if slot.is_tensor:
         return OptPropertyDef(ConstantOf("bool", is_list=True), None)
     constraint = ConstantOf(kind.base, kind.is_list)
-    if kind.optional or kind.base in SYMBOLIC and not kind.is_list:
+    if kind.optional or (kind.base in SYMBOLIC and not kind.is_list):
         return OptPropertyDef(constraint, None)
     default = slot.default
     attr = None
@@ -741,7 +749,7 @@ class OperatorDialect:
         return self[names[class_name_]]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _operators_by_class_name(dialect: OperatorDialect) -> dict[str, str]:
     return {class_name(operator_specs.find(name)): name for name in dialect.operators()}
 

@@ -7,6 +7,7 @@ pays for the families it uses. Functions take an operator's arguments by name, o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -35,13 +36,15 @@ class Entry(Generic[F]):
 class Registry(Generic[F]):
     """One stage's functions by operator name."""
 
-    def __init__(self, what: str, package: str, leading: int = 0):
+    def __init__(self, what: str, package: str, leading: int = 0, extras: frozenset[str] = frozenset()):
         self.what = what
         """What a function is called in error messages: `shape rule`."""
         self.package = package
         """Package whose modules are named after families."""
         self.leading = leading
         """Number of the functions' parameters that come before the operator's arguments."""
+        self.extras = extras
+        """Names that functions may ask for besides the operator's arguments."""
         self._entries: dict[str, Entry[F]] = {}
         self._loaded: set[str] = set()
 
@@ -60,13 +63,9 @@ class Registry(Generic[F]):
         return decorate
 
     def _check(self, name: str, entry: Entry[F]) -> None:
-        if not __debug__:
-            return
-        schema_text = find(name).schema_text
+        known = set(re.findall(r"\w+", find(name).schema_text)) | self.extras
         for parameter in entry.parameters:
-            if f" {parameter}=" not in schema_text and not any(
-                f" {parameter}{end}" in schema_text for end in (",", ")")
-            ):
+            if parameter not in known:
                 raise SpecError(f"{self.what} of {name}: the operator has no argument '{parameter}'")
 
     def find(self, spec: OperatorSpec) -> Entry[F] | None:

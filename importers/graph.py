@@ -177,8 +177,8 @@ class Node:
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame that lies in a file, rather than in code that PyTorch generated."""
-        return next((frame for frame in reversed(self.frames) if not frame.file.startswith("<")), None)
+        """The innermost frame of the user's own code; if there is none, the innermost of PyTorch's."""
+        return innermost_user_frame(self.stack_trace)
 
     @property
     def modules(self) -> tuple[ModuleFrame, ...]:
@@ -315,7 +315,9 @@ def normal_target(target: str) -> str:
     return target.removeprefix("torch.ops.").removesuffix(".default")
 
 
-_FRAME = re.compile(r'^ *File "(?P<file>[^"\n]*)", line (?P<line>\d{1,9}), in (?P<function>.*)$', re.MULTILINE)
+_FRAME = re.compile(
+    r'^ *File "(?P<file>[^"\n]*)", line (?P<line>\d{1,9}), in (?P<function>.*)$', re.MULTILINE
+)
 
 
 @lru_cache(maxsize=4096)
@@ -327,6 +329,17 @@ def parse_stack_trace(text: str) -> tuple[Frame, ...]:
         Frame(match["file"], int(match["line"]), match["function"], text[match.end() : end].strip())
         for match, end in zip(matches, ends, strict=True)
     )
+
+
+_NOT_THE_USERS = re.compile(r"<|.*[/\\\\](site|dist)-packages[/\\\\]torch[/\\\\]")
+"""Files of PyTorch, and the names that it gives generated code."""
+
+
+@lru_cache(maxsize=4096)
+def innermost_user_frame(text: str) -> Frame | None:
+    """The innermost frame of a stack trace that is the user's; if there is none, the innermost; else None."""
+    frames = parse_stack_trace(text)[::-1]
+    return next((frame for frame in frames if not _NOT_THE_USERS.match(frame.file)), next(iter(frames), None))
 
 
 @lru_cache(maxsize=4096)
@@ -474,7 +487,9 @@ def _check_data(program: ExportedGraph, spec: InputSpec, at: str) -> None:
 def _check_outputs(program: ExportedGraph, at: str) -> None:
     if len(program.outputs) != len(program.graph.outputs):
         _fail(at, f"{len(program.outputs)} output specs for {len(program.graph.outputs)} graph outputs")
-    targets = {(spec.kind, spec.name if spec.kind == "user_input" else spec.target) for spec in program.inputs}
+    targets = {
+        (spec.kind, spec.name if spec.kind == "user_input" else spec.target) for spec in program.inputs
+    }
     for i, (spec, value) in enumerate(zip(program.outputs, program.graph.outputs, strict=True)):
         # A spec may give the constant that a symbolic number of the graph is known to have.
         if (isinstance(spec.value, Ref) or spec.kind != "user_output") and spec.value != value:

@@ -91,7 +91,7 @@ def _key(key: Any) -> Any:
 
 
 def _read_keys(context: object, _fields: object = None) -> tuple[Any, ...]:
-    keys = _parse(context) if isinstance(context, str) else context
+    keys: object = _parse(context) if isinstance(context, str) else context
     if not isinstance(keys, list):
         raise LoadError(f"treespec: expected a list of dict keys, got {_short(keys)}")
     result = tuple(_key(key) for key in cast("list[object]", keys))
@@ -136,9 +136,11 @@ _FACTORIES: Mapping[str, Callable[[], object]] = {
 
 def _read_defaultdict(context: object, _fields: object) -> tuple[str, tuple[Any, ...]]:
     match context:
-        case {"default_factory_module": "builtins", "default_factory_name": str(name), "dict_context": list(keys)} if (
-            name in _FACTORIES
-        ):
+        case {
+            "default_factory_module": "builtins",
+            "default_factory_name": str(name),
+            "dict_context": list(keys),
+        } if name in _FACTORIES:
             return name, _read_keys(cast("list[object]", keys))
         case _:
             raise LoadError(f"treespec: a defaultdict whose factory is no builtin type: {_short(context)}")
@@ -156,7 +158,7 @@ def _flatten_defaultdict(tree: Any, context: tuple[str, tuple[Any, ...]]) -> Seq
 
 
 def _read_maxlen(context: object, _fields: object) -> int | None:
-    maxlen = _parse(context) if isinstance(context, str) else context
+    maxlen: object = _parse(context)
     if maxlen is not None and (type(maxlen) is not int or not 0 <= maxlen < 1 << 63):
         raise LoadError(f"treespec: expected the maximum length of a deque, got {_short(maxlen)}")
     return maxlen
@@ -169,7 +171,9 @@ def _namedtuple_class(name: str, fields: tuple[str, ...]) -> type:
     if bad or len(set(fields)) != len(fields):
         raise LoadError(f"treespec: namedtuple {name!r} cannot have the fields {list(fields)}")
     short = name.rpartition(".")[2]
-    return namedtuple(short if short.isidentifier() and not keyword.iskeyword(short) else "NamedTuple", fields)  # noqa: PYI024 # pyright: ignore[reportUntypedNamedTuple, reportUnknownVariableType]
+    return namedtuple(
+        short if short.isidentifier() and not keyword.iskeyword(short) else "NamedTuple", fields
+    )  # pyright: ignore[reportUntypedNamedTuple, reportUnknownVariableType]
 
 
 def _read_namedtuple(context: object, fields: Mapping[str, Sequence[str]]) -> tuple[str, tuple[str, ...]]:
@@ -203,15 +207,17 @@ _CONTAINERS: dict[str, _Container] = {
         _indices,
     ),
     "builtins.list": _Container(
-        _of_type(list, name="list"), lambda children, _: list(children), _no_context, lambda _: "null", _indices
+        _of_type(list, name="list"),
+        lambda children, _: list(children),
+        _no_context,
+        lambda _: "null",
+        _indices,
     ),
     "builtins.dict": _mapping(dict, "dict"),
     "collections.OrderedDict": _mapping(OrderedDict, "OrderedDict"),
     "collections.defaultdict": _Container(
         _flatten_defaultdict,
-        lambda children, context: defaultdict(
-            _FACTORIES[context[0]], zip(context[1], children, strict=True)
-        ),
+        lambda children, context: defaultdict(_FACTORIES[context[0]], zip(context[1], children, strict=True)),
         _read_defaultdict,
         _write_defaultdict,
         lambda context, _count: (f"[{key!r}]" for key in context[1]),
@@ -243,7 +249,7 @@ def register_pytree_node(
     *,
     serialized_type_name: str,
     to_dumpable_context: Callable[[Any], object] = json.dumps,
-    from_dumpable_context: Callable[[Any], Any] = json.loads,
+    from_dumpable_context: Callable[[Any], Any] | None = None,
 ) -> None:
     """Make instances of `cls` containers, as `torch.utils._pytree.register_pytree_node` does with the same arguments.
 
@@ -262,7 +268,7 @@ def register_pytree_node(
     _CONTAINERS[serialized_type_name] = _Container(
         flatten,
         unflatten_fn,
-        lambda context, _fields: from_dumpable_context(context),
+        lambda context, _fields: (from_dumpable_context or _parse)(context),
         to_dumpable_context,
         _indices,
     )
@@ -291,7 +297,9 @@ def dumps(spec: TreeSpec) -> str:
     return json.dumps([1, _write(spec)])
 
 
-def _parse(text: str) -> object:
+def _parse(text: object) -> Any:
+    if not isinstance(text, str):
+        raise LoadError(f"treespec: expected JSON text, got {_short(text)}")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -313,7 +321,9 @@ def _read(json_spec: object, fields: Mapping[str, Sequence[str]], depth: int) ->
             known = container.read(cast(object, context), fields)
             specs = tuple(_read(child, fields, depth + 1) for child in cast("list[object]", children))
             # Registered classes have no length of their own to compare with.
-            if container.labels is not _indices and len(list(container.labels(known, len(specs)))) != len(specs):
+            if container.labels is not _indices and len(list(container.labels(known, len(specs)))) != len(
+                specs
+            ):
                 raise LoadError(f"treespec: a {kind} of {_short(known)} has {len(specs)} children")
             return TreeSpec(kind, known, specs)
         case _:
@@ -324,7 +334,11 @@ def _write(spec: TreeSpec) -> object:
     if spec.kind is None:
         return {"type": None, "context": None, "children_spec": []}
     context = _CONTAINERS[spec.kind].write(spec.context)
-    return {"type": spec.kind, "context": context, "children_spec": [_write(child) for child in spec.children]}
+    return {
+        "type": spec.kind,
+        "context": context,
+        "children_spec": [_write(child) for child in spec.children],
+    }
 
 
 def _short(value: object) -> str:
@@ -380,11 +394,16 @@ def unflatten(leaves: Iterable[object], spec: TreeSpec) -> Any:
 def _unflatten(leaves: Iterable[object], spec: TreeSpec) -> object:
     if spec.kind is None:
         return next(iter(leaves))
-    return _CONTAINERS[spec.kind].unflatten([_unflatten(leaves, child) for child in spec.children], spec.context)
+    return _CONTAINERS[spec.kind].unflatten(
+        [_unflatten(leaves, child) for child in spec.children], spec.context
+    )
 
 
 def flatten_call(
-    args: Sequence[object], kwargs: Mapping[str, object], in_spec: TreeSpec, arg_names: Sequence[str] | None = None
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    in_spec: TreeSpec,
+    arg_names: Sequence[str] | None = None,
 ) -> list[object]:
     """The leaves of a call's arguments. `in_spec` is that of `(args, kwargs)`; keyword arguments come in any order.
 
@@ -392,28 +411,40 @@ def flatten_call(
     be passed by name, and the other way round. Raises InputError.
     """
     match in_spec:
-        case TreeSpec("builtins.tuple", _, (TreeSpec("builtins.tuple", _, positional), TreeSpec("builtins.dict") as by_name)):
-            names = [*(arg_names or ())][: len(positional)]
+        case TreeSpec(
+            "builtins.tuple",
+            _,
+            (TreeSpec("builtins.tuple", _, positional), TreeSpec("builtins.dict", keywords, by_name)),
+        ):
+            pass
         case _:
             raise InputError("the program's treespec is not that of a call: a tuple of arguments and a dict")
-    keywords: Sequence[str] = by_name.context
-    bound = dict(zip([*names, *keywords], args, strict=False)) if len(names) == len(positional) else {}
-    if len(args) != len(positional) and len(bound) == len(args) and not bound.keys() & kwargs.keys():
-        bound |= kwargs
-        if all(name in bound for name in names):
-            args = [bound.pop(name) for name in names]
-            kwargs = bound
+    if arg_names is not None and len(arg_names) == len(positional) + len(by_name):
+        args, kwargs = _rebind(args, kwargs, arg_names, len(positional))
     if len(args) != len(positional):
         raise InputError(f"expected {len(positional)} positional arguments, got {len(args)}")
-    missing = [name for name in keywords if name not in kwargs]
-    unexpected = [name for name in kwargs if name not in keywords]
-    if missing or unexpected:
-        raise InputError(
-            f"expected the keyword arguments {list(keywords)}; missing {missing}, unexpected {unexpected}"
-        )
+    try:
+        values = _by_key(kwargs, keywords)
+    except _Mismatch as mismatch:
+        raise InputError(f"keyword arguments: expected {mismatch}") from None
     leaves: list[object] = []
     for i, (arg, spec) in enumerate(zip(args, positional, strict=True)):
         _flatten(arg, spec, f"args[{i}]", leaves)
-    for name, spec in zip(keywords, by_name.children, strict=True):
-        _flatten(kwargs[name], spec, name, leaves)
+    for name, value, spec in zip(keywords, values, by_name, strict=True):
+        _flatten(value, spec, f"kwargs[{name!r}]", leaves)
     return leaves
+
+
+def _rebind(
+    args: Sequence[object], kwargs: Mapping[str, object], names: Sequence[str], count: int
+) -> tuple[Sequence[object], Mapping[str, object]]:
+    """The same arguments with the first `count` names positional and the others by name, as at export."""
+    if len(args) > len(names):
+        raise InputError(f"expected at most {len(names)} arguments, got {len(args)}")
+    bound = dict(zip(names, args, strict=False))
+    if twice := bound.keys() & kwargs.keys():
+        raise InputError(f"arguments passed twice: {', '.join(sorted(twice))}")
+    bound |= kwargs
+    if missing := [name for name in names[:count] if name not in bound]:
+        raise InputError(f"missing arguments: {', '.join(missing)}")
+    return [bound.pop(name) for name in names[:count]], bound

@@ -35,7 +35,8 @@ FAMILIES = (
 """Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
 
 _SCHEMA_ENTRY = re.compile(
-    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)\(.*)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE
+    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)\(.*)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?",
+    re.MULTILINE,
 )
 _RULE_ENTRY = re.compile(r"^- (?:\{)?func: (?P<namespace>\w+)::(?P<name>[\w.]+)", re.MULTILINE)
 
@@ -63,7 +64,7 @@ class OperatorSpec:
         import yaml
 
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        [entry] = yaml.load(self.rule_text, Loader=loader)  # noqa: S506  (a safe loader, in C where there is one)
+        [entry] = yaml.load(self.rule_text, Loader=loader)
         return expand(self.schema, entry)
 
 
@@ -96,7 +97,9 @@ def index_rules(text: str) -> dict[str, str]:
     """Dtype rule entries of an edge.yaml, as text, by qualified name."""
     matches = list(_RULE_ENTRY.finditer(text))
     ends = [match.start() for match in matches[1:]] + [len(text)]
-    return {f"{m['namespace']}.{m['name']}": text[m.start() : end] for m, end in zip(matches, ends, strict=True)}
+    return {
+        f"{m['namespace']}.{m['name']}": text[m.start() : end] for m, end in zip(matches, ends, strict=True)
+    }
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,9 @@ from typing import Any
 
 from xdsl_exir.dialects.spec import FAMILIES
 
-_ENTRY = re.compile(r"^- func: (?P<namespace>\w+)::(?P<name>[\w.]+).*\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^- func: (?P<namespace>\w+)::(?P<name>[\w.]+).*\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE
+)
 
 TAGS = {"core": "core", "pointwise": "pointwise", "nondeterministic_seeded": "random"}
 """PyTorch's tags that the spec keeps, and the names it keeps them under."""
@@ -59,7 +61,9 @@ def refresh(text: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 where a file is out of date")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, exit 1 where a file is out of date"
+    )
     check = parser.parse_args().check
     stale = 0
     for family in FAMILIES:

@@ -1,0 +1,37 @@
+"""Decompositions: one operator in terms of simpler ones, a small function each, in the family's file.
+
+    @decomposition("aten.silu")
+    def silu(aten: Namespace, self: SSAValue) -> SSAValue:
+        return aten.mul.Tensor(self, aten.sigmoid(self))
+
+A rule gets the namespace to build with and the arguments that it names, in normal form (lists are lists, tensors and
+computed numbers are SSA values). It returns what the operator's call returns. Operators that a rule uses may have
+rules of their own. A rule that does not apply to its arguments returns `KEEP`, and the operator stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from xdsl_exir.dialects.registry import Registry
+
+
+class _Keep:
+    def __repr__(self) -> str:
+        return "KEEP"
+
+
+KEEP = _Keep()
+"""Returned by a rule: leave the operator as it is."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry(
+    "decomposition", "xdsl_exir.transforms.decompositions", leading=1
+)
+
+
+def decomposition(*names: str) -> Callable[[F], F]:
+    """Registers the decomposition of the operators named."""
+    return DECOMPOSITIONS.register(*names)

@@ -1,0 +1,23 @@
+"""The `edge` dialect: operators with everything explicit.
+
+Every operand has one of the dtypes its operator's rule lists, operands that would promote share one dtype, and no
+Python number stands for a tensor. Operators keep their namespace, `edge.aten.add.Tensor`. Classes are attributes of
+this module (`edge.pyi` lists those of the aten namespace).
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+
+OPERATORS = OperatorDialect("edge", prefix="edge.", numbers=False)
+
+
+def dialect() -> Dialect:
+    """The xDSL dialect of all operators with a spec."""
+    return OPERATORS.dialect()
+
+
+def __getattr__(name: str) -> type[OperatorOp]:
+    return OPERATORS.by_class_name(name)

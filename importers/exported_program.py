@@ -1,0 +1,474 @@
+"""Reads a live `torch.export.ExportedProgram` into the form that `.pt2` files are read into.
+
+The result equals that of reading the saved program: values have the names, arguments the names and kinds that
+PyTorch's serializer gives them (`torch/_export/serde/serialize.py`), only that what it cannot save can be read here
+too, such as lists that mix numbers and symbols. Tensors are not copied. This is the only module that imports torch, and does it
+inside its functions.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
+from xdsl_exir.errors import LoadError
+from xdsl_exir.importers.graph import (
+    Constant,
+    CustomObj,
+    CustomObjMeta,
+    Device,
+    ExportedGraph,
+    Graph,
+    InputSpec,
+    Layout,
+    MemoryFormat,
+    ModuleCall,
+    ModuleCallSignature,
+    Node,
+    NodeInput,
+    OperatorRef,
+    OutputSpec,
+    Ref,
+    Result,
+    Subgraph,
+    Symbolic,
+    SymMeta,
+    TensorMeta,
+    Value,
+    ValueMeta,
+    check_program,
+    normal_target,
+)
+from xdsl_exir.importers.tensor_data import Storage, TensorData
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+# torch's own annotations are too partial for strict checking: its objects are Any from here on.
+
+
+def read_exported_program(ep: ExportedProgram) -> ExportedGraph:
+    """The program as plain data, its weights as views of the tensors. Raises LoadError."""
+    import torch
+
+    if not isinstance(ep, torch.export.ExportedProgram):
+        raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
+    live: Any = ep
+    storages: dict[int, Storage] = {}
+    program = ExportedGraph(
+        graph=_GraphReader(live.graph_module).read(),
+        inputs=tuple(_input_spec(spec) for spec in live.graph_signature.input_specs),
+        outputs=tuple(_output_spec(spec) for spec in live.graph_signature.output_specs),
+        range_constraints={
+            str(k): (_bound(v.lower), _bound(v.upper)) for k, v in live.range_constraints.items()
+        },
+        guards_code=tuple(live._guards_code),
+        module_calls=tuple(_module_call(entry) for entry in live.module_call_graph),
+        namedtuple_fields=_namedtuple_fields(live.module_call_graph),
+        state={name: _tensor_data(name, tensor, storages) for name, tensor in live.state_dict.items()},
+        constants={name: _tensor_data(name, tensor, storages) for name, tensor in live.constants.items()},
+        dialect=live.verifiers[0].dialect,
+        torch_version=torch.__version__,
+        opset={"aten": torch._C._get_max_operator_version()},  # pyright: ignore[reportPrivateUsage]
+        metadata={"custom": json.dumps(custom)} if (custom := live.graph_module.meta.get("custom")) else {},
+    )
+    check_program(program, "ExportedProgram")
+    return program
+
+
+# Graphs
+
+
+class _GraphReader:
+    """Reads one FX graph. Sub-graphs get a reader of their own: they see nothing of the graph around them."""
+
+    def __init__(self, graph_module: Any):
+        self.module = graph_module
+        self.env: dict[Any, Value] = {}
+        """What each FX node stands for where it is used."""
+        self.values: dict[str, ValueMeta] = {}
+
+    def read(self) -> Graph:
+        inputs: list[Ref | CustomObj | Constant] = []
+        nodes: list[Node] = []
+        outputs: tuple[Value, ...] = ()
+        single = False
+        for node in self.module.graph.nodes:
+            match node.op:
+                case "placeholder":
+                    inputs.append(self.placeholder(node))
+                case "get_attr":
+                    self.env[node] = self.attribute(node)
+                case "call_function":
+                    if not _is_getitem(node):  # part of the node it reads
+                        nodes.append(self.call(node))
+                case "output":
+                    single = not isinstance(node.args[0], tuple | list)
+                    value = self.value(node.args[0])
+                    outputs = value if isinstance(value, tuple) else (value,)
+                case _:
+                    raise LoadError(f"node {node.name}: {node.op} nodes do not occur in exported programs")
+        return Graph(tuple(inputs), tuple(nodes), outputs, self.values, single)
+
+    def placeholder(self, node: Any) -> Ref | CustomObj | Constant:
+        from torch.export.graph_signature import CustomObjArgument
+
+        meta = node.meta["val"]
+        if meta is None or isinstance(meta, bool | int | float | str):
+            value = meta
+        elif isinstance(meta, CustomObjArgument):
+            value = CustomObj(node.name, meta.class_fqn)
+            self.values[node.name] = CustomObjMeta(meta.class_fqn)
+        else:
+            value = self.define(node.name, meta)
+        self.env[node] = value
+        return value
+
+    def attribute(self, node: Any) -> Value:
+        import torch
+
+        attribute = getattr(self.module, node.target)
+        if isinstance(attribute, torch.fx.GraphModule):
+            return Subgraph(node.target, _GraphReader(attribute).read())
+        raise LoadError(
+            f"node {node.name}: attribute {node.target} is a {type(attribute).__name__}, not a graph"
+        )
+
+    def call(self, node: Any) -> Node:
+        meta = node.meta
+        return Node(
+            node.name,
+            _target(node.target),
+            self.inputs(node),
+            self.results(node),
+            _returns_single_tensor(node),
+            meta.get("stack_trace") or "",
+            ";".join(
+                f"{key},{path},{cls}" for key, (path, cls) in (meta.get("nn_module_stack") or {}).items()
+            ),
+            ";".join(meta.get("torch_fn") or ()),
+        )
+
+    # Arguments
+
+    def inputs(self, node: Any) -> tuple[NodeInput, ...]:
+        """Arguments in the order of the operator's schema, if it has one, under its names."""
+        import torch
+
+        if isinstance(node.target, torch._ops.OpOverload):
+            names = _argument_names(node.target)
+        elif isinstance(node.target, torch._ops.HigherOrderOperator) or not _is_symbolic(
+            node.meta.get("val")
+        ):
+            names = ("",) * len(node.args)
+        else:
+            names = _parameter_names(node.target)
+        positional = [
+            NodeInput(name, self.value(arg), False) for name, arg in zip(names, node.args, strict=False)
+        ]
+        keyword = [NodeInput(name, self.value(arg), True) for name, arg in node.kwargs.items()]
+        order = {name: i for i, name in enumerate(names)}
+        return (*positional, *sorted(keyword, key=lambda argument: order.get(argument.name, len(order))))
+
+    def value(self, arg: Any) -> Value:
+        import torch
+
+        match arg:
+            case torch.fx.Node():
+                return self.env[arg]
+            case None | bool() | int() | float() | complex() | str():
+                return arg
+            case tuple() | list():
+                return tuple(self.value(item) for item in arg)
+            case dict():
+                return {key: self.value(item) for key, item in arg.items()}
+            case torch.dtype():
+                return _dtype(arg)
+            case torch.device():
+                return Device(str(arg))
+            case torch.layout():
+                return Layout(str(arg).removeprefix("torch."))
+            case torch.memory_format():
+                return MemoryFormat(str(arg).removeprefix("torch."))
+            case torch._ops.OpOverload() | torch._ops.HigherOrderOperator():
+                return OperatorRef(_target(arg))
+            case _:
+                raise LoadError(f"an argument of type {type(arg).__name__} is not supported: {arg!r:.200}")
+
+    # Results
+
+    def results(self, node: Any) -> tuple[Result, ...]:
+        """The results of a node, under the names of the `getitem` nodes that read them. One that nothing reads is
+        called `NODE_unused_INDEX`."""
+        import torch
+
+        meta = node.meta.get("val")
+        if isinstance(node.target, torch._ops.OpOverload):
+            returns = len(node.target._schema.returns)
+            if returns == 0:
+                return ()
+            if returns == 1 and isinstance(meta, tuple | list):
+                return (self.read_by(node, node.name, meta),)
+        if isinstance(meta, dict):
+            return (self.read_by(node, node.name, meta),)
+        if not isinstance(meta, tuple | list):
+            return (self.result(node, node.name, meta),)
+        items = self.getitems(node)
+        return tuple(
+            self.read_by(items.get(i), f"{node.name}_unused_{i}", part)
+            if isinstance(part, tuple | list)
+            else self.result(items.get(i), f"{node.name}_unused_{i}", part)
+            for i, part in enumerate(meta)
+        )
+
+    def read_by(
+        self, node: Any | None, name: str, parts: Sequence[Any] | Mapping[str, Any]
+    ) -> tuple[Ref | None, ...]:
+        """The elements of a list result, which `node` stands for, if any node does."""
+        items = self.getitems(node) if node is not None else {}
+        indexed = parts.items() if isinstance(parts, Mapping) else enumerate(parts)
+        prefix = name if node is None else f"{node.name}_unused"
+        return tuple(
+            self.result(items.get(i), f"{prefix}_{i}", part) for i, part in indexed if part is not None
+        )
+
+    def result(self, node: Any | None, name: str, meta: Any) -> Ref | None:
+        """One result, which `node` stands for; if there is none, it gets the name."""
+        if meta is None:
+            return None
+        ref = self.define(name if node is None else node.name, meta)
+        if node is not None:
+            self.env[node] = ref
+        return ref
+
+    def getitems(self, node: Any) -> dict[Any, Any]:
+        """The first `getitem` node for each index; later ones stand for the same value. Each comes before its users."""
+        first: dict[Any, Any] = {}
+        for user in node.users:
+            if not _is_getitem(user):
+                raise LoadError(f"node {user.name} uses all results of {node.name} at once")
+            original = first.setdefault(user.args[1], user)
+            self.env[user] = Ref(original.name)
+        return first
+
+    def define(self, name: str, meta: Any) -> Ref:
+        self.values[name] = _value_meta(name, meta)
+        return Ref(name)
+
+
+def _is_getitem(node: Any) -> bool:
+    import operator
+
+    return node.op == "call_function" and node.target is operator.getitem
+
+
+def _is_symbolic(meta: Any) -> bool:
+    import torch
+
+    return isinstance(meta, bool | int | float | torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+def _returns_single_tensor(node: Any) -> bool | None:
+    import torch
+
+    if not isinstance(node.target, torch._ops.HigherOrderOperator):
+        return None
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _target(target: Any) -> str:
+    return normal_target(f"{target.__module__.replace('torch._ops', 'torch.ops')}.{target.__name__}")
+
+
+@lru_cache(maxsize=4096)
+def _argument_names(overload: Any) -> tuple[str, ...]:
+    return tuple(argument.name for argument in overload._schema.arguments)
+
+
+@lru_cache(maxsize=256)
+def _parameter_names(function: Callable[..., object]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+# Values
+
+
+def _value_meta(name: str, meta: Any) -> ValueMeta:
+    import torch
+    from torch.fx.experimental import symbolic_shapes
+
+    match meta:
+        case torch.Tensor():
+            return _tensor_meta(name, meta)
+        case bool() | torch.SymBool():
+            return SymMeta(
+                "bool", bool(meta) if symbolic_shapes.is_concrete_bool(meta) else _symbolic(meta, None)
+            )
+        case int() | torch.SymInt():
+            return SymMeta("int", _int(meta))
+        case float() | torch.SymFloat():
+            concrete = symbolic_shapes.is_concrete_float(meta)
+            return SymMeta("float", float(meta) if concrete else _symbolic(meta, meta.node.hint))  # pyright: ignore[reportAttributeAccessIssue]
+        case _:
+            raise LoadError(f"value {name} is a {type(meta).__name__}, which is not supported")
+
+
+def _tensor_meta(name: str, tensor: Any) -> TensorMeta:
+    layout = Layout(str(tensor.layout).removeprefix("torch."))
+    if layout.name != "strided":
+        raise LoadError(f"value {name}: layout {layout.name} is not supported")
+    return TensorMeta(
+        dtype=_dtype(tensor.dtype),
+        sizes=tuple(map(_int, tensor.shape)),
+        requires_grad=tensor.requires_grad,
+        device=Device(str(tensor.device)),
+        strides=tuple(map(_int, tensor.stride())),
+        storage_offset=_int(tensor.storage_offset()),
+        layout=layout,
+    )
+
+
+def _dtype(dtype: Any) -> DType:
+    name = str(dtype).removeprefix("torch.")
+    if name not in BY_TORCH_NAME:
+        raise LoadError(f"dtype {name} is not supported")
+    return BY_TORCH_NAME[name]
+
+
+def _int(number: Any) -> int | Symbolic:
+    from torch.fx.experimental import symbolic_shapes
+
+    if type(number) is int or symbolic_shapes.is_concrete_int(number):
+        return int(number)
+    return _symbolic(number, number.node.hint)
+
+
+def _symbolic(number: Any, hint: int | float | None) -> Symbolic:
+    return Symbolic(_srepr(number.node.expr), hint)
+
+
+@lru_cache(maxsize=4096)
+def _srepr(expr: Any) -> str:
+    import sympy
+
+    return sympy.srepr(expr)
+
+
+def _bound(value: Any) -> int | None:
+    """An end of a range; None if it is infinite."""
+    import sympy
+    from torch.utils._sympy.numbers import int_oo
+
+    if value in (sympy.oo, int_oo, -sympy.oo, -int_oo):
+        return None
+    if not isinstance(value, sympy.Integer):
+        raise LoadError(f"range constraint {value} is no integer")
+    return int(value)
+
+
+# The signature
+
+
+def _argument_spec(spec: Any) -> Value:
+    """What an ArgumentSpec names: a constant, or a value of the graph."""
+    from torch.export.graph_signature import ConstantArgument, CustomObjArgument
+
+    if isinstance(spec, ConstantArgument):
+        return spec.value
+    if isinstance(spec, CustomObjArgument):
+        return CustomObj(spec.name, spec.class_fqn)
+    return Ref(spec.name)
+
+
+def _input_spec(spec: Any) -> InputSpec:
+    from torch.export.graph_signature import ConstantArgument
+
+    if isinstance(spec.arg, ConstantArgument):
+        return InputSpec("constant_input", spec.arg.name, value=spec.arg.value)
+    return InputSpec(spec.kind.name.lower(), spec.arg.name, spec.target, spec.persistent)
+
+
+def _output_spec(spec: Any) -> OutputSpec:
+    return OutputSpec(spec.kind.name.lower(), _argument_spec(spec.arg), spec.target)
+
+
+def _module_call(entry: Any) -> ModuleCall:
+    if (signature := entry.signature) is None:
+        return ModuleCall(entry.fqn)
+    return ModuleCall(
+        entry.fqn,
+        ModuleCallSignature(
+            inputs=tuple(map(_argument_spec, signature.inputs)),
+            outputs=tuple(map(_argument_spec, signature.outputs)),
+            in_spec=_treespec(signature.in_spec),
+            out_spec=_treespec(signature.out_spec),
+            forward_arg_names=tuple(signature.forward_arg_names) if signature.forward_arg_names else None,
+        ),
+    )
+
+
+def _treespec(spec: Any) -> str:
+    from torch.utils._pytree import treespec_dumps
+
+    try:
+        return treespec_dumps(spec, 1)
+    except (NotImplementedError, TypeError) as error:
+        raise LoadError(f"treespec: {error}") from None
+
+
+def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+    """The fields of all namedtuple classes in the treespecs, by the classes' serialized names."""
+    from torch.utils._pytree import SUPPORTED_SERIALIZED_TYPES, is_namedtuple_class
+
+    fields: dict[str, tuple[str, ...]] = {}
+
+    def visit(spec: Any) -> None:
+        if is_namedtuple_class(spec.context):
+            fields[SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = spec.context._fields
+        for child in spec.children():
+            visit(child)
+
+    for entry in entries:
+        if entry.signature is not None:
+            visit(entry.signature.in_spec)
+            visit(entry.signature.out_spec)
+    return fields
+
+
+# Tensors
+
+
+def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> TensorData:
+    """A view of a tensor's memory, which lives as long as the view."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if not isinstance(tensor, torch.Tensor):
+        raise LoadError(f"{name}: a custom object of type {type(tensor).__name__} is not supported")
+    if isinstance(tensor, FakeTensor) or tensor.is_meta:
+        raise LoadError(f"{name}: a tensor without data (fake or meta)")
+    if type(tensor.data) is not torch.Tensor:
+        raise LoadError(f"{name}: tensor subclass {type(tensor).__name__} is not supported")
+    if tensor.is_quantized or tensor.layout != torch.strided:
+        raise LoadError(f"{name}: quantized, sparse and other tensors without strides are not supported")
+    live: Any = tensor.detach().resolve_conj().resolve_neg()
+    return TensorData(
+        _dtype(live.dtype), tuple(live.shape), live.stride(), live.storage_offset(), _storage(live, storages)
+    )
+
+
+def _storage(tensor: Any, storages: dict[int, Storage]) -> Storage:
+    """The memory under a tensor, one object for all tensors that share it."""
+    import torch
+
+    storage = tensor.untyped_storage()
+    key: int = storage._cdata
+    if key not in storages:
+        on_cpu: Any = storage.cpu()
+        data: Any = torch.empty(0, dtype=torch.uint8).set_(on_cpu)
+        storages[key] = Storage(memoryview(data.numpy()).toreadonly())
+    return storages[key]

@@ -1,0 +1,248 @@
+"""The interpreter: NumPy kernels, registered with xDSL's interpreter framework.
+
+It runs programs at every stage as they stand, in `aten` and in `edge`, control flow included, and is what every other
+way of running is compared with. Tensors are NumPy arrays (bfloat16 and eight-bit floats from ml_dtypes), numbers are
+Python numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    OpImplResult,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.ir import Attribute, Operation
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand, result_type
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_category, number_type, tensor_meta
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text
+from xdsl_exir.runtime.kernels import KERNELS, Array
+
+OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
+
+RNG = "exir.rng"
+"""Key of the run's random generator in the interpreter's data."""
+
+# --- dtypes at run time --------------------------------------------------------------------------------------
+
+
+@cache
+def dtype_of(array_dtype: np.dtype[Any]) -> DType:
+    """The PyTorch dtype of a NumPy dtype. Raises `ExirError` for one that PyTorch does not have."""
+    for dtype in dt.DTYPES:
+        if dtype.numpy == array_dtype:
+            return dtype
+    raise ExirError(f"NumPy dtype {array_dtype} is no PyTorch dtype")
+
+
+_REDUCED = {dtype.numpy for dtype in dt.DTYPES if dtype.category is Category.FLOAT and dtype.bits < 32}
+
+
+def opmath(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that kernels compute in: float32 for shorter floats."""
+    return np.dtype(np.float32) if dtype in _REDUCED else dtype
+
+
+def raise_precision(value: Any) -> Any:
+    """An argument with reduced floats as float32."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.float32) if value.dtype in _REDUCED else value
+    if isinstance(value, list):
+        return [raise_precision(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def as_operand(value: Any) -> Operand:
+    """What type promotion sees of a run-time value."""
+    if isinstance(value, np.ndarray):
+        return Operand(dtype_of(value.dtype), 2 if value.ndim else 1)
+    category = number_category(number_type(value))
+    assert category is not None
+    return Operand(NUMBER_DTYPE[category], 0)
+
+
+def promoted(op: OperatorOp, arguments: dict[str, Any], returns: tuple[DType, ...]) -> dict[str, Any]:
+    """Arguments with those that promote in the computation dtype, integers as the floats that the results are."""
+    rule = op.SPEC.dtype_rule
+    names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
+    values = [item for name in names for item in _items(arguments[name])]
+    dtype = result_type(tuple(as_operand(value) for value in values))
+    if returns and returns[0].category > Category.INT >= dtype.category:
+        dtype = returns[0]
+    target = opmath(dtype.numpy)
+    cast = {name: _cast(arguments[name], target) for name in names}
+    return {name: raise_precision(value) for name, value in arguments.items()} | cast
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(value, list):
+        return [_cast(item, dtype) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return np.asarray(value).astype(dtype, copy=False)
+
+
+def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
+    """A cast as PyTorch does it: complex to real drops the imaginary part."""
+    if array.dtype == dtype:
+        return array
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        array = array.astype(np.bool_) if dtype.kind == "b" else array.real
+    return array.astype(dtype)
+
+
+# --- operators -----------------------------------------------------------------------------------------------
+
+
+def return_dtypes(op: OperatorOp) -> tuple[DType, ...]:
+    """Dtypes of an operation's tensor results."""
+    return tuple(tensor_meta(type).dtype for type in op.result_types if isinstance(type, TensorType))
+
+
+def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator) -> PythonValues:
+    """The results of an operation for these operand values."""
+    entry = KERNELS.find(op.SPEC)
+    if entry is None:
+        raise UnsupportedError([Unsupported(op.name, "no kernel", location_text(op))])
+    held = dict(zip(op.operands, values, strict=True))
+    arguments = op.arguments(lambda value: held[value])
+    returns = return_dtypes(op)
+    if entry.options["promote"]:
+        arguments = promoted(op, arguments, returns)
+    elif not entry.options["raw"]:
+        arguments = {name: raise_precision(value) for name, value in arguments.items()}
+    results = entry.call({**arguments, "out": returns, "rng": rng})
+    if len(op.SPEC.schema.returns) == 1 and not op.SPEC.schema.returns[0].type.is_list:
+        results = (results,)
+    elif results is None:
+        results = ()
+    types = op.result_types
+    if len(results) != len(types):
+        raise ExirError(f"kernel of {op.name} gives {len(results)} results for {len(types)}")
+    return tuple(conform(result, type, op.name) for result, type in zip(results, types, strict=True))
+
+
+def conform(value: Any, type: Attribute, name: str) -> Any:
+    """A kernel's result as the IR types it. Raises `ExirError` where the kernel contradicts the type's shape."""
+    if not isinstance(type, TensorType):
+        return value.item() if isinstance(value, np.ndarray | np.generic) else value
+    meta = tensor_meta(type)
+    array = to_dtype(np.asarray(value), meta.dtype.numpy)
+    fits = array.ndim == meta.ndim and all(
+        isinstance(size, Expr) or size == given for size, given in zip(meta.shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ExirError(f"kernel of {name} gives shape {list(array.shape)} for {type}")
+    return array
+
+
+class OperatorFunctions(InterpreterFunctions):
+    """Implementations of all operators that occur in a module."""
+
+    def __init__(self, module: ModuleOp):
+        self.types = {type(op) for op in module.walk() if isinstance(op, OperatorOp)}
+
+    def _impls(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+    ) -> Iterable[tuple[type[Operation], OpImpl]]:
+        return ((op_type, OperatorFunctions.run) for op_type in self.types)
+
+    def _none(self) -> Iterable[Any]:
+        return ()
+
+    _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
+
+    def run(self, interpreter: Interpreter, op: OperatorOp, args: PythonValues) -> OpImplResult:
+        rng = interpreter.get_data(OperatorFunctions, RNG, np.random.default_rng)
+        return OpImplResult(run_operator(op, args, rng), None)
+
+
+@register_impls
+class ExirFunctions(InterpreterFunctions):
+    """Implementations of the `exir` dialect."""
+
+    @impl(NumberOp)
+    def run_number(self, interpreter: Interpreter, op: NumberOp, args: PythonValues) -> PythonValues:
+        return (op.number,)
+
+    @impl(ConstantOp)
+    def run_constant(self, interpreter: Interpreter, op: ConstantOp, args: PythonValues) -> PythonValues:
+        meta = tensor_meta(op.type)
+        values = np.array(op.values).astype(meta.dtype.numpy)
+        shape = tuple(size for size in meta.shape if isinstance(size, int))  # a literal's all are
+        return (np.full(shape, values[0]) if op.is_splat else values.reshape(shape),)
+
+    @impl(RefineOp)
+    def run_refine(self, interpreter: Interpreter, op: RefineOp, args: PythonValues) -> PythonValues:
+        return args
+
+
+# --- modules -------------------------------------------------------------------------------------------------
+
+
+class ProgramInterpreter(Interpreter):
+    """xDSL's interpreter, but for how it fails: an error names its operation and line instead of printing the module."""
+
+    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
+        for listener in self.listeners:
+            listener.will_interpret_op(op, inputs)
+        functions, implementation = self._impls._impl_dict[type(op)]  # pyright: ignore[reportPrivateUsage]
+        try:
+            result = implementation(functions, self, op, inputs)
+        except Exception as error:
+            error.add_note(f"in {op.name} {location_text(op)}".rstrip())
+            raise
+        for listener in self.listeners:
+            listener.did_interpret_op(op, result.values)
+        return result
+
+
+def missing_kernels(module: ModuleOp) -> list[Unsupported]:
+    """What in a module the interpreter cannot run."""
+    return [
+        Unsupported(op.name, "no kernel", location_text(op))
+        for op in module.walk()
+        if isinstance(op, OperatorOp) and KERNELS.find(op.SPEC) is None
+    ]
+
+
+def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
+    """An interpreter for a module. Raises `UnsupportedError` that lists every operator it cannot run."""
+    missing = missing_kernels(module)
+    if missing:
+        raise UnsupportedError(missing)
+    interpreter = ProgramInterpreter(module)
+    interpreter.register_implementations(FuncFunctions())
+    interpreter.register_implementations(ExirFunctions())
+    interpreter.register_implementations(OperatorFunctions(module))
+    if any(op.name.startswith("higher_order.") for op in module.walk()):
+        from xdsl_exir.runtime.control_flow import ControlFlowFunctions
+
+        interpreter.register_implementations(ControlFlowFunctions())
+    interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(seed))
+    return interpreter
+
+
+def run_function(interpreter: Interpreter, function: func.FuncOp, values: PythonValues) -> PythonValues:
+    """Calls a function of the interpreter's module with run-time values."""
+    with np.errstate(all="ignore"):
+        return interpreter.call_op(function, values)

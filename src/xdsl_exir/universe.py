@@ -1,0 +1,40 @@
+"""The plugin: what stock `xdsl-opt` gains when this package is installed.
+
+Factories import inside, so that a tool which uses none of it pays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from xdsl.universe import Universe
+
+
+def _lazy(module: str, name: str) -> Callable[[], Any]:
+    return lambda: getattr(import_module(f"xdsl_exir.{module}"), name)
+
+
+def _dialect(module: str) -> Callable[[], Any]:
+    return lambda: import_module(f"xdsl_exir.dialects.{module}").dialect()
+
+
+XDSL_EXIR_UNIVERSE = Universe(
+    all_dialects={
+        "aten": _dialect("aten"),
+        "edge": _dialect("edge"),
+        "exir": _lazy("dialects.exir", "EXIR"),
+        "higher_order": _lazy("dialects.control_flow", "HIGHER_ORDER"),
+        "quantized_decomposed": _dialect("quantized_decomposed"),
+    },
+    all_passes={
+        "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
+        "decompose-aten": _lazy("transforms.decompose_aten", "DecomposeAten"),
+        "verify-aten": _lazy("transforms.verify", "VerifyAten"),
+        "verify-edge": _lazy("transforms.verify", "VerifyEdge"),
+    },
+    all_targets={
+        "exir-run": _lazy("runtime.target", "RunTarget"),
+    },
+)

@@ -1,0 +1,157 @@
+"""One operator, run by PyTorch and by every stage of ours, and compared.
+
+`check("aten.add.Tensor", x, y, alpha=2)` builds a program of that one operator, compares its inferred result types with
+PyTorch's results, then runs it in the interpreter as it is, decomposed, and as edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
+
+from xdsl_exir.dialects import aten
+from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
+from xdsl_exir.dialects.exir import tensor_meta, tensor_type
+from xdsl_exir.runtime.interpreter import make_interpreter, run_function
+from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+from xdsl_exir.transforms.builder import Builder, flat_results
+from xdsl_exir.transforms.decompose_aten import DecomposeAten
+
+TOLERANCE = {  # (rtol, atol) of torch.testing.assert_close
+    torch.float16: (1e-3, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
+    torch.float32: (1.3e-6, 1e-5),
+    torch.float64: (1e-7, 1e-7),
+    torch.complex64: (1.3e-6, 1e-5),
+    torch.complex128: (1e-7, 1e-7),
+}
+
+
+def to_numpy(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """A tensor as array; bfloat16 as ml_dtypes has it."""
+    tensor = tensor.detach().resolve_conj().resolve_neg()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
+
+
+def to_torch(array: np.ndarray[Any, Any]) -> torch.Tensor:
+    """The reverse of `to_numpy`."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
+    return torch.from_numpy(array.copy())
+
+
+def dtype(torch_dtype: torch.dtype) -> DType:
+    return BY_TORCH_NAME[str(torch_dtype).removeprefix("torch.")]
+
+
+def find_operator(name: str) -> Any:
+    """The OpOverload of `aten.add.Tensor`."""
+    namespace, packet, *overload = name.split(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet), overload[0] if overload else "default")
+
+
+def program_of(name: str, *args: Any, **kwargs: Any) -> tuple[ModuleOp, list[torch.Tensor]]:
+    """A module with one function that calls the operator; its arguments are the call's tensors, in order."""
+    tensors: list[torch.Tensor] = []
+    block = Block()
+
+    def lower(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            tensors.append(value)
+            return block.insert_arg(tensor_type(tuple(value.shape), dtype(value.dtype)), len(block.args))
+        if isinstance(value, list | tuple):
+            return [lower(item) for item in value]
+        if isinstance(value, torch.dtype):
+            return dtype(value)
+        if isinstance(value, torch.device):
+            return str(value)
+        if isinstance(value, torch.layout | torch.memory_format):
+            return str(value).removeprefix("torch.")
+        return value
+
+    results = Builder(aten.OPERATORS, block).call(
+        name, [lower(arg) for arg in args], {key: lower(value) for key, value in kwargs.items()}
+    )
+    flat = flat_results(results)
+    block.add_op(ReturnOp(*flat))
+    function = FuncOp("forward", ([arg.type for arg in block.args], [v.type for v in flat]), Region(block))
+    return ModuleOp([function]), tensors
+
+
+def run(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
+    """Runs a module's one function in the interpreter."""
+    [function] = module.ops
+    assert isinstance(function, FuncOp)
+    return run_function(make_interpreter(module, seed=0), function, tuple(to_numpy(t) for t in tensors))
+
+
+def flatten(results: Any) -> list[torch.Tensor]:
+    """An eager call's results one after another."""
+    if results is None:
+        return []
+    return [results] if not isinstance(results, list | tuple) else list(results)
+
+
+def compare(what: str, got: Any, expected: Any, values: bool = True, scale: float = 1) -> None:
+    """Asserts equal dtype, shape and (within PyTorch's tolerance, times `scale`) values."""
+    if not isinstance(expected, torch.Tensor):
+        assert got == expected, f"{what}: {got} != {expected}"
+        return
+    actual = to_torch(np.asarray(got))
+    assert actual.dtype == expected.dtype, f"{what}: dtype {actual.dtype}, expected {expected.dtype}"
+    assert actual.shape == expected.shape, (
+        f"{what}: shape {tuple(actual.shape)}, expected {tuple(expected.shape)}"
+    )
+    if values:
+        rtol, atol = TOLERANCE.get(expected.dtype, (0, 0))
+        torch.testing.assert_close(
+            actual,
+            expected.resolve_conj().resolve_neg().contiguous(),
+            rtol=rtol * scale,
+            atol=atol * scale,
+            equal_nan=True,
+            msg=lambda text: f"{what}: {text}",
+        )
+
+
+def check(
+    name: str, *args: Any, values: bool = True, edge: bool = True, scale: float = 1, **kwargs: Any
+) -> None:
+    """Compares one call of an operator in PyTorch with all stages of ours. `values` False compares types only."""
+    expected = flatten(find_operator(name)(*args, **kwargs))
+    module, tensors = program_of(name, *args, **kwargs)
+    module.verify()
+    [function] = module.ops
+    assert isinstance(function, FuncOp)
+    types = function.function_type.outputs.data
+    assert len(types) == len(expected), f"{name}: {len(types)} results, expected {len(expected)}"
+    for index, (type, value) in enumerate(zip(types, expected, strict=True)):
+        if isinstance(type, TensorType):
+            meta = tensor_meta(type)
+            assert meta.shape == tuple(value.shape), (
+                f"{name}: result {index} is {type}, expected {tuple(value.shape)}"
+            )
+            assert meta.dtype is dtype(value.dtype), (
+                f"{name}: result {index} is {type}, expected {value.dtype}"
+            )
+    stages = {"aten": module}
+    stages["core"] = module.clone()
+    DecomposeAten().apply(Context(), stages["core"])
+    stages["core"].verify()
+    if edge:
+        stages["edge"] = stages["core"].clone()
+        AtenToEdge().apply(Context(), stages["edge"])
+        stages["edge"].verify()
+    for stage, stage_module in stages.items():
+        for index, (got, value) in enumerate(zip(run(stage_module, tensors), expected, strict=True)):
+            compare(f"{name} as {stage}, result {index}", got, value, values, scale)

@@ -1,0 +1,127 @@
+"""`aten-to-edge`: everything explicit.
+
+Operands that promote are cast to the computation dtype; Python numbers in tensor positions become 0-dim literals of
+that dtype; overloads that take a number where a tensor twin exists become the twin; what does nothing goes away. Every
+other operator keeps its name and arguments under the `edge.` prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from xdsl_exir.dialects import edge
+from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import NumberOp, number_category
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta
+from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
+
+SCALAR_TWINS = {
+    f"aten.{scalar}": f"aten.{tensor}"
+    for scalar, tensor in {
+        "add.Scalar": "add.Tensor",
+        "sub.Scalar": "sub.Tensor",
+        "mul.Scalar": "mul.Tensor",
+        "div.Scalar": "div.Tensor",
+        "div.Scalar_mode": "div.Tensor_mode",
+        "remainder.Scalar": "remainder.Tensor",
+        "fmod.Scalar": "fmod.Tensor",
+        "pow.Tensor_Scalar": "pow.Tensor_Tensor",
+        "pow.Scalar": "pow.Tensor_Tensor",
+        "eq.Scalar": "eq.Tensor",
+        "ne.Scalar": "ne.Tensor",
+        "lt.Scalar": "lt.Tensor",
+        "le.Scalar": "le.Tensor",
+        "gt.Scalar": "gt.Tensor",
+        "ge.Scalar": "ge.Tensor",
+        "bitwise_and.Scalar": "bitwise_and.Tensor",
+        "bitwise_or.Scalar": "bitwise_or.Tensor",
+        "bitwise_xor.Scalar": "bitwise_xor.Tensor",
+        "where.ScalarOther": "where.self",
+        "where.ScalarSelf": "where.self",
+        "where.Scalar": "where.self",
+    }.items()
+}
+"""Overloads that take a number, and the overload of the same operator that takes a tensor in its place."""
+
+NO_OPS = frozenset(
+    {"aten.alias", "aten.detach", "aten.lift_fresh", "aten.lift_fresh_copy", "aten.contiguous", "aten.clone"}
+)
+"""Operators that, on values, give back their operand."""
+
+
+class EdgeRewriter:
+    """Rewrites single operations of `aten` to `edge`."""
+
+    def rewrite(self, op: OperatorOp) -> None:
+        """Replaces one operation of the aten dialect by what it is in edge."""
+        if isinstance(op, OperatorOp) and not op.NUMBERS:
+            return
+        name, arguments = op.SPEC.qualified_name, op.arguments()
+        builder = Builder(edge.OPERATORS, op)
+        if name in NO_OPS and op.operands[0].type == op.results[0].type:
+            replace(builder, op, [op.operands[0]])
+            return
+        target = edge.OPERATORS[SCALAR_TWINS.get(name, name)]
+        explicit = self.promote(builder, op, arguments)
+        bound = target.LAYOUT.bind((), explicit)
+        # The result's type does not change, so shapes need not be inferred a second time.
+        results = builder.build(target, bound, op.result_types)
+        replace(builder, op, flat_results(results))
+
+    def promote(self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Arguments with promoting operands cast to the computation dtype, numbers made tensors."""
+        rule = op.SPEC.dtype_rule
+        names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
+        twin = op.SPEC.qualified_name in SCALAR_TWINS
+        layout = op.LAYOUT
+        tensors = [name for name in names if layout.by_name[name].is_tensor or twin]
+        explicit = dict(arguments)
+        if tensors:
+            dtype = computation_dtype(type(op), arguments)
+            for name in tensors:
+                explicit[name] = self.as_tensor(builder, arguments[name], dtype)
+        # A number where the operator does not promote is a tensor of the number's own dtype.
+        for slot in layout.slots:
+            value = explicit[slot.name]
+            if slot.is_tensor and isinstance(value, SSAValue) and not isinstance(value.type, TensorType):
+                category = number_category(value.type)
+                assert category is not None
+                explicit[slot.name] = self.as_tensor(builder, value, NUMBER_DTYPE[category])
+        return explicit
+
+    def as_tensor(self, builder: Builder, value: Any, dtype: DType) -> Any:
+        """An operand as tensor of this dtype."""
+        if isinstance(value, list):
+            return [self.as_tensor(builder, item, dtype) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(value, SSAValue):
+            return builder.constant(value, dtype)
+        if isinstance(value.type, TensorType):
+            if meta(value).dtype is dtype:
+                return value
+            return builder.call("aten._to_copy", [value], {"dtype": dtype})
+        if isinstance(value.owner, NumberOp):
+            return builder.constant(value.owner.number, dtype)
+        return builder.call("aten.scalar_tensor", [value], {"dtype": dtype})
+
+
+@dataclass(frozen=True)
+class AtenToEdge(ModulePass):
+    """Makes promotion explicit and turns every `aten` operation into its `edge` one."""
+
+    name = "aten-to-edge"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for_each_operator(op, EdgeRewriter().rewrite)
+        for number in [inner for inner in op.walk() if isinstance(inner, NumberOp)]:
+            if not number.result.uses:
+                number.detach()
+                number.erase()

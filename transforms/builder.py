@@ -1,0 +1,207 @@
+"""Building operations so that it reads like the operators' Python calls.
+
+    aten.addmm(bias, x, aten.t(weight))
+    aten.mul.Tensor(x, 2)
+
+A `Builder` inserts at a place and gives results their types, its origin and its source location. `aten` above is a
+`Namespace` of one: attributes are operator names, then overloads. While decomposing, an operator that has a rule is
+never built: its rule runs in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import LocationAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xdsl_exir.dialects.dtype_rules import Operand, result_type
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.exir import (
+    ORIGIN,
+    ConstantOp,
+    NumberOp,
+    PythonNumber,
+    TensorMeta,
+    tensor_meta,
+    tensor_type,
+)
+from xdsl_exir.dialects.meta import as_meta, as_operand
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorLayout, OperatorOp
+
+Results: TypeAlias = Any
+"""What an operator's call returns: its result, a tuple of several, a list for a list result, None for none."""
+
+Rule: TypeAlias = Callable[[Mapping[str, Any]], Results]
+
+
+def meta(value: SSAValue) -> TensorMeta:
+    """Shape and dtype of a tensor value."""
+    assert isinstance(value.type, TensorType), f"{value} is not a tensor"
+    return tensor_meta(value.type)
+
+
+def results_of(op: OperatorOp) -> Results:
+    """An operation's results as its Python call returns them."""
+    returns = op.SPEC.schema.returns
+    if not returns:
+        return None
+    if len(returns) == 1:
+        return list(op.results) if returns[0].type.is_list else op.results[0]
+    return tuple(op.results)
+
+
+def flat_results(results: Results) -> list[SSAValue]:
+    """The results of a call one after another."""
+    if results is None:
+        return []
+    return [results] if isinstance(results, SSAValue) else list(results)
+
+
+class Builder:
+    """Inserts operations before an operation, or at the end of a block."""
+
+    def __init__(
+        self,
+        dialect: OperatorDialect,
+        before: Operation | Block,
+        rule_of: Callable[[str], Rule | None] = lambda name: None,
+    ):
+        self.dialect = dialect
+        self.before = before
+        self.rule_of = rule_of
+        """Gives the rule that runs in place of building an operator, by qualified name."""
+        self.location: LocationAttr | None = None
+        self.attributes: Mapping[str, Attribute] = {}
+        if isinstance(before, Operation):
+            self.follow(before)
+
+    def follow(self, op: Operation) -> None:
+        """What is built from here on descends from this operation: it gets its source location and origin."""
+        self.location = op.location
+        self.attributes = {ORIGIN: op.attributes[ORIGIN]} if ORIGIN in op.attributes else {}
+
+    def insert(self, op: Operation) -> Operation:
+        """Inserts an operation, with location and origin."""
+        if self.location is not None:
+            op.location = self.location
+        for name, attr in self.attributes.items():
+            op.attributes.setdefault(name, attr)
+        if isinstance(self.before, Block):
+            self.before.add_op(op)
+        else:
+            block = self.before.parent
+            assert block is not None, "building before an operation that is in no block"
+            block.insert_op_before(op, self.before)
+        return op
+
+    def number(self, value: PythonNumber) -> SSAValue:
+        """A Python number as SSA value."""
+        return self.insert(NumberOp(value)).results[0]
+
+    def constant(
+        self, value: PythonNumber | Sequence[PythonNumber], dtype: DType, shape: tuple[int, ...] = ()
+    ) -> SSAValue:
+        """A literal tensor: one number that fills the shape, or all its elements."""
+        values = value if isinstance(value, Sequence) else [value]
+        converted = [_as_category(item, dtype.category) for item in values]
+        literal = converted if isinstance(value, Sequence) else converted[0]
+        return self.insert(ConstantOp(literal, tensor_type(shape, dtype))).results[0]
+
+    def call(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Results:
+        """Builds an operator, or runs its rule."""
+        cls = self.dialect[name]
+        bound = cls.LAYOUT.bind(*self._with_numbers(cls, args, kwargs))
+        rule = self.rule_of(name)
+        return rule(bound) if rule is not None else self.build(cls, bound)
+
+    def build(
+        self, cls: type[OperatorOp], bound: Mapping[str, Any], result_types: Sequence[Attribute] | None = None
+    ) -> Results:
+        """Builds an operator from arguments in normal form, without looking for a rule."""
+        op = cls.from_bound(bound, result_types)
+        self.insert(op)
+        return results_of(op)
+
+    def _with_numbers(
+        self, cls: type[OperatorOp], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Arguments with Python numbers in tensor positions made SSA values."""
+        layout = cls.LAYOUT
+        given = dict(zip((slot.name for slot in layout.positional), args, strict=False)) | dict(kwargs)
+        numbers = {
+            name: value
+            for name, value in given.items()
+            if isinstance(value, bool | int | float | complex)
+            and name in layout.by_name
+            and layout.by_name[name].is_tensor
+        }
+        if not numbers:
+            return args, kwargs
+        if len(args) > len(layout.positional):
+            return args, kwargs
+        if cls.NUMBERS:
+            made = {name: self.number(value) for name, value in numbers.items()}
+        else:
+            dtype = computation_dtype(cls, given)
+            made = {name: self.constant(value, dtype) for name, value in numbers.items()}
+        return (), given | made
+
+
+def _as_category(value: PythonNumber, category: Category) -> PythonNumber:
+    """A number as an element of a tensor of this category holds it."""
+    match category:
+        case Category.BOOL:
+            return bool(value)
+        case Category.INT:
+            assert not isinstance(value, complex)
+            return int(value)
+        case Category.FLOAT:
+            assert not isinstance(value, complex)
+            return float(value)
+        case Category.COMPLEX:
+            return complex(value)
+
+
+def computation_dtype(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> DType:
+    """The dtype that an operator's promoting operands are brought to."""
+    rule = cls.SPEC.dtype_rule
+    assert rule is not None, f"{cls.name} has no dtype rule"
+    operands: list[Operand] = []
+    for name in rule.promotes or OperatorLayout.of(cls.SPEC).by_name:
+        value = arguments.get(name)
+        for item in value if isinstance(value, list | tuple) else [value]:  # pyright: ignore[reportUnknownVariableType]
+            seen = as_operand(as_meta(item.type) if isinstance(item, SSAValue) else item)
+            if isinstance(seen, Operand) and (rule.promotes or isinstance(item, SSAValue)):
+                operands.append(seen)
+    return result_type(tuple(operands))
+
+
+class Namespace:
+    """Operators of a namespace as attributes: `aten.mm(a, b)`, `aten.add.Tensor(a, b)`."""
+
+    def __init__(self, builder: Builder, namespace: str = "aten"):
+        self.builder = builder
+        self.namespace = namespace
+
+    def __getattr__(self, name: str) -> Packet:
+        packet = Packet(self.builder, f"{self.namespace}.{name}")
+        self.__dict__[name] = packet
+        return packet
+
+
+class Packet:
+    """An operator's overloads: called itself it is the default one."""
+
+    def __init__(self, builder: Builder, name: str):
+        self._builder = builder
+        self._name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Results:
+        return self._builder.call(self._name, args, kwargs)
+
+    def __getattr__(self, overload: str) -> Packet:
+        packet = Packet(self._builder, f"{self._name}.{overload}")
+        self.__dict__[overload] = packet
+        return packet

@@ -1,0 +1,101 @@
+"""`decompose-aten`: every operator that has a decomposition is replaced by it, down to core ATen.
+
+Rules stand in `decompositions/<family>.py` and are found by operator, in a dictionary. What rules build is decomposed
+as it is built, so one walk over the program does all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from xdsl_exir.dialects import aten
+from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.meta import may_equal
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import find
+from xdsl_exir.errors import ExirError, SpecError
+from xdsl_exir.transforms.builder import Builder, Namespace, Results, Rule, flat_results
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP
+
+
+class Decomposer:
+    """Applies decompositions, except of the operators to keep."""
+
+    def __init__(self, keep: frozenset[str] = frozenset()):
+        self.keep = keep
+
+    def applies(self, name: str) -> bool:
+        """Whether an operator (by qualified name) has a rule and is not kept."""
+        return name not in self.keep and DECOMPOSITIONS.find(find(name)) is not None
+
+    def rule_for(self, builder: Builder, name: str) -> Rule | None:
+        """The rule of an operator, bound to a builder."""
+        if not self.applies(name):
+            return None
+        entry = DECOMPOSITIONS.find(find(name))
+        assert entry is not None
+
+        def rule(bound: Mapping[str, Any]) -> Results:
+            results = entry.call(bound, Namespace(builder))
+            return builder.build(aten.OPERATORS[name], bound) if results is KEEP else results
+
+        return rule
+
+    def rewrite(self, op: OperatorOp) -> None:
+        """Replaces one operation by its decomposition, if it has one that applies."""
+        name = op.SPEC.qualified_name
+        entry = None if name in self.keep else DECOMPOSITIONS.find(op.SPEC)
+        if entry is None:
+            return
+        builder = Builder(aten.OPERATORS, op)
+        builder.rule_of = lambda inner: self.rule_for(builder, inner)
+        results = entry.call(op.arguments(), Namespace(builder))
+        if results is not KEEP:
+            replace(builder, op, flat_results(results))
+
+
+def replace(builder: Builder, op: OperatorOp, results: list[SSAValue]) -> None:
+    """Puts values in place of an operation's results and erases it. Raises `ExirError` where types do not agree."""
+    if len(results) != len(op.results):
+        raise ExirError(f"{op.name}: rule gives {len(results)} results for {len(op.results)}")
+    for old, new in zip(op.results, results, strict=True):
+        if old.type != new.type:
+            if not may_equal(old.type, new.type):
+                raise ExirError(f"{op.name}: rule gives {new.type} for {old.type}")
+            new = builder.insert(RefineOp(new, old.type)).results[0]
+        if new.name_hint is None:
+            new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()
+
+
+def for_each_operator(module: ModuleOp, rewrite: Callable[[OperatorOp], None]) -> None:
+    """Calls `rewrite` for every operation made from a schema, in every region; it may replace the operation."""
+    for op in list(module.walk()):
+        if isinstance(op, OperatorOp):
+            rewrite(op)
+
+
+@dataclass(frozen=True)
+class DecomposeAten(ModulePass):
+    """Replaces composite operators by core ATen ones; `keep=aten.silu,aten.linear` leaves those alone."""
+
+    name = "decompose-aten"
+
+    keep: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for name in self.keep:
+            try:
+                find(name)
+            except SpecError as error:
+                raise SpecError(f"decompose-aten: keep: {error}") from None
+        for_each_operator(op, Decomposer(frozenset(self.keep)).rewrite)
