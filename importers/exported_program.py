@@ -72,7 +72,7 @@ def read_exported_program(ep: ExportedProgram) -> ExportedGraph:
         state={name: _tensor_data(name, tensor, storages) for name, tensor in live.state_dict.items()},
         constants={name: _tensor_data(name, tensor, storages) for name, tensor in live.constants.items()},
         dialect=live.verifiers[0].dialect,
-        torch_version=torch.__version__,
+        torch_version=str(torch.__version__),
         opset={"aten": torch._C._get_max_operator_version()},  # pyright: ignore[reportPrivateUsage]
         metadata={"custom": json.dumps(custom)} if (custom := live.graph_module.meta.get("custom")) else {},
     )

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import (
     Interpreter,
@@ -31,9 +30,11 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_category, number_type, tensor_meta
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import find
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.runtime.kernels import KERNELS, Array
+from xdsl_exir.transforms.decompose_aten import Decomposer
 
 OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
 
@@ -216,20 +217,31 @@ class ProgramInterpreter(Interpreter):
         return result
 
 
-def missing_kernels(module: ModuleOp) -> list[Unsupported]:
-    """What in a module the interpreter cannot run."""
-    return [
-        Unsupported(op.name, "no kernel", location_text(op))
-        for op in module.walk()
-        if isinstance(op, OperatorOp) and KERNELS.find(op.SPEC) is None
-    ]
+def without_kernel(module: ModuleOp) -> list[OperatorOp]:
+    """Operations of a module that have no kernel."""
+    return [op for op in module.walk() if isinstance(op, OperatorOp) and KERNELS.find(op.SPEC) is None]
+
+
+def runnable(module: ModuleOp) -> ModuleOp:
+    """The module, or a copy in which operators without a kernel of their own are decomposed.
+
+    Raises `UnsupportedError` that lists every operator which has neither kernel nor decomposition.
+    """
+    lacking = without_kernel(module)
+    if lacking:
+        module = module.clone()
+        decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
+        for op in without_kernel(module):
+            decomposer.rewrite(op)
+        lacking = without_kernel(module)
+    if lacking:
+        raise UnsupportedError([Unsupported(op.name, "no kernel", location_text(op)) for op in lacking])
+    return module
 
 
 def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
     """An interpreter for a module. Raises `UnsupportedError` that lists every operator it cannot run."""
-    missing = missing_kernels(module)
-    if missing:
-        raise UnsupportedError(missing)
+    module = runnable(module)
     interpreter = ProgramInterpreter(module)
     interpreter.register_implementations(FuncFunctions())
     interpreter.register_implementations(ExirFunctions())
@@ -242,7 +254,7 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
     return interpreter
 
 
-def run_function(interpreter: Interpreter, function: func.FuncOp, values: PythonValues) -> PythonValues:
-    """Calls a function of the interpreter's module with run-time values."""
+def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> PythonValues:
+    """Calls a function of the interpreter's module, by name, with run-time values."""
     with np.errstate(all="ignore"):
-        return interpreter.call_op(function, values)
+        return interpreter.call_op(name, values)

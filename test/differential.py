@@ -92,7 +92,7 @@ def run(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
     """Runs a module's one function in the interpreter."""
     [function] = module.ops
     assert isinstance(function, FuncOp)
-    return run_function(make_interpreter(module, seed=0), function, tuple(to_numpy(t) for t in tensors))
+    return run_function(make_interpreter(module, seed=0), function.sym_name.data, tuple(map(to_numpy, tensors)))
 
 
 def flatten(results: Any) -> list[torch.Tensor]:

@@ -15,10 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from xdsl_exir.dialects import aten
+from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.errors import ExirError, SpecError
 from xdsl_exir.transforms.builder import Builder, Namespace, Results, Rule, flat_results
@@ -28,37 +29,37 @@ from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP
 class Decomposer:
     """Applies decompositions, except of the operators to keep."""
 
-    def __init__(self, keep: frozenset[str] = frozenset()):
+    def __init__(self, keep: Callable[[str], bool] = lambda name: False):
         self.keep = keep
+        """Whether an operator, by qualified name, stays as it is."""
 
-    def applies(self, name: str) -> bool:
-        """Whether an operator (by qualified name) has a rule and is not kept."""
-        return name not in self.keep and DECOMPOSITIONS.find(find(name)) is not None
-
-    def rule_for(self, builder: Builder, name: str) -> Rule | None:
-        """The rule of an operator, bound to a builder."""
-        if not self.applies(name):
-            return None
-        entry = DECOMPOSITIONS.find(find(name))
-        assert entry is not None
-
-        def rule(bound: Mapping[str, Any]) -> Results:
-            results = entry.call(bound, Namespace(builder))
-            return builder.build(aten.OPERATORS[name], bound) if results is KEEP else results
-
-        return rule
+    def entry(self, name: str) -> Entry[Callable[..., Any]] | None:
+        """The rule of an operator that has one and is not kept."""
+        return None if self.keep(name) else DECOMPOSITIONS.find(find(name))
 
     def rewrite(self, op: OperatorOp) -> None:
         """Replaces one operation by its decomposition, if it has one that applies."""
-        name = op.SPEC.qualified_name
-        entry = None if name in self.keep else DECOMPOSITIONS.find(op.SPEC)
+        entry = self.entry(op.SPEC.qualified_name)
         if entry is None:
             return
-        builder = Builder(aten.OPERATORS, op)
-        builder.rule_of = lambda inner: self.rule_for(builder, inner)
+        dialect = (aten if op.NUMBERS else edge).OPERATORS
+        builder = Builder(dialect, op)
+        builder.rule_of = lambda name: self.rule(builder, name)
         results = entry.call(op.arguments(), Namespace(builder))
         if results is not KEEP:
             replace(builder, op, flat_results(results))
+
+    def rule(self, builder: Builder, name: str) -> Rule | None:
+        """What the builder runs in place of building an operator."""
+        entry = self.entry(name)
+        if entry is None:
+            return None
+
+        def run(bound: Mapping[str, Any]) -> Results:
+            results = entry.call(bound, Namespace(builder))
+            return builder.build(builder.dialect[name], bound) if results is KEEP else results
+
+        return run
 
 
 def replace(builder: Builder, op: OperatorOp, results: list[SSAValue]) -> None:
@@ -98,4 +99,4 @@ class DecomposeAten(ModulePass):
                 find(name)
             except SpecError as error:
                 raise SpecError(f"decompose-aten: keep: {error}") from None
-        for_each_operator(op, Decomposer(frozenset(self.keep)).rewrite)
+        for_each_operator(op, Decomposer(frozenset(self.keep).__contains__).rewrite)

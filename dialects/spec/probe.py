@@ -60,3 +60,368 @@ class Recorder(TorchDispatchMode):
         name = str(func).removesuffix(".default")
         self.keep(name, args, kwargs or {})
         return func(*args, **(kwargs or {}))
+
+
+def harvest(names: frozenset[str]) -> dict[str, list[dict[str, Any]]]:
+    """Calls of the named operators, in the course of running PyTorch's own operator samples (`OpInfo`s).
+
+    Composite operators never reach a dispatch mode; those that have a sample's name are called with it directly.
+    """
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    calls: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    table = specs()
+
+    def keep(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if name in names:
+            calls[name].append(bind(table[name].schema, args, kwargs))
+
+    composite = defaultdict(list)
+    for name in names:
+        if "composite" in table[name].tags:
+            composite[name.split(".")[1]].append(name)
+    for info in op_db:
+        if not info.dtypes:
+            continue
+        dtype = torch.float32 if torch.float32 in info.dtypes else min(info.dtypes, key=str)
+        torch.manual_seed(0)
+        for sample in itertools.islice(info.sample_inputs("cpu", dtype), SAMPLES):
+            args = (sample.input, *sample.args)
+            try:
+                with Recorder(keep):
+                    info.op(*args, **sample.kwargs)
+            except (RuntimeError, TypeError, ValueError):
+                continue  # a sample that is there to fail
+            for name in sorted({*composite[info.name.split(".")[-1]], *composite[info.name.replace(".", "_")]}):
+                if run(overload(name), args, sample.kwargs) is not None:
+                    keep(name, args, sample.kwargs)
+    return calls
+
+
+SAMPLES = 12
+"""Samples taken of each OpInfo."""
+
+
+def run(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a call as a tuple, None where PyTorch refuses it."""
+    try:
+        result = op(*args, **kwargs)
+    except (RuntimeError, TypeError, ValueError, IndexError, ZeroDivisionError, NotImplementedError):
+        return None
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _f(*shape: int) -> torch.Tensor:
+    return torch.ones(shape)
+
+
+def _i(*values: int) -> torch.Tensor:
+    return torch.tensor(values)
+
+
+_MASK = torch.tensor([True, False, True])
+_IMAGE, _FILTER, _NORM = _f(1, 2, 4, 4), _f(2, 2, 3, 3), _f(2)
+_STATS = (_IMAGE, _NORM, _NORM, _NORM, _NORM)
+_QKV = (_f(1, 2, 4, 8), _f(1, 2, 4, 8), _f(1, 2, 4, 8))
+
+WRITTEN: dict[str, Sequence[Call]] = {
+    # Not in the samples.
+    "_native_batch_norm_legit_functional": [(*_STATS, True, 0.1, 1e-5)],
+    "_native_batch_norm_legit_no_training": [(*_STATS, 0.1, 1e-5)],
+    "native_batch_norm": [(*_STATS, True, 0.1, 1e-5)],
+    "batch_norm": [(*_STATS, True, 0.1, 1e-5, False)],
+    "instance_norm": [(*_STATS, True, 0.1, 1e-5, False)],
+    "_fused_rms_norm": [(_f(2, 4), [4], _f(4), 1e-5)],
+    "_scaled_dot_product_flash_attention_for_cpu": [(*_QKV, 0.0, False)],
+    "native_dropout": [(_f(3), 0.5, True)],
+    "dropout": [(_f(3), 0.5, True), (_f(3), 0.5, False)],
+    "feature_dropout": [(_f(2, 3, 4), 0.5, True), (_f(2, 3, 4), 0.5, False)],
+    "bernoulli.p": [(_f(3), 0.5)],
+    "clamp_max": [(_f(3), 2)],
+    "pow.Scalar": [(2, _f(3))],
+    "copy": [(_f(3), _f(3))],
+    "detach_": [(_f(3),)],
+    "lift_fresh_copy": [(_f(3),)],
+    "fill.Tensor": [(_f(3), _f())],
+    "fmod.Scalar": [(_f(3), 2)],
+    "floor_divide.Scalar": [(_f(3), 2)],
+    "gt.Scalar": [(_f(3), 2)],
+    "div.Scalar_mode": [(_f(3), 2, None), (_f(3), 2, "floor"), (_f(3), 2, "trunc")],
+    "div.Tensor_mode": [(_f(3), _f(3), None), (_f(3), _f(3), "floor"), (_f(3), _f(3), "trunc")],
+    **{f"bitwise_{name}.Scalar": [(_f(3), 2)] for name in ("and", "or", "xor")},
+    **{f"__{name}__.Tensor": [(_f(3), _f(3))] for name in ("and", "or", "xor")},
+    "randperm": [(4,)],
+    "scatter.value": [(_f(3), 0, _i(0, 1), 2)],
+    "arange": [(3,)],
+    "arange.start": [(1, 3)],
+    "arange.start_step": [(1, 5, 2)],
+    "_assert_async.msg": [(_f(), "")],
+    "_assert_tensor_metadata": [(_f(3),)],
+    "sym_size.int": [(_f(3), 0)],
+    "sym_numel": [(_f(3),)],
+    "broadcast_tensors": [([_f(3), _f(3)],)],
+    "meshgrid": [([_f(3), _f(3)],)],
+    "concat": [([_f(3), _f(3)],)],
+    "chain_matmul": [([_f(2, 2), _f(2, 2), _f(2, 2)],)],
+    "linalg_matmul": [(_f(2, 2), _f(2, 2))],
+    "einsum": [("ij,jk->ik", [_f(2, 2), _f(2, 2)])],
+    "tensordot": [(_f(2, 2), _f(2, 2), [1], [0])],
+    "conv1d": [(_f(1, 2, 4), _f(2, 2, 3), _NORM)],
+    "conv1d.padding": [(_f(1, 2, 4), _f(2, 2, 3), _NORM, [1], "same")],
+    "conv2d.padding": [(_IMAGE, _FILTER, _NORM, [1], "same")],
+    "max_pool1d": [(_f(1, 2, 4), [2])],
+    "max_pool2d": [(_IMAGE, [2, 2])],
+    "max_pool3d": [(_f(1, 2, 4, 4, 4), [2, 2, 2])],
+    "movedim.int": [(_f(2, 3), 0, 1)],
+    "numpy_T": [(_f(2, 3),)],
+    "swapaxes": [(_f(2, 3), 0, 1)],
+    "swapdims": [(_f(2, 3), 0, 1)],
+    "to.dtype": [(_f(3), torch.float32)],
+    "to.dtype_layout": [(_f(3),)],
+    "to.device": [(_f(3), "cpu", torch.float32)],
+    "to.other": [(_f(3), _f(3))],
+    "type_as": [(_f(3), _f(3))],
+    "where.self": [(_MASK, _f(3), _f(3))],
+    "where.Scalar": [(_MASK, 2, 2)],
+    "where.ScalarOther": [(_MASK, _f(3), 2)],
+    "where.ScalarSelf": [(_MASK, 2, _f(3))],
+    # In the samples, but their arguments do not survive the casts: a mask in place of indices has another shape.
+    "index.Tensor": [(_f(4), [_i(1, 2, 3, 1)]), (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)])],
+    "index_put": [
+        (_f(4), [_i(1, 2, 3, 1)], _f(1)),
+        (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)], _f(1)),
+    ],
+}
+"""Arguments for operators that the samples do not reach, or not well."""
+
+# --- slots ---------------------------------------------------------------------------------------------------
+
+Seen = Operand | DType | None
+"""What a rule sees in a slot: an operand, a `dtype` argument, nothing."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place in a call that has a dtype: a tensor, an element of a list of tensors, a number or a `dtype`."""
+
+    argument: Argument
+    value: Any
+    index: int | None = None
+    """Place in a list of tensors."""
+    _cast: dict[Seen, Any] = field(default_factory=dict[Seen, Any], compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.argument.name
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.argument.type.is_tensor
+
+    @property
+    def is_number(self) -> bool:
+        return self.argument.type.base == "Scalar"
+
+    @property
+    def tier(self) -> int:
+        """The tier of a tensor of the slot's own shape."""
+        return 2 if self.value.ndim else 1
+
+    @cached_property
+    def choices(self) -> tuple[Seen, ...]:
+        """All that the slot is cast to, but for the shape of a tensor."""
+        if self.is_tensor:
+            return tuple(Operand(dtype, self.tier) for dtype in PROBED)
+        if self.is_number:
+            return tuple(Operand(dtype, 0) for dtype in NUMBER_DTYPE.values())
+        absent = (None,) if self.argument.type.optional else ()
+        return (*absent, *PROBED)
+
+    @cached_property
+    def usual(self) -> Seen:
+        """The choice that other slots are cast under: an integer for a number, no `dtype`."""
+        return Operand(dt.Long, 0) if self.is_number else self.choices[0]
+
+    def cast(self, seen: Seen) -> Any:
+        """The slot's value as `seen`."""
+        if seen not in self._cast:
+            self._cast[seen] = self._make(seen)
+        return self._cast[seen]
+
+    def _make(self, seen: Seen) -> Any:
+        if not isinstance(seen, Operand):
+            return None if seen is None else TORCH[seen]
+        if seen.tier == 0:
+            return number(self.value, seen.dtype.category)
+        value = ones_for(self.value)
+        return (value if seen.tier == self.tier else value.flatten()[0]).to(TORCH[seen.dtype])
+
+
+def number(value: Any, category: Category) -> bool | int | float | complex:
+    """A number of a category: one that no narrower category can hold."""
+    if isinstance(value, torch.Tensor):
+        value = value.flatten()[0].item()
+    real = max(1, int(abs(value)))
+    return (True, real, real + 0.5, complex(real, 1))[category]
+
+
+def ones_for(value: torch.Tensor) -> torch.Tensor:
+    """Ones for a tensor of floats, a fine argument for any function; integers (indices, sizes) stay as they are."""
+    return torch.ones(value.shape) if value.is_floating_point() or value.is_complex() else value
+
+
+@dataclass
+class Probe:
+    """One call of an operator, to be repeated with other dtypes."""
+
+    spec: OperatorSpec
+    arguments: dict[str, Any]
+    observed: dict[tuple[Seen, ...], tuple[DType, ...] | None] = field(
+        default_factory=dict[tuple[Seen, ...], "tuple[DType, ...] | None"]
+    )
+    """Dtypes of the results by what was in the slots; None where PyTorch refuses them."""
+
+    @cached_property
+    def op(self) -> Any:
+        return overload(self.spec.qualified_name)
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        found: list[Slot] = []
+        for argument in self.spec.schema.arguments:
+            value = self.arguments.get(argument.name)
+            if argument.type.is_tensor and isinstance(value, list | tuple):
+                found += [Slot(argument, item, i) for i, item in enumerate(value) if item is not None]
+            elif argument.type.base == "ScalarType":
+                found.append(Slot(argument, value))
+            elif argument.type.is_tensor and value is not None:
+                found.append(Slot(argument, value))
+            elif argument.type.base == "Scalar":
+                default = None if argument.required else argument.default
+                value = default if value is None else value
+                found += [Slot(argument, value)] if value is not None else []
+        return tuple(found)
+
+    @cached_property
+    def flags(self) -> dict[str, Any]:
+        """Arguments that choose between behaviours: their values tell probes of one operator apart."""
+        return {
+            argument.name: self.arguments.get(argument.name, argument.default)
+            for argument in self.spec.schema.arguments
+            if argument.type.base in ("bool", "str") and not argument.type.is_list
+        }
+
+    def try_(self, seen: tuple[Seen, ...]) -> tuple[DType, ...] | None:
+        """Runs the kernel with slots cast."""
+        if seen in self.observed:
+            return self.observed[seen]
+        arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments.items()}
+        for slot, choice in zip(self.slots, seen, strict=True):
+            if slot.index is None:
+                arguments[slot.name] = slot.cast(choice)
+            else:
+                if arguments[slot.name] is self.arguments[slot.name]:
+                    arguments[slot.name] = list(arguments[slot.name])
+                arguments[slot.name][slot.index] = slot.cast(choice)
+        result = run(self.op, (), arguments)
+        self.observed[seen] = None if result is None else self._dtypes(result)
+        return self.observed[seen]
+
+    def _dtypes(self, result: tuple[Any, ...]) -> tuple[DType, ...] | None:
+        """Dtypes of the tensor results; None where the IR has none of them or they differ within a list."""
+        found: list[DType] = []
+        for value, ret in zip(result, self.spec.schema.returns, strict=True):
+            if not ret.type.is_tensor:
+                continue
+            within = {OF_TORCH.get(item.dtype) for item in (value if ret.type.is_list else [value])}
+            dtype = within.pop()
+            if dtype is None or within:
+                return None
+            found.append(dtype)
+        return tuple(found)
+
+    def alike(self, dtype: DType) -> tuple[Seen, ...]:
+        """All tensors of one dtype, the rest as usual."""
+        return tuple(Operand(dtype, slot.tier) if slot.is_tensor else slot.usual for slot in self.slots)
+
+    def explore(self) -> None:
+        """Tries all combinations where they are few; else all pairs of slots, the other slots being alike."""
+        choices = [slot.choices for slot in self.slots]
+        if len(list(itertools.islice(itertools.product(*choices), FEW + 1))) <= FEW:
+            for seen in itertools.product(*choices):
+                self.try_(seen)
+        else:
+            for seen in self._pairs():
+                self.try_(seen)
+        for seen in self._tiers():
+            self.try_(seen)
+        if all(self.observed.get(self.alike(dtype)) is not None for dtype in PROBED):
+            for dtype in EXOTIC:
+                self.try_(self.alike(dtype))
+
+    def _pairs(self) -> Iterator[tuple[Seen, ...]]:
+        for dtype in (dt.Bool, dt.Long, dt.Half, dt.Float, dt.ComplexFloat):
+            base = self.alike(dtype)
+            for i, j in itertools.combinations(range(len(self.slots)), 2):
+                for a, b in itertools.product(self.slots[i].choices, self.slots[j].choices):
+                    yield (*base[:i], a, *base[i + 1 : j], b, *base[j + 1 :])
+        # One slot apart, the others alike: an input beside parameters of another dtype.
+        for i, slot in enumerate(self.slots):
+            for dtype, other in itertools.product(PROBED, slot.choices):
+                base = self.alike(dtype)
+                yield (*base[:i], other, *base[i + 1 :])
+
+    def _tiers(self) -> Iterator[tuple[Seen, ...]]:
+        """Two operands of all dtypes and tiers (0-dim tensors, Python numbers), the others alike."""
+        operands = [i for i, slot in enumerate(self.slots) if slot.is_tensor or slot.is_number]
+        for i, j in itertools.combinations(operands, 2):
+            for dtype in (dt.Bool, dt.Float):
+                base = self.alike(dtype)
+                for a, b in itertools.product(self._tiered(i), self._tiered(j)):
+                    yield (*base[:i], a, *base[i + 1 : j], b, *base[j + 1 :])
+
+    def _tiered(self, i: int) -> tuple[Seen, ...]:
+        """The choices of a slot, also as 0-dim tensor and as number where the operator takes them so."""
+        slot = self.slots[i]
+        choices = slot.choices
+        for tier, dtypes in ((1, PROBED), (0, NUMBER_DTYPE.values())):
+            base = self.alike(dt.Float)
+            lowered = Operand(dt.Float, tier)
+            if slot.is_tensor and slot.tier == 2 and self.try_((*base[:i], lowered, *base[i + 1 :])) is not None:
+                choices = (*choices, *(Operand(dtype, tier) for dtype in dtypes))
+        return choices
+
+
+FEW = 2500
+"""Combinations up to which all are tried."""
+
+
+def representative(calls: Iterable[dict[str, Any]], spec: OperatorSpec) -> list[Probe]:
+    """The calls worth probing: for each combination of flags the one with most slots, and small ones of these."""
+    best: dict[str, tuple[Any, Probe]] = {}
+    for call in calls:
+        probe = Probe(spec, call)
+        tensors = [slot.value for slot in probe.slots if slot.is_tensor]
+        if any(tensor.numel() == 0 or tensor.is_sparse for tensor in tensors):
+            continue
+        full = sum(tensor.ndim > 0 for tensor in tensors)
+        rank = (-full, -len(probe.slots), sum(tensor.numel() for tensor in tensors))
+        key = repr(probe.flags)
+        if key not in best or rank < best[key][0]:
+            best[key] = (rank, probe)
+    return [probe for _, probe in best.values()][:PROBES]
+
+
+PROBES = 6
+"""Combinations of flags tried of one operator."""
+
+
+def probes(names: Sequence[str]) -> dict[str, list[Probe]]:
+    """The probes of operators, not yet explored."""
+    table = specs()
+    written = {f"aten.{name}" for name in WRITTEN}
+    calls = harvest(frozenset(name for name in names if name not in written))
+    for name in names:
+        for call in WRITTEN.get(name.removeprefix("aten."), ()):
+            calls[name].append(bind(table[name].schema, call, {}))
+    return {name: representative(calls[name], table[name]) for name in names}
