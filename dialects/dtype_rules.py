@@ -5,7 +5,20 @@ Every operator has one `DtypeRule`: rows of a table, each giving dtypes to opera
 `int_to_float`...) that expands to rows; irregular ones write the rows out.
 
 One table, two readings. In `edge` the operands must match a row as they are. In `aten`, operands of a rule that
-promotes may differ: each must be allowed on its own, and their promotion must match a row.
+promotes may differ: their promotion must match a row.
+
+An entry of the short form, `{func, rule, types, ...}`, has these keys:
+
+    rule: promote               how results follow from operands: one of NAMED_RULES
+    types: Real                 dtypes that the operator computes in: names of dtypes and DTYPE_SETS; All if left out
+    operands: NotBool           dtypes that operands that promote must have to begin with; any if left out
+    index: [Int, Long]          an argument (or several) with dtypes of its own, apart from the rule
+    alpha: Alpha                a number whose category is bound by the computation's: one of NUMBER_RULES
+    dtype: Floating             what a `dtype` argument may be, where that is not `types`
+    __ret_1: Long               the dtype of one result, or what of the rule's dtype (RETURN_RULES) it is
+    when: [{train: False, ...}] other entries for one value of a flag
+
+Numbers that do not take part in promotion may be complex only where the computation is.
 """
 
 from __future__ import annotations
@@ -87,6 +100,8 @@ def _combine(higher: DType | None, lower: DType | None) -> DType | None:
     if higher is None or lower is None:
         return higher or lower
     if higher.category is Category.FLOAT and lower.category is Category.COMPLEX:
+        if higher is dt.Half:
+            raise DtypeError(f"{higher} and complex numbers compute in complex32, which the IR does not have")
         return dt.ComplexDouble if higher is dt.Double else dt.ComplexFloat
     if lower.category > higher.category:
         return promote_types(higher, lower)
@@ -137,33 +152,53 @@ def dtype_set(names: str | Sequence[str]) -> tuple[DType, ...]:
     return tuple(members)
 
 
+Seen: TypeAlias = "DType | tuple[DType, ...] | str | bool | None"
+"""What a row is matched with: a dtype, those of a list, or the value of a flag (absent `dtype` arguments are None)."""
+
+
 @dataclass(frozen=True)
 class Row:
-    """One line of an operator's table. Variables are names; `aliases` of the rule says which dtypes they range over."""
+    """One line of an operator's table.
+
+    Values are variables, of which the rule's `aliases` say which dtypes they range over, or flags' values (`None`,
+    `True`). Elements of a list may differ if nothing else in the row has their variable.
+    """
 
     operands: Mapping[str, str]
     returns: tuple[str, ...]
 
+    @cached_property
+    def _alone(self) -> frozenset[str]:
+        """Variables that stand in one place only."""
+        places = Counter((*self.operands.values(), *self.returns))
+        return frozenset(variable for variable, count in places.items() if count == 1)
+
     def match(
-        self, aliases: Mapping[str, tuple[DType, ...]], dtypes: Mapping[str, DType | None]
+        self, aliases: Mapping[str, tuple[DType, ...]], dtypes: Mapping[str, Seen]
     ) -> tuple[DType, ...] | None:
-        """Result dtypes if the operands' dtypes fit this row. `None` stands for an absent `dtype` argument."""
+        """Result dtypes if the operands' dtypes fit this row, None where they do not."""
         bound: dict[str, DType] = {}
         for name, variable in self.operands.items():
             if name not in dtypes:
                 continue
-            dtype = dtypes[name]
-            if dtype is None:
-                if variable != ABSENT:
+            seen = dtypes[name]
+            if not isinstance(seen, DType | tuple):
+                if str(seen) != variable:
                     return None
                 continue
-            if bound.setdefault(variable, dtype) is not dtype or dtype not in aliases.get(variable, ()):
-                return None
+            for dtype in seen if isinstance(seen, tuple) else (seen,):
+                if dtype not in aliases.get(variable, ()):
+                    return None
+                if bound.setdefault(variable, dtype) is not dtype and variable not in self._alone:
+                    return None
         return tuple(bound[ret] if ret in bound else aliases[ret][0] for ret in self.returns)
 
 
 ABSENT = "None"
 """The variable of a `dtype` argument that is not given."""
+
+Argued: TypeAlias = "Operand | tuple[Operand, ...] | DType | str | bool | None"
+"""What inference sees of an argument: an operand, a list of operands, a `dtype` argument, the value of a flag."""
 
 
 @dataclass(frozen=True)
@@ -177,29 +212,39 @@ class DtypeRule:
     """Arguments whose dtypes promote to one computation dtype."""
     rule: str = ""
     """The named rule that the rows came from, if any."""
+    operands: frozenset[DType] | None = None
+    """Dtypes that arguments that promote must have before they do, numbers included; None is any."""
     _memo: dict[Any, tuple[DType, ...]] = field(default_factory=dict[Any, tuple[DType, ...]], compare=False)
 
     @cached_property
     def allowed(self) -> Mapping[str, frozenset[DType]]:
-        """For each operand the union of its dtypes over all rows."""
+        """For each argument the dtypes that it can have in some combination."""
         unions: dict[str, set[DType]] = {}
         for row in self.rows:
             for name, variable in row.operands.items():
                 unions.setdefault(name, set()).update(self.aliases.get(variable, ()))
+        for name in self.promotes:
+            unions[name] = self._allowed_promoting(unions[name])
         return {name: frozenset(union) for name, union in unions.items()}
+
+    def _allowed_promoting(self, computing: set[DType]) -> set[DType]:
+        """Dtypes that promote with some other operand to one that the operator computes in."""
+        if self.operands is not None:
+            return set(self.operands)
+        return computing | {
+            dtype for dtype in dt.DTYPES for other in computing if _promotes_into(dtype, other, computing)
+        }
 
     @cached_property
     def constrained(self) -> tuple[str, ...]:
         """Names of the arguments that the rows speak of."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.operands))
 
-    def infer(
-        self, arguments: Mapping[str, Operand | tuple[Operand, ...] | DType | None]
-    ) -> tuple[DType, ...]:
+    def infer(self, arguments: Mapping[str, Argued]) -> tuple[DType, ...]:
         """Dtypes of the results, in the reading of the aten dialect.
 
-        `arguments` holds, by name, what the rows constrain: an operand, a list of operands, a `dtype` argument or
-        `None` where it is absent. Raises `DtypeError` for operands that the operator does not take.
+        `arguments` holds, by name, what the rows constrain; arguments that are absent are left out, except that an
+        absent `dtype` or flag is `None`. Raises `DtypeError` for operands that the operator does not take.
         """
         key = tuple(arguments.items())
         known = self._memo.get(key)
@@ -207,84 +252,93 @@ class DtypeRule:
             known = self._memo[key] = self._infer(arguments)
         return known
 
-    def _infer(
-        self, arguments: Mapping[str, Operand | tuple[Operand, ...] | DType | None]
-    ) -> tuple[DType, ...]:
+    def _infer(self, arguments: Mapping[str, Argued]) -> tuple[DType, ...]:
         promoting: list[Operand] = []
-        dtypes: dict[str, DType | None] = {}
+        dtypes: dict[str, Seen] = {}
         for name, argument in arguments.items():
             if name not in self.allowed:
                 continue
             if not isinstance(argument, Operand | tuple):
                 dtypes[name] = argument
                 continue
-            for operand in argument if isinstance(argument, tuple) else (argument,):
+            operands = argument if isinstance(argument, tuple) else (argument,)
+            for operand in operands:
                 self._check_allowed(name, operand)
-                if name in self.promotes:
-                    promoting.append(operand)
-                elif dtypes.setdefault(name, operand.dtype) is not operand.dtype:
-                    raise DtypeError(f"'{name}' mixes {dtypes[name]} and {operand.dtype}")
+            if name in self.promotes:
+                promoting.extend(operands)
+            else:
+                dtypes[name] = tuple(operand.dtype for operand in operands)
         if promoting:
             computation = result_type(tuple(promoting))
             dtypes.update(dict.fromkeys(self.promotes, computation))
         return self.match(dtypes)
 
-    def match(self, dtypes: Mapping[str, DType | None]) -> tuple[DType, ...]:
+    def match(self, dtypes: Mapping[str, Seen]) -> tuple[DType, ...]:
         """Result dtypes of the first row that fits; the reading of the edge dialect. Raises `DtypeError`."""
         for row in self.rows:
             returns = row.match(self.aliases, dtypes)
             if returns is not None:
                 return returns
-        shown = ", ".join(f"{name}: {dtype}" for name, dtype in dtypes.items())
+        shown = ", ".join(f"{name}: {_shown(dtype)}" for name, dtype in dtypes.items())
         raise DtypeError(f"takes no ({shown})")
 
     def _check_allowed(self, name: str, operand: Operand) -> None:
-        # A Python number has no dtype of its own: what it promotes to decides.
-        if operand.tier and operand.dtype not in self.allowed[name]:
+        # A Python number that promotes has no dtype of its own, unless its kind is spoken of.
+        bare = name in self.promotes and self.operands is None and operand.tier == 0
+        if not bare and operand.dtype not in self.allowed[name]:
             options = ", ".join(str(dtype) for dtype in dt.DTYPES if dtype in self.allowed[name])
             raise DtypeError(f"'{name}' is {operand.dtype}; allowed: {options}")
 
     def to_yaml(self) -> dict[str, Any]:
-        """The rows in the form of ExecuTorch's edge.yaml."""
+        """The rows in the form of ExecuTorch's edge.yaml, with `promotes` (and `operands`) for rules that promote."""
         used = dict.fromkeys(v for row in self.rows for v in (*row.operands.values(), *row.returns))
-        return {
+        text: dict[str, Any] = {
             "func": self.func,
             "namespace": "edge",
             "inherits": self.func,
-            "type_alias": {v: [d.name for d in self.aliases[v]] for v in used if v != ABSENT},
+            "type_alias": {v: [d.name for d in self.aliases[v]] for v in used if v in self.aliases},
             "type_constraint": [
                 dict(row.operands) | {f"__ret_{i}": ret for i, ret in enumerate(row.returns)}
                 for row in self.rows
             ],
         }
+        if self.promotes:
+            text["promotes"] = list(self.promotes)
+        if self.operands is not None:
+            text["operands"] = [dtype.name for dtype in dt.DTYPES if dtype in self.operands]
+        return text
+
+
+def _shown(seen: Seen) -> str:
+    return ", ".join(map(str, dict.fromkeys(seen))) if isinstance(seen, tuple) else str(seen)
+
+
+def _promotes_into(dtype: DType, other: DType, computing: set[DType]) -> bool:
+    try:
+        return promote_types(dtype, other) in computing
+    except DtypeError:
+        return False
 
 
 # --- named rules ---------------------------------------------------------------------------------------------
 
-Expansion = list[tuple[str, str, str]]
-"""Rows of a named rule: (variable of the participants, variable of `dtype`, variable of the results)."""
-
-
-def _ints(types: Iterable[DType]) -> tuple[DType, ...]:
-    return tuple(dtype for dtype in types if dtype.category <= Category.INT)
-
-
-def _floats(types: Iterable[DType]) -> tuple[DType, ...]:
-    return tuple(dtype for dtype in types if dtype.category >= Category.FLOAT)
-
 
 @dataclass(frozen=True)
 class NamedRule:
-    """A rule of the short form. `I` are the participants' integral dtypes, `F` the others, `T` all of them, `D` any."""
+    """A rule of the short form.
 
-    rows: Expansion
+    Its rows are (variable of the participants, variable of `dtype`, variable of the results), where `T` are the
+    `types`, `I` the integral ones of them, `F` the others, `A` is any dtype and `D` what `dtype` may be.
+    """
+
+    rows: Sequence[tuple[str, str, str]]
     promotes: bool = False
     doc: str = ""
     every_number: bool = False
     """Whether numbers with a number as default take part as well."""
 
 
-_BY_DTYPE = ("T", "D", "D")
+_BY_DTYPE = ("A", "D", "D")
 
 NAMED_RULES: dict[str, NamedRule] = {
     "same": NamedRule([("T", "", "T")], doc="participants share one dtype, which the results have"),
@@ -295,7 +349,7 @@ NAMED_RULES: dict[str, NamedRule] = {
     "bool": NamedRule([("T", "", "Bool")], True, "participants promote to be compared; results are Bool"),
     "int64": NamedRule([("T", "", "Long")], doc="results are Long"),
     "sum": NamedRule([("I", "", "Long"), ("F", "", "F")], doc="integers accumulate in Long"),
-    "dtype": NamedRule([_BY_DTYPE], doc="results have the dtype argument"),
+    "dtype": NamedRule([_BY_DTYPE], doc="results have the dtype argument; participants are cast to it"),
     "dtype_or_same": NamedRule([("T", ABSENT, "T"), _BY_DTYPE], doc="the dtype argument, else same"),
     "dtype_or_promote": NamedRule([("T", ABSENT, "T"), _BY_DTYPE], True, "the dtype argument, else promote"),
     "dtype_or_sum": NamedRule(
@@ -305,12 +359,37 @@ NAMED_RULES: dict[str, NamedRule] = {
         [("T", ABSENT, "T"), _BY_DTYPE], True, "the dtype argument, else what the numbers promote to", True
     ),
     "dtype_or_float": NamedRule(
-        [("T", ABSENT, "Float"), _BY_DTYPE], doc="the dtype argument, else the default dtype"
+        [("A", ABSENT, "Float"), _BY_DTYPE], doc="the dtype argument, else the default dtype"
     ),
 }
 
+_NUMBERS = tuple(NUMBER_DTYPE.values())
+_REAL_NUMBERS = _NUMBERS[:3]
 
-def participants(schema: FunctionSchema, named: NamedRule, own: Mapping[str, Any]) -> tuple[str, ...]:
+NUMBER_RULES: dict[str, dict[Category, tuple[DType, ...]]] = {
+    "Number": dict.fromkeys(Category, _REAL_NUMBERS) | {Category.COMPLEX: _NUMBERS},
+    "Fill": dict.fromkeys(Category, _REAL_NUMBERS) | {Category.BOOL: _NUMBERS, Category.COMPLEX: _NUMBERS},
+    "Alpha": {
+        Category.BOOL: _NUMBERS[:2],
+        Category.INT: _NUMBERS[1:2],
+        Category.FLOAT: _NUMBERS[1:3],
+        Category.COMPLEX: _NUMBERS[1:],
+    },
+}
+"""What a number may be, by the category that the operator computes in.
+
+`Number`: complex only in complex. `Fill`: the same, but all are true or false to Bool. `Alpha`: of no wider category,
+and a bool only with bools (the check of `alpha` in ATen/native/BinaryOps.h).
+"""
+
+RETURN_RULES: dict[str, Mapping[DType, DType]] = {
+    "to_real": {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double},
+    "to_opmath": {dt.Half: dt.Float, dt.BFloat16: dt.Float},
+}
+"""Dtypes that a result may have in place of the rule's, as in c10: the real part's, that of accumulation."""
+
+
+def participants(schema: FunctionSchema, named: NamedRule, own: Collection[str]) -> tuple[str, ...]:
     """Arguments that a named rule speaks of: tensors, and where it promotes also numbers without a number default.
 
     (`other`, `exponent`, `min` promote; `alpha=1` and `beta=1` do not.) Arguments in `own` have their own dtypes.
@@ -328,45 +407,144 @@ def participants(schema: FunctionSchema, named: NamedRule, own: Mapping[str, Any
 
 
 def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
-    """A spec entry as a rule: `{func, rule, types, <operand>: dtypes, __ret_<i>: dtype}` or explicit rows."""
+    """A spec entry as a rule. Raises `SpecError` for one that is not of a known form or does not fit the schema."""
     if "type_constraint" in entry:
         return _explicit(entry)
-    known = {"func", "rule", "types"}
+    rules = [_short({"func": entry["func"], **case}, schema) for case in entry.get("when", ())]
+    rules.append(_short(entry, schema))
+    # Variables of the cases are told apart by a number in front.
+    if len(rules) == 1:
+        return rules[0]
+    aliases = dict(_DTYPE_ALIASES)
+    rows: list[Row] = []
+    for index, rule in enumerate(rules):
+        renamed = {variable: f"{variable}_{index}" for variable in rule.aliases if variable not in aliases}
+        aliases |= {renamed[variable]: rule.aliases[variable] for variable in renamed}
+        for row in rule.rows:
+            operands = {name: renamed.get(variable, variable) for name, variable in row.operands.items()}
+            rows.append(Row(operands, tuple(renamed.get(ret, ret) for ret in row.returns)))
+    return replace(rules[-1], aliases=aliases, rows=tuple(rows), _memo={})
+
+
+_DTYPE_ALIASES = {dtype.name: (dtype,) for dtype in dt.DTYPES}
+_KEYS = ("func", "rule", "types", "operands", "when")
+
+
+def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
+    """An entry of the short form, its cases left out."""
     named = NAMED_RULES.get(entry.get("rule", ""))
     if named is None:
         raise SpecError(f"{entry['func']}: '{entry.get('rule')}' is not a dtype rule")
-    types = dtype_set(entry.get("types", "All"))
     own = {
-        name: names for name, names in entry.items() if name not in known and not name.startswith("__ret_")
+        name: value for name, value in entry.items() if name not in _KEYS and not name.startswith("__ret_")
     }
+    kinds = {argument.name: argument.type.base for argument in schema.arguments}
     for name in own:
-        if all(argument.name != name for argument in schema.arguments):
+        if name not in kinds:
             raise SpecError(f"{entry['func']}: no argument '{name}'")
     taking = participants(schema, named, own)
-    aliases: dict[str, tuple[DType, ...]] = {dtype.name: (dtype,) for dtype in dt.DTYPES}
-    aliases |= {"T": types, "I": _ints(types), "F": _floats(types), "D": dt.DTYPES}
-    aliases |= {f"T_{name}": dtype_set(names) for name, names in own.items()}
+    numbers = {name: "Number" for name in kinds if kinds[name] == "Scalar" and name not in taking}
+    numbers |= {name: value for name, value in own.items() if _is_number_rule(value)}
+    flags = {name: str(value) for name, value in own.items() if kinds[name] in ("bool", "str")}
+    sets = {name: dtype_set(own[name]) for name in own if name not in numbers and name not in flags}
+    numbers = {name: rule for name, rule in numbers.items() if name not in sets}
+
+    types = dtype_set(entry.get("types", "All"))
+    ranges = {
+        "T": types,
+        "I": _ints(types),
+        "F": _floats(types),
+        "A": dt.DTYPES,
+        "D": sets.pop("dtype", types),
+    }
+    aliases = dict(_DTYPE_ALIASES) | {f"T_{name}": dtypes for name, dtypes in sets.items()}
     rows: list[Row] = []
     for taken, dtype_argument, given in named.rows:
-        if not aliases[taken] and taking:
-            continue
-        operands = dict.fromkeys(taking, taken) | {name: f"T_{name}" for name in own}
-        if dtype_argument:
-            operands["dtype"] = dtype_argument
-        returns = tuple(entry.get(f"__ret_{i}", given) for i in range(len(schema.returns)))
-        rows.append(Row(operands, returns))
-    return DtypeRule(entry["func"], aliases, tuple(rows), taking if named.promotes else (), entry["rule"])
+        fixed = (
+            dict(flags)
+            | {name: f"T_{name}" for name in sets}
+            | ({"dtype": dtype_argument} if dtype_argument else {})
+        )
+        # The variable that decides: the participants', or that of `dtype` where there is one.
+        leading = dtype_argument if dtype_argument == "D" else taken
+        returns = [
+            entry.get(f"__ret_{i}", given) for i, ret in enumerate(schema.returns) if ret.type.is_tensor
+        ]
+        for variable, dtypes, row_numbers, row_returns in _split(leading, ranges[leading], numbers, returns):
+            aliases[variable] = dtypes
+            if taken not in aliases and taken != leading:
+                aliases[taken] = ranges[taken]
+            names = {leading: variable}
+            operands = {name: names.get(taken, taken) for name in taking}
+            operands |= {name: names.get(fixed_, fixed_) for name, fixed_ in fixed.items()}
+            for name, allowed in row_numbers.items():
+                operands[name] = "N" + "".join(dtype.name[0] for dtype in allowed)
+                aliases[operands[name]] = allowed
+            rows.append(Row(operands, tuple(names.get(ret, ret) for ret in row_returns)))
+    operands_key = entry.get("operands")
+    return DtypeRule(
+        entry["func"],
+        aliases,
+        tuple(rows),
+        taking if named.promotes else (),
+        entry["rule"],
+        None if operands_key is None else frozenset(dtype_set(operands_key)),
+    )
+
+
+def _is_number_rule(value: Any) -> bool:
+    return isinstance(value, str) and value in NUMBER_RULES
+
+
+def _split(
+    variable: str, dtypes: tuple[DType, ...], numbers: Mapping[str, str], returns: Sequence[str]
+) -> Iterator[tuple[str, tuple[DType, ...], dict[str, tuple[DType, ...]], list[str]]]:
+    """Splits a variable's dtypes into groups in which numbers and results follow the same way."""
+    groups: dict[Any, list[DType]] = {}
+    for dtype in dtypes:
+        allowed = tuple((name, NUMBER_RULES[rule][dtype.category]) for name, rule in numbers.items())
+        given = tuple(_returned(ret, variable, dtype) for ret in returns)
+        groups.setdefault((allowed, given), []).append(dtype)
+    for index, ((allowed, given), members) in enumerate(groups.items()):
+        name = variable if len(groups) == 1 else f"{variable}{index}"
+        yield name, tuple(members), dict(allowed), [name if ret == variable else ret for ret in given]
+
+
+def _returned(ret: str, variable: str, dtype: DType) -> str:
+    """The variable of a result, for one dtype of the variable that decides."""
+    if ret not in RETURN_RULES:
+        return ret
+    return RETURN_RULES[ret][dtype].name if dtype in RETURN_RULES[ret] else variable
+
+
+def _ints(types: Iterable[DType]) -> tuple[DType, ...]:
+    return tuple(dtype for dtype in types if dtype.category <= Category.INT)
+
+
+def _floats(types: Iterable[DType]) -> tuple[DType, ...]:
+    return tuple(dtype for dtype in types if dtype.category >= Category.FLOAT)
 
 
 def _explicit(entry: Mapping[str, Any]) -> DtypeRule:
-    aliases = {dtype.name: (dtype,) for dtype in dt.DTYPES}
+    aliases = dict(_DTYPE_ALIASES)
     aliases |= {name: dtype_set(names) for name, names in entry.get("type_alias", {}).items()}
     rows: list[Row] = []
     for line in entry["type_constraint"]:
         returns = tuple(str(line[key]) for key in sorted(line) if key.startswith("__ret_"))
         operands = {name: str(v) for name, v in line.items() if not name.startswith("__ret_")}
         for variable in (*operands.values(), *returns):
-            if variable not in aliases and variable != ABSENT:
+            if variable not in aliases and variable not in FLAGS:
                 raise SpecError(f"{entry['func']}: '{variable}' is not a type alias")
         rows.append(Row(operands, returns))
-    return DtypeRule(entry["func"], aliases, tuple(rows), tuple(entry.get("promotes", ())))
+    operands_key = entry.get("operands")
+    return DtypeRule(
+        entry["func"],
+        aliases,
+        tuple(rows),
+        tuple(entry.get("promotes", ())),
+        operands=None if operands_key is None else frozenset(dtype_set(operands_key)),
+    )
+
+
+FLAGS = (ABSENT, "True", "False")
+"""What stands in a row in place of a variable where a flag decides."""

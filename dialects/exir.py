@@ -469,6 +469,19 @@ def number_type(value: PythonNumber) -> Attribute:
             return ComplexType(f64)
 
 
+def symbolic_type(value: PythonNumber) -> Attribute | None:
+    """The symbolic type of a constant; None of a complex one."""
+    match value:
+        case bool():
+            return SymBoolType(Expr.parse("true" if value else "false"))
+        case int():
+            return SymIntType(value)
+        case float():
+            return SymFloatType(Expr.parse(float_text(value)))
+        case complex():
+            return None
+
+
 def print_number(printer: Printer, value: PythonNumber) -> None:
     """Prints `true`, `2`, `1.0e-05`, `inf`, `(1.0, 2.0)`: text that says the number's Python type."""
     match value:
@@ -531,15 +544,17 @@ class NumberOp(IRDLOperation):
 
     traits = traits_def(Pure(), ConstantLike())
 
-    def __init__(self, value: PythonNumber):
-        super().__init__(properties={"value": number_attr(value)}, result_types=[number_type(value)])
+    def __init__(self, value: PythonNumber, symbolic: bool = False):
+        """`symbolic` makes a constant of symbolic arithmetic, whose type says its value: `!exir.symint<2>`."""
+        type = symbolic_type(value) if symbolic else number_type(value)
+        super().__init__(properties={"value": number_attr(value)}, result_types=[type])
 
     @property
     def number(self) -> PythonNumber:
         return number_value(self.value)
 
     def verify_(self) -> None:
-        if self.result.type != number_type(self.number):
+        if self.result.type not in (number_type(self.number), symbolic_type(self.number)):
             raise VerifyException(f"{self.number!r} is of type {number_type(self.number)}")
 
     @classmethod
@@ -547,8 +562,8 @@ class NumberOp(IRDLOperation):
         value = parser.expect(lambda: parse_optional_number(parser), "number expected")
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        parser.parse_type()
         op = cls(value)
+        op.results[0] = parser.parse_type()
         op.attributes.update(attributes)
         return op
 
@@ -687,17 +702,23 @@ class RefineOp(IRDLOperation):
             raise VerifyException(f"cannot refine {before} to {after}")
 
 
-EXIR = Dialect(
-    "exir",
-    [NumberOp, ConstantOp, RefineOp],
-    [
-        ShapeAttr,
-        SymIntType,
-        SymFloatType,
-        SymBoolType,
-        InputAttr,
-        OutputAttr,
-        OriginAttr,
-        RangeAttr,
-    ],
-)
+
+
+def dialect() -> Dialect:
+    """The xDSL dialect, symbolic arithmetic included."""
+    from xdsl_exir.dialects.sym_ops import SYM_OPS
+
+    operations = [NumberOp, ConstantOp, RefineOp, *dict.fromkeys(SYM_OPS.values())]
+    return Dialect("exir", operations, ATTRIBUTES)
+
+
+ATTRIBUTES: list[type[Attribute]] = [
+    ShapeAttr,
+    SymIntType,
+    SymFloatType,
+    SymBoolType,
+    InputAttr,
+    OutputAttr,
+    OriginAttr,
+    RangeAttr,
+]

@@ -12,12 +12,14 @@ length and the size of numbers are limited (`MAX_DEPTH`, `MAX_LENGTH`, `MAX_TERM
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, Literal, TypeAlias, cast
 
 from xdsl_exir.errors import ExirError
@@ -296,9 +298,9 @@ def _text(expr: Expr, least: int) -> str:
 
 
 def _sum_text(terms: Sequence[Expr]) -> str:
-    texts = [_text(term, _PRODUCT) if term.head == "add" else term.text for term in terms]
-    signed = (f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in texts[1:])
-    return texts[0] + "".join(signed)
+    texts = (f"({term.text})" if term.head == "add" else term.text for term in terms[1:])
+    signed = (f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in texts)
+    return terms[0].text + "".join(signed)
 
 
 def _constant_text(value: Number | float) -> str:
@@ -401,6 +403,10 @@ def _times(a: Terms, b: Terms) -> Terms:
     return _merge(products)
 
 
+def _difference(a: Expr, b: Expr) -> Terms:
+    return _merge((_terms(a), _scale(_terms(b), -1)))
+
+
 def _scale(terms: Terms, factor: Number) -> Terms:
     return {monomial: _whole(coefficient * factor) for monomial, coefficient in terms.items()}
 
@@ -449,7 +455,11 @@ def _power_node(base: Expr, exponent: int) -> Expr:
 
 def _is_integral(expr: Expr) -> bool:
     """Whether an exact expression is certainly a whole number."""
-    return all(c.denominator == 1 and _is_whole_product(monomial) for monomial, c in _terms(expr).items())
+    return _is_whole(_terms(expr))
+
+
+def _is_whole(terms: Terms) -> bool:
+    return all(c.denominator == 1 and _is_whole_product(monomial) for monomial, c in terms.items())
 
 
 def _is_whole_product(monomial: Monomial) -> bool:
@@ -576,7 +586,9 @@ def _add(*args: Expr) -> Expr:
 
 
 def _float_add(a: Expr, b: Expr) -> Expr:
-    a, b = sorted((_to_float(a), _to_float(b)), key=_order)
+    a, b = sorted(
+        (_to_float(a), _to_float(b)), key=lambda x: (x.head == "constant", x.head != "add", _order(x))
+    )
     if a.head == "constant":
         return _call("add", (a, b), "float")
     return _node("add", (a, b), "float", _sum_text((a, b)))
@@ -598,7 +610,11 @@ def _mul(*args: Expr) -> Expr:
 def _mul_pair(a: Expr, b: Expr) -> Expr:
     if a.kind == b.kind == "int":
         return _from_terms(_times(_terms(a), _terms(b)))
-    return _float_mul(*sorted((_to_float(a), _to_float(b)), key=lambda x: (x.head != "constant", _order(x))))
+    return _float_mul(
+        *sorted(
+            (_to_float(a), _to_float(b)), key=lambda x: (x.head != "constant", x.head != "mul", _order(x))
+        )
+    )
 
 
 def _float_mul(a: Expr, b: Expr) -> Expr:
@@ -607,13 +623,15 @@ def _float_mul(a: Expr, b: Expr) -> Expr:
         return _call("mul", (a, b), "float")
     if _is_constant(a, 1.0):
         return b
-    if not _is_constant(a, -1.0):
-        chained = a.head == "constant" or (a.head == "mul" and not a.text.startswith("-"))
-        left = a.text if chained else _text(a, _PRIMARY)
-        return _node("mul", (a, b), "float", f"{left} * {_text(b, _PRIMARY)}")
-    if b.head == "mul" and b.args[0].head == "constant":
-        return _float_mul(_constant(-cast("float", b.args[0].value)), b.args[1])
-    return _node("mul", (a, b), "float", f"-{_text(b, _PRIMARY)}")
+    if a.head == "constant" and b.head == "mul" and b.args[0].head == "constant":
+        factors = cast("float", a.value), cast("float", b.args[0].value)
+        if -1.0 in factors:
+            return _float_mul(_constant(math.prod(factors)), b.args[1])
+    right = _text(b, _PRIMARY)
+    if _is_constant(a, -1.0):
+        return _node("mul", (a, b), "float", f"-{right}")
+    chained = a.head == "constant" or (a.head == "mul" and not a.text.startswith("-"))
+    return _node("mul", (a, b), "float", f"{a.text if chained else _text(a, _PRIMARY)} * {right}")
 
 
 def _pow(a: Expr, b: Expr) -> Expr:
@@ -698,7 +716,7 @@ def _not_divisible(dividend: Terms, divisor: Terms) -> Terms:
     if len(divisor) == 1:
         return _split(dividend, divisor)[1]
     quotient = _divide(dividend, divisor)
-    return {} if quotient is not None and _is_integral(_from_terms(quotient)) else dividend
+    return {} if quotient is not None and _is_whole(quotient) else dividend
 
 
 def _ceildiv(a: Expr, b: Expr) -> Expr:
@@ -767,9 +785,9 @@ def _comparison(head: str) -> Callable[[Expr, Expr], Expr]:
         if a.head == "constant" and b.head != "constant":
             return _COMPARISONS[_FLIPPED[head]](b, a)
         if a.kind == b.kind == "int":
-            difference = _sub(a, b)
-            if difference.head == "constant":
-                return _constant(holds(difference.value, 0))
+            difference = _difference(a, b)
+            if not any(difference):
+                return _constant(holds(difference.get((), 0), 0))
         elif a.kind == "int" and isinstance(b.value, float) and not math.isfinite(b.value):
             return _constant(holds(0, b.value))
         args = sorted((a, b), key=_order) if head in ("eq", "ne") else (a, b)
@@ -900,35 +918,18 @@ def _pow_value(base: Number | float, exponent: Number | float) -> Number | float
     return _whole(cast("Fraction", Fraction(base) ** exponent))
 
 
-def _sum_value(*values: Any) -> Any:
-    return reduce(operator.add, values)
-
-
-def _product_value(*values: Any) -> Any:
-    return reduce(operator.mul, values)
-
-
 _REAL_FUNCTIONS = (
     *("sqrt", "exp", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh"),
 )
 
 _VALUES: dict[str, Callable[..., Any]] = {
-    "add": _sum_value,
-    "mul": _product_value,
+    "add": lambda *values: reduce(operator.add, values),
+    "mul": lambda *values: reduce(operator.mul, values),
     "pow": _pow_value,
-    "floordiv": operator.floordiv,
-    "mod": operator.mod,
-    "truediv": operator.truediv,
     "abs": abs,
     "max": max,
     "min": min,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "lt": operator.lt,
-    "le": operator.le,
-    "eq": operator.eq,
-    "ne": operator.ne,
     "not": operator.not_,
     "to_float": float,
     "ceil_to_int": math.ceil,
@@ -937,9 +938,8 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "round_to_int": round,
     "trunc_to_float": math.trunc,
     "round_decimal": round,
-    "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor,
+    **{name: getattr(operator, name) for name in ("floordiv", "mod", "truediv", *_FLIPPED)},
+    **{f"bitwise_{name}": getattr(operator, f"__{name}__") for name in ("and", "or", "xor")},
     **{name: getattr(math, name) for name in _REAL_FUNCTIONS},
 }
 """What each function computes, except those of `_LAZY_VALUES`. A float's value is converted to float afterwards."""
@@ -1072,12 +1072,18 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_]\w*)|(?P<op>[-+*(),]))",
     re.ASCII,
 )
-_INFIX = {"+": ("add", 1), "-": ("sub", 1)} | {
-    word: (function, 2) for word, function in {"*": "mul", "floordiv": "floordiv", "mod": "mod"}.items()
+_OPENING = re.compile(r"\s*\(")
+_INFIX = {
+    "+": ("add", 1),
+    "-": ("sub", 1),
+    "*": ("mul", 2),
+    "floordiv": ("floordiv", 2),
+    "ceildiv": ("ceildiv", 2),
+    "mod": ("mod", 2),
 }
-_INFIX["ceildiv"] = ("ceildiv", 2)
+"""Operator to function and precedence."""
 _CONSTANTS = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
-_RESERVED = frozenset({*_CONSTANTS, "floordiv", "ceildiv", "mod"})
+_RESERVED = frozenset({*_CONSTANTS, *_INFIX})
 _DIGITS = len(str(1 << MAX_BITS))
 
 
@@ -1144,15 +1150,15 @@ class _Parser:
 
     def _name(self, depth: int) -> Expr:
         name = self.token
-        called = self.text[self.next :].lstrip()[:1] == "(" and name not in _RESERVED
+        called = _OPENING.match(self.text, self.next)
         if called and name not in _FUNCTIONS:
             raise self.fail(f"unknown function {_excerpt(name)!r}")
-        if not called and name in _RESERVED and name not in _CONSTANTS:
+        if not called and name in _INFIX:
             raise self.fail(f"expected an operand before {name!r}")
         self._consume()
         if not called:
             return _constant(_CONSTANTS[name]) if name in _CONSTANTS else _symbol(name)
-        self._expect("(")
+        self._consume()
         args = [self.expression(1, depth + 1)]
         while self.token == ",":
             self._consume()
@@ -1177,25 +1183,18 @@ def _parse(text: str) -> Expr:
 # PyTorch's form --------------------------------------------------------------------------------------------------
 
 _SREPR = {
-    "add": "Add",
-    "mul": "Mul",
-    "pow": "Pow",
+    **{
+        name: name.title() for name in ("add", "mul", "pow", "abs", "max", "min", "and", "or", "not", "where")
+    },
     "floordiv": "FloorDiv",
     "mod": "PythonMod",
     "truediv": "IntTrueDiv",
-    "abs": "Abs",
-    "max": "Max",
-    "min": "Min",
     "gt": "StrictGreaterThan",
     "ge": "GreaterThan",
     "lt": "StrictLessThan",
     "le": "LessThan",
     "eq": "Equality",
     "ne": "Unequality",
-    "and": "And",
-    "or": "Or",
-    "not": "Not",
-    "where": "Where",
     "to_float": "ToFloat",
     "ceil_to_int": "CeilToInt",
     "floor_to_int": "FloorToInt",
@@ -1235,10 +1234,21 @@ _PYTHON_FUNCTIONS = {
 """Every name that may be called in sympy's `srepr` or `str`, except the `_PYTHON_LEAVES`."""
 
 _PYTHON_CONSTANTS = {
-    "true": True, "false": False, "BooleanTrue": True, "BooleanFalse": False,
-    "Zero": 0, "One": 1, "NegativeOne": -1, "Half": Fraction(1, 2),
-    "oo": math.inf, "Infinity": math.inf, "NegativeInfinity": -math.inf, "nan": math.nan,
-    "int_oo": math.inf, "IntInfinity": math.inf, "NegativeIntInfinity": -math.inf,
+    "true": True,
+    "false": False,
+    "BooleanTrue": True,
+    "BooleanFalse": False,
+    "Zero": 0,
+    "One": 1,
+    "NegativeOne": -1,
+    "Half": Fraction(1, 2),
+    "oo": math.inf,
+    "Infinity": math.inf,
+    "NegativeInfinity": -math.inf,
+    "nan": math.nan,
+    "int_oo": math.inf,
+    "IntInfinity": math.inf,
+    "NegativeIntInfinity": -math.inf,
 }
 
 _PYTHON_OPERATORS: dict[type[ast.AST], str] = {
@@ -1254,12 +1264,12 @@ _PYTHON_OPERATORS: dict[type[ast.AST], str] = {
     ast.BitAnd: "bitwise_and",
     ast.BitOr: "bitwise_or",
     ast.BitXor: "bitwise_xor",
-    ast.And: "and",
-    ast.Or: "or",
-    ast.Not: "not",
-    ast.Invert: "not",
     ast.USub: "neg",
     ast.UAdd: "identity",
+    ast.Not: "not",
+    ast.Invert: "not",
+    ast.And: "and",
+    ast.Or: "or",
     ast.Eq: "eq",
     ast.NotEq: "ne",
     ast.Gt: "gt",
@@ -1361,10 +1371,10 @@ class _PythonReader:
         match node.args, {keyword.arg: keyword.value for keyword in node.keywords}:
             case [ast.Constant(value=str() as name)], assumptions if all(map(_is_flag, assumptions.values())):
                 symbol = _symbol(name)
-                declared = {key for key, flag in assumptions.items() if cast("ast.Constant", flag).value}
+                declared = {str(key) for key, flag in assumptions.items() if cast("ast.Constant", flag).value}
                 if declared & {"real", "integer"} == {"real" if symbol.kind == "int" else "integer"}:
                     raise self._fail(
-                        node, f"the symbol {name} is not {' '.join(sorted(declared, key=str))} by its name"
+                        node, f"the name of the symbol {name} says {symbol.kind}, its assumptions do not"
                     )
                 return symbol
             case _:
@@ -1481,7 +1491,7 @@ def _prove(cond: Expr, ranges: Ranges) -> bool | None:
     if cond.head == "constant":
         return bool(cond.value)
     if cond.head in _COMPARISONS:
-        return _prove_comparison(cond.head, *cond.args, ranges)
+        return _prove_comparison(cond.head, cond.args[0], cond.args[1], ranges)
     if cond.head not in ("and", "or", "not"):
         return None
     proved = [_prove(arg, ranges) for arg in cond.args]
@@ -1497,12 +1507,12 @@ def _prove_comparison(head: str, a: Expr, b: Expr, ranges: Ranges) -> bool | Non
     if not a.kind == b.kind == "int":
         return None
     try:
-        difference = _sub(a, b)
-        forms = (difference, _proof_form(difference))
-        low, high = _intersect(*(_bounds(form, ranges) for form in forms))
+        difference = _difference(a, b)
+        forms = (difference, _terms(_proof_form(difference)))
+        low, high = _intersect(*(_polynomial_bounds(form, ranges) for form in forms))
     except ExprLimitError:
         return None  # too large to reason about
-    if _is_integral(difference):
+    if _is_whole(difference):
         low = low if math.isinf(low) else math.ceil(low)
         high = high if math.isinf(high) else math.floor(high)
     if head in ("eq", "ne") and any(map(_is_never_zero, forms)):
@@ -1525,9 +1535,8 @@ _PROOFS: dict[str, Callable[[Bound, Bound], bool | None]] = {
 """From the bounds of a - b to what is proved about a and b."""
 
 
-def _is_never_zero(expr: Expr) -> bool:
+def _is_never_zero(terms: Terms) -> bool:
     """Whether divisibility excludes zero, as in 2 * a - 2 * b + 1."""
-    terms = _terms(expr)
     if not all(map(_is_whole_product, terms)):
         return False
     terms = _scale(terms, math.lcm(*(c.denominator for c in terms.values())))
@@ -1535,14 +1544,14 @@ def _is_never_zero(expr: Expr) -> bool:
     return content > 0 and terms.get((), 0) % content != 0
 
 
-def _proof_form(expr: Expr) -> Expr:
+def _proof_form(terms: Terms) -> Expr:
     """An equal expression in which division by a constant d appears only as `a mod d`, a in its residue class's
     canonical form, so that expressions that say the same thing with division and with modulo meet."""
-    terms = _terms(expr).items()
-    return _add(
-        _constant(0),
-        *(_mul(_constant(c), *(_pow(_proof_atom(x), _constant(n)) for x, n in m)) for m, c in terms),
+    products = (
+        _mul(_constant(c), *(_pow(_proof_atom(base), _constant(n)) for base, n in monomial))
+        for monomial, c in terms.items()
     )
+    return _add(_constant(0), *products)
 
 
 def _proof_atom(atom: Expr) -> Expr:
@@ -1551,7 +1560,7 @@ def _proof_atom(atom: Expr) -> Expr:
     a, b = atom.args
     divisor = _integer(b)
     if atom.head == "floordiv":
-        return atom if divisor is None else _rational(_sub(_proof_form(a), _residue(a, divisor)), b)
+        return atom if divisor is None else _rational(_sub(_proof_form(_terms(a)), _residue(a, divisor)), b)
     return _sub(a, _mul(b, _floordiv(a, b))) if divisor is None else _residue(a, divisor)
 
 
@@ -1571,12 +1580,14 @@ def _intersect(a: Interval, b: Interval) -> Interval:
 
 def _bounds(expr: Expr, ranges: Ranges) -> Interval:
     """Bounds of an exact expression; not always the tightest."""
+    if expr.kind != "int":
+        return _UNBOUNDED
     if expr.head == "symbol":
         low, high = ranges.get(expr.text, (None if expr.is_unbacked else 1, None))
         return -math.inf if low is None else low, math.inf if high is None else high
     if expr.head in _BOUNDS:
         return _BOUNDS[expr.head](expr.args, lambda arg: _bounds(arg, ranges))
-    if expr.kind == "int" and (expr.head in ("constant", "add", "mul") or _power(expr)[0] is not expr):
+    if expr.head in ("constant", "add", "mul") or _power(expr)[0] is not expr:
         return _polynomial_bounds(_terms(expr), ranges)
     return _UNBOUNDED
 
@@ -1703,28 +1714,17 @@ def _nonnegative_bounds(args: Sequence[Expr], bounds: _Bounder) -> Interval:
     return (0, math.inf) if all(bounds(arg)[0] >= 0 for arg in args) else _UNBOUNDED
 
 
-def _float_safe(
-    rule: Callable[[Sequence[Expr], _Bounder], Interval],
-) -> Callable[[Sequence[Expr], _Bounder], Interval]:
-    """The rule, for exact operands only."""
-
-    def bounds(args: Sequence[Expr], of: _Bounder) -> Interval:
-        return rule(args, of) if all(arg.kind != "float" for arg in args) else _UNBOUNDED
-
-    return bounds
-
-
-_BOUNDS = {
-    head: _float_safe(rule)
-    for head, rule in {
-        "floordiv": _floordiv_bounds,
-        "mod": _mod_bounds,
-        "max": _max_bounds,
-        "min": _min_bounds,
-        "abs": _abs_bounds,
-        "where": lambda args, bounds: _hull(map(bounds, args[1:])),
-        "piecewise": lambda args, bounds: _hull(map(bounds, args[::2])),
-        **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _nonnegative_bounds),
-    }.items()
+_BoundsRule: TypeAlias = Callable[[Sequence[Expr], _Bounder], Interval]
+_BOUNDS: dict[str, _BoundsRule] = {
+    "floordiv": _floordiv_bounds,
+    "mod": _mod_bounds,
+    "max": _max_bounds,
+    "min": _min_bounds,
+    "abs": _abs_bounds,
+    "where": lambda args, bounds: _hull(map(bounds, args[1:])),
+    "piecewise": lambda args, bounds: _hull(map(bounds, args[::2])),
+    "bitwise_and": _nonnegative_bounds,
+    "bitwise_or": _nonnegative_bounds,
+    "bitwise_xor": _nonnegative_bounds,
 }
-"""From the arguments and a function for their bounds to the bounds of a call."""
+"""From the arguments and a function for their bounds to the bounds of an exact call."""

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.meta import Shape, broadcast_shapes, shape_rule
-
-
-@shape_rule("aten.relu", "aten.sigmoid", "aten.neg", "aten._to_copy", "aten.silu")
-def unary(self: TensorMeta) -> Shape:
-    return self.shape
-
-
-@shape_rule("aten.add.Tensor", "aten.mul.Tensor")
-def binary(self: TensorMeta, other: TensorMeta) -> Shape:
-    return broadcast_shapes(self.shape, other.shape)
+from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
+from xdsl_exir.dialects.meta import Shape, broadcast_shapes, check, same_shape, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.schema_aliases import *

@@ -8,11 +8,12 @@ inside its functions.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.errors import LoadError
@@ -45,36 +46,36 @@ from xdsl_exir.importers.graph import (
 )
 from xdsl_exir.importers.tensor_data import Storage, TensorData
 
-if TYPE_CHECKING:
-    from torch.export import ExportedProgram
 
-# torch's own annotations are too partial for strict checking: its objects are Any from here on.
+def _import(module: str) -> Any:
+    """A module of torch's or sympy's. Untyped: torch need not be there when this file is checked, and what it says of
+    its own types is too partial for strict checking."""
+    return importlib.import_module(module)
 
 
-def read_exported_program(ep: ExportedProgram) -> ExportedGraph:
+def read_exported_program(ep: Any) -> ExportedGraph:
     """The program as plain data, its weights as views of the tensors. Raises LoadError."""
-    import torch
+    torch = _import("torch")
 
     if not isinstance(ep, torch.export.ExportedProgram):
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
-    live: Any = ep
     storages: dict[int, Storage] = {}
     program = ExportedGraph(
-        graph=_GraphReader(live.graph_module).read(),
-        inputs=tuple(_input_spec(spec) for spec in live.graph_signature.input_specs),
-        outputs=tuple(_output_spec(spec) for spec in live.graph_signature.output_specs),
+        graph=_GraphReader(ep.graph_module).read(),
+        inputs=tuple(_input_spec(spec) for spec in ep.graph_signature.input_specs),
+        outputs=tuple(_output_spec(spec) for spec in ep.graph_signature.output_specs),
         range_constraints={
-            str(k): (_bound(v.lower), _bound(v.upper)) for k, v in live.range_constraints.items()
+            str(k): (_bound(v.lower), _bound(v.upper)) for k, v in ep.range_constraints.items()
         },
-        guards_code=tuple(live._guards_code),
-        module_calls=tuple(_module_call(entry) for entry in live.module_call_graph),
-        namedtuple_fields=_namedtuple_fields(live.module_call_graph),
-        state={name: _tensor_data(name, tensor, storages) for name, tensor in live.state_dict.items()},
-        constants={name: _tensor_data(name, tensor, storages) for name, tensor in live.constants.items()},
-        dialect=live.verifiers[0].dialect,
+        guards_code=tuple(ep._guards_code),
+        module_calls=tuple(_module_call(entry) for entry in ep.module_call_graph),
+        namedtuple_fields=_namedtuple_fields(ep.module_call_graph),
+        state={name: _tensor_data(name, tensor, storages) for name, tensor in ep.state_dict.items()},
+        constants={name: _tensor_data(name, tensor, storages) for name, tensor in ep.constants.items()},
+        dialect=ep.verifiers[0].dialect,
         torch_version=str(torch.__version__),
-        opset={"aten": torch._C._get_max_operator_version()},  # pyright: ignore[reportPrivateUsage]
-        metadata={"custom": json.dumps(custom)} if (custom := live.graph_module.meta.get("custom")) else {},
+        opset={"aten": torch._C._get_max_operator_version()},
+        metadata={"custom": json.dumps(custom)} if (custom := ep.graph_module.meta.get("custom")) else {},
     )
     check_program(program, "ExportedProgram")
     return program
@@ -115,12 +116,12 @@ class _GraphReader:
         return Graph(tuple(inputs), tuple(nodes), outputs, self.values, single)
 
     def placeholder(self, node: Any) -> Ref | CustomObj | Constant:
-        from torch.export.graph_signature import CustomObjArgument
+        kinds = _import("torch.export.graph_signature")
 
         meta = node.meta["val"]
         if meta is None or isinstance(meta, bool | int | float | str):
             value = meta
-        elif isinstance(meta, CustomObjArgument):
+        elif isinstance(meta, kinds.CustomObjArgument):
             value = CustomObj(node.name, meta.class_fqn)
             self.values[node.name] = CustomObjMeta(meta.class_fqn)
         else:
@@ -129,7 +130,7 @@ class _GraphReader:
         return value
 
     def attribute(self, node: Any) -> Value:
-        import torch
+        torch = _import("torch")
 
         attribute = getattr(self.module, node.target)
         if isinstance(attribute, torch.fx.GraphModule):
@@ -147,9 +148,7 @@ class _GraphReader:
             self.results(node),
             _returns_single_tensor(node),
             meta.get("stack_trace") or "",
-            ";".join(
-                f"{key},{path},{cls}" for key, (path, cls) in (meta.get("nn_module_stack") or {}).items()
-            ),
+            _module_stack(meta.get("nn_module_stack")),
             ";".join(meta.get("torch_fn") or ()),
         )
 
@@ -157,16 +156,14 @@ class _GraphReader:
 
     def inputs(self, node: Any) -> tuple[NodeInput, ...]:
         """Arguments in the order of the operator's schema, if it has one, under its names."""
-        import torch
+        torch = _import("torch")
 
         if isinstance(node.target, torch._ops.OpOverload):
             names = _argument_names(node.target)
-        elif isinstance(node.target, torch._ops.HigherOrderOperator) or not _is_symbolic(
-            node.meta.get("val")
-        ):
-            names = ("",) * len(node.args)
-        else:
+        elif _is_symbolic(node):
             names = _parameter_names(node.target)
+        else:
+            names = ("",) * len(node.args)
         positional = [
             NodeInput(name, self.value(arg), False) for name, arg in zip(names, node.args, strict=False)
         ]
@@ -175,16 +172,16 @@ class _GraphReader:
         return (*positional, *sorted(keyword, key=lambda argument: order.get(argument.name, len(order))))
 
     def value(self, arg: Any) -> Value:
-        import torch
+        torch = _import("torch")
 
         match arg:
             case torch.fx.Node():
                 return self.env[arg]
             case None | bool() | int() | float() | complex() | str():
                 return arg
-            case tuple() | list():
+            case _ if _is_list(arg):
                 return tuple(self.value(item) for item in arg)
-            case dict():
+            case _ if _is_dict(arg):
                 return {key: self.value(item) for key, item in arg.items()}
             case torch.dtype():
                 return _dtype(arg)
@@ -204,23 +201,23 @@ class _GraphReader:
     def results(self, node: Any) -> tuple[Result, ...]:
         """The results of a node, under the names of the `getitem` nodes that read them. One that nothing reads is
         called `NODE_unused_INDEX`."""
-        import torch
+        torch = _import("torch")
 
         meta = node.meta.get("val")
         if isinstance(node.target, torch._ops.OpOverload):
             returns = len(node.target._schema.returns)
             if returns == 0:
                 return ()
-            if returns == 1 and isinstance(meta, tuple | list):
+            if returns == 1 and _is_list(meta):
                 return (self.read_by(node, node.name, meta),)
-        if isinstance(meta, dict):
+        if _is_dict(meta):
             return (self.read_by(node, node.name, meta),)
-        if not isinstance(meta, tuple | list):
+        if not _is_list(meta):
             return (self.result(node, node.name, meta),)
         items = self.getitems(node)
         return tuple(
             self.read_by(items.get(i), f"{node.name}_unused_{i}", part)
-            if isinstance(part, tuple | list)
+            if _is_list(part)
             else self.result(items.get(i), f"{node.name}_unused_{i}", part)
             for i, part in enumerate(meta)
         )
@@ -260,20 +257,36 @@ class _GraphReader:
         return Ref(name)
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, tuple | list)
+
+
+def _is_dict(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _module_stack(stack: Any) -> str:
+    return ";".join(f"{key},{path},{cls}" for key, (path, cls) in stack.items()) if stack else ""
+
+
 def _is_getitem(node: Any) -> bool:
     import operator
 
     return node.op == "call_function" and node.target is operator.getitem
 
 
-def _is_symbolic(meta: Any) -> bool:
-    import torch
+def _is_symbolic(node: Any) -> bool:
+    """Whether the node calls a Python function on symbolic numbers."""
+    torch = _import("torch")
 
-    return isinstance(meta, bool | int | float | torch.SymInt | torch.SymFloat | torch.SymBool)
+    if isinstance(node.target, torch._ops.HigherOrderOperator):
+        return False
+    numbers = bool | int | float | torch.SymInt | torch.SymFloat | torch.SymBool
+    return isinstance(node.meta.get("val"), numbers) or node.target.__module__ in ("_operator", "math")
 
 
 def _returns_single_tensor(node: Any) -> bool | None:
-    import torch
+    torch = _import("torch")
 
     if not isinstance(node.target, torch._ops.HigherOrderOperator):
         return None
@@ -298,21 +311,20 @@ def _parameter_names(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _value_meta(name: str, meta: Any) -> ValueMeta:
-    import torch
-    from torch.fx.experimental import symbolic_shapes
+    torch = _import("torch")
+    symbolic_shapes = _import("torch.fx.experimental.symbolic_shapes")
 
     match meta:
         case torch.Tensor():
             return _tensor_meta(name, meta)
         case bool() | torch.SymBool():
-            return SymMeta(
-                "bool", bool(meta) if symbolic_shapes.is_concrete_bool(meta) else _symbolic(meta, None)
-            )
+            return SymMeta("bool", bool(meta) if symbolic_shapes.is_concrete_bool(meta) else _symbolic(meta))
         case int() | torch.SymInt():
             return SymMeta("int", _int(meta))
         case float() | torch.SymFloat():
-            concrete = symbolic_shapes.is_concrete_float(meta)
-            return SymMeta("float", float(meta) if concrete else _symbolic(meta, meta.node.hint))  # pyright: ignore[reportAttributeAccessIssue]
+            return SymMeta(
+                "float", float(meta) if symbolic_shapes.is_concrete_float(meta) else _symbolic(meta)
+            )
         case _:
             raise LoadError(f"value {name} is a {type(meta).__name__}, which is not supported")
 
@@ -340,28 +352,28 @@ def _dtype(dtype: Any) -> DType:
 
 
 def _int(number: Any) -> int | Symbolic:
-    from torch.fx.experimental import symbolic_shapes
+    symbolic_shapes = _import("torch.fx.experimental.symbolic_shapes")
 
     if type(number) is int or symbolic_shapes.is_concrete_int(number):
         return int(number)
-    return _symbolic(number, number.node.hint)
+    return _symbolic(number)
 
 
-def _symbolic(number: Any, hint: int | float | None) -> Symbolic:
-    return Symbolic(_srepr(number.node.expr), hint)
+def _symbolic(number: Any) -> Symbolic:
+    return Symbolic(_srepr(number.node.expr), number.node.hint)
 
 
 @lru_cache(maxsize=4096)
 def _srepr(expr: Any) -> str:
-    import sympy
+    sympy = _import("sympy")
 
     return sympy.srepr(expr)
 
 
 def _bound(value: Any) -> int | None:
     """An end of a range; None if it is infinite."""
-    import sympy
-    from torch.utils._sympy.numbers import int_oo
+    sympy = _import("sympy")
+    int_oo = _import("torch.utils._sympy.numbers").int_oo
 
     if value in (sympy.oo, int_oo, -sympy.oo, -int_oo):
         return None
@@ -375,19 +387,19 @@ def _bound(value: Any) -> int | None:
 
 def _argument_spec(spec: Any) -> Value:
     """What an ArgumentSpec names: a constant, or a value of the graph."""
-    from torch.export.graph_signature import ConstantArgument, CustomObjArgument
+    kinds = _import("torch.export.graph_signature")
 
-    if isinstance(spec, ConstantArgument):
+    if isinstance(spec, kinds.ConstantArgument):
         return spec.value
-    if isinstance(spec, CustomObjArgument):
+    if isinstance(spec, kinds.CustomObjArgument):
         return CustomObj(spec.name, spec.class_fqn)
     return Ref(spec.name)
 
 
 def _input_spec(spec: Any) -> InputSpec:
-    from torch.export.graph_signature import ConstantArgument
+    kinds = _import("torch.export.graph_signature")
 
-    if isinstance(spec.arg, ConstantArgument):
+    if isinstance(spec.arg, kinds.ConstantArgument):
         return InputSpec("constant_input", spec.arg.name, value=spec.arg.value)
     return InputSpec(spec.kind.name.lower(), spec.arg.name, spec.target, spec.persistent)
 
@@ -412,23 +424,25 @@ def _module_call(entry: Any) -> ModuleCall:
 
 
 def _treespec(spec: Any) -> str:
-    from torch.utils._pytree import treespec_dumps
+    torch_pytree = _import("torch.utils._pytree")
 
     try:
-        return treespec_dumps(spec, 1)
+        return torch_pytree.treespec_dumps(spec, 1)
     except (NotImplementedError, TypeError) as error:
         raise LoadError(f"treespec: {error}") from None
 
 
 def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
     """The fields of all namedtuple classes in the treespecs, by the classes' serialized names."""
-    from torch.utils._pytree import SUPPORTED_SERIALIZED_TYPES, is_namedtuple_class
+    torch_pytree = _import("torch.utils._pytree")
 
     fields: dict[str, tuple[str, ...]] = {}
 
     def visit(spec: Any) -> None:
-        if is_namedtuple_class(spec.context):
-            fields[SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = spec.context._fields
+        if torch_pytree.is_namedtuple_class(spec.context):
+            fields[torch_pytree.SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = (
+                spec.context._fields
+            )
         for child in spec.children():
             visit(child)
 
@@ -444,12 +458,12 @@ def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
 
 def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> TensorData:
     """A view of a tensor's memory, which lives as long as the view."""
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensor
+    torch = _import("torch")
+    fake_tensor = _import("torch._subclasses.fake_tensor")
 
     if not isinstance(tensor, torch.Tensor):
         raise LoadError(f"{name}: a custom object of type {type(tensor).__name__} is not supported")
-    if isinstance(tensor, FakeTensor) or tensor.is_meta:
+    if isinstance(tensor, fake_tensor.FakeTensor) or tensor.is_meta:
         raise LoadError(f"{name}: a tensor without data (fake or meta)")
     if type(tensor.data) is not torch.Tensor:
         raise LoadError(f"{name}: tensor subclass {type(tensor).__name__} is not supported")
@@ -463,7 +477,7 @@ def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> Tensor
 
 def _storage(tensor: Any, storages: dict[int, Storage]) -> Storage:
     """The memory under a tensor, one object for all tensors that share it."""
-    import torch
+    torch = _import("torch")
 
     storage = tensor.untyped_storage()
     key: int = storage._cdata

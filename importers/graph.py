@@ -324,10 +324,10 @@ _FRAME = re.compile(
 def parse_stack_trace(text: str) -> tuple[Frame, ...]:
     """Frames of a stack trace as Python prints it, innermost last. Many nodes share one trace, hence the cache."""
     matches = list(_FRAME.finditer(text))
-    ends = [match.start() for match in matches[1:]] + [len(text)]
+    starts = [*(match.start() for match in matches), len(text)]
     return tuple(
         Frame(match["file"], int(match["line"]), match["function"], text[match.end() : end].strip())
-        for match, end in zip(matches, ends, strict=True)
+        for match, end in zip(matches, starts[1:], strict=True)
     )
 
 
@@ -470,7 +470,7 @@ def _in_state(spec: InputSpec) -> bool:
 
 def _check_data(program: ExportedGraph, spec: InputSpec, at: str) -> None:
     table = program.state if _in_state(spec) else program.constants
-    if spec.target not in table:
+    if spec.target is None or spec.target not in table:
         _fail(at, f"no data for {spec.kind} {spec.target!r}")
     data = table[spec.target]
     meta = program.graph.values[spec.name]

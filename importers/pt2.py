@@ -425,6 +425,16 @@ def _union(what: str, members: Mapping[str, Decoder[T]]) -> Decoder[T]:
     return decode
 
 
+def _only(field: Any) -> Any:
+    """Builds a record of one field."""
+    return field
+
+
+def _fields(*fields: Any) -> tuple[Any, ...]:
+    """Builds a record that is taken apart at once."""
+    return fields
+
+
 def _make(build: Callable[[T], Any], decode: Decoder[T]) -> Decoder[Any]:
     return lambda value, at: build(decode(value, at))
 
@@ -710,8 +720,8 @@ def _user_input(value: object, at: At) -> InputSpec:
     raise _Invalid(at, "a constant is no user_input, but a constant_input")
 
 
-def _data_input(kind: Any) -> Callable[..., InputSpec]:
-    def build(arg: Ref | CustomObj, target: str, persistent: bool | None = None) -> InputSpec:
+def _input(kind: Any) -> Callable[..., InputSpec]:
+    def build(arg: Ref | CustomObj, target: str | None = None, persistent: bool | None = None) -> InputSpec:
         return InputSpec(kind, arg.name, target, persistent)
 
     return build
@@ -724,14 +734,12 @@ def _output(kind: Any) -> Callable[..., OutputSpec]:
 _input_spec: Decoder[InputSpec] = _union(
     "input spec",
     {
-        "user_input": _record(lambda spec: spec, {"arg": _user_input}),
-        "parameter": _record(_data_input("parameter"), {"arg": _tensor, "parameter_name": _str}),
-        "buffer": _record(_data_input("buffer"), {"arg": _tensor, "buffer_name": _str, "persistent": _bool}),
-        "tensor_constant": _record(
-            _data_input("constant_tensor"), {"arg": _tensor, "tensor_constant_name": _str}
-        ),
-        "custom_obj": _record(_data_input("custom_obj"), {"arg": _custom_obj, "custom_obj_name": _str}),
-        "token": _record(lambda arg: InputSpec("token", arg.name), {"arg": _tensor}),
+        "user_input": _record(_only, {"arg": _user_input}),
+        "parameter": _record(_input("parameter"), {"arg": _tensor, "parameter_name": _str}),
+        "buffer": _record(_input("buffer"), {"arg": _tensor, "buffer_name": _str, "persistent": _bool}),
+        "tensor_constant": _record(_input("constant_tensor"), {"arg": _tensor, "tensor_constant_name": _str}),
+        "custom_obj": _record(_input("custom_obj"), {"arg": _custom_obj, "custom_obj_name": _str}),
+        "token": _record(_input("token"), {"arg": _tensor}),
         "constant_input": _record(_constant_input, {"name": _name, "value": _union("constant", _CONSTANTS)}),
     },
 )
@@ -757,7 +765,7 @@ _output_spec: Decoder[OutputSpec] = _union(
     },
 )
 _signature = _record(
-    lambda inputs, outputs: (inputs, outputs),
+    _fields,
     {"input_specs": _list(_input_spec), "output_specs": _list(_output_spec)},
 )
 _module_call_signature = _record(
@@ -767,16 +775,14 @@ _module_call_signature = _record(
 )
 _module_call = _record(ModuleCall, {"fqn": _str}, {"signature": (_optional(_module_call_signature), None)})
 _graph_module = _record(
-    lambda *fields: fields,
+    _fields,
     {"graph": _graph, "signature": _signature, "module_call_graph": _list(_module_call)},
     {
         "metadata": (_dict(_str), {}),
-        "treespec_namedtuple_fields": (_dict(_record(lambda names: names, {"field_names": _list(_str)})), {}),
+        "treespec_namedtuple_fields": (_dict(_record(_only, {"field_names": _list(_str)})), {}),
     },
 )
-_range = _record(
-    lambda smallest, largest: (smallest, largest), {"min_val": _optional(_int), "max_val": _optional(_int)}
-)
+_range = _record(_fields, {"min_val": _optional(_int), "max_val": _optional(_int)})
 
 
 def _program(
@@ -806,7 +812,7 @@ def _program(
     )
 
 
-_version = _record(lambda major, minor: (major, minor), {"major": _count, "minor": _count})
+_version = _record(_fields, {"major": _count, "minor": _count})
 _exported_program = _record(
     _program,
     {
@@ -839,7 +845,7 @@ _payload = _record(
     _Payload,
     {"path_name": _str, "is_param": _bool, "use_pickle": _bool, "tensor_meta": _optional(_tensor_meta)},
 )
-_payload_config = _record(lambda config: config, {"config": _dict(_payload)})
+_payload_config = _record(_only, {"config": _dict(_payload)})
 
 # Models
 
@@ -906,7 +912,7 @@ def _tensor_data(
             meta.dtype,
             _numbers(meta.sizes, (at, "tensor_meta")),
             _numbers(meta.strides, (at, "tensor_meta")),
-            *_numbers((meta.storage_offset,), (at, "tensor_meta")),
+            _numbers((meta.storage_offset,), (at, "tensor_meta"))[0],
             storage,
         )
     except LoadError as error:

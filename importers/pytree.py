@@ -56,15 +56,11 @@ class _Container:
     """From the context's JSON and the fields of all namedtuple classes to the context."""
     write: Callable[[Any], object]
     """From the context to its JSON."""
-    labels: Callable[[Any, int], Iterable[str]]
-    """From context and number of children to what leads to each child, for messages."""
+    steps: Callable[[Any], list[str]] | None = None
+    """From the context to what leads to each child, for messages; None where children have indices only."""
 
 
 # The containers
-
-
-def _indices(_context: object, count: int) -> Iterable[str]:
-    return (f"[{i}]" for i in range(count))
 
 
 def _of_type(*types: type, name: str) -> Callable[[Any, Any], Sequence[object]]:
@@ -125,7 +121,7 @@ def _mapping(cls: type, name: str) -> _Container:
         lambda children, keys: cls(zip(keys, children, strict=True)),
         _read_keys,
         _write_keys,
-        lambda keys, _count: (f"[{key!r}]" for key in keys),
+        lambda keys: [f"[{key!r}]" for key in keys],
     )
 
 
@@ -134,14 +130,14 @@ _FACTORIES: Mapping[str, Callable[[], object]] = {
 }
 
 
-def _read_defaultdict(context: object, _fields: object) -> tuple[str, tuple[Any, ...]]:
+def _read_defaultdict(context: Any, _fields: object) -> tuple[str, tuple[Any, ...]]:
     match context:
         case {
             "default_factory_module": "builtins",
             "default_factory_name": str(name),
-            "dict_context": list(keys),
+            "dict_context": keys,
         } if name in _FACTORIES:
-            return name, _read_keys(cast("list[object]", keys))
+            return name, _read_keys(cast(object, keys))
         case _:
             raise LoadError(f"treespec: a defaultdict whose factory is no builtin type: {_short(context)}")
 
@@ -189,9 +185,9 @@ def _read_namedtuple(context: object, fields: Mapping[str, Sequence[str]]) -> tu
 
 def _flatten_namedtuple(tree: Any, context: tuple[str, tuple[str, ...]]) -> Sequence[object]:
     name, fields = context
-    if not isinstance(tree, tuple) or getattr(tree, "_fields", None) != fields:
+    if getattr(tree, "_fields", None) != fields:
         raise _Mismatch(f"a namedtuple {name} with the fields {', '.join(fields)}")
-    return cast("Sequence[object]", tree)
+    return tree
 
 
 def _unflatten_namedtuple(children: Sequence[object], context: tuple[str, tuple[str, ...]]) -> object:
@@ -204,14 +200,12 @@ _CONTAINERS: dict[str, _Container] = {
         lambda children, _: tuple(children),
         _no_context,
         lambda _: "null",
-        _indices,
     ),
     "builtins.list": _Container(
         _of_type(list, name="list"),
         lambda children, _: list(children),
         _no_context,
         lambda _: "null",
-        _indices,
     ),
     "builtins.dict": _mapping(dict, "dict"),
     "collections.OrderedDict": _mapping(OrderedDict, "OrderedDict"),
@@ -220,26 +214,24 @@ _CONTAINERS: dict[str, _Container] = {
         lambda children, context: defaultdict(_FACTORIES[context[0]], zip(context[1], children, strict=True)),
         _read_defaultdict,
         _write_defaultdict,
-        lambda context, _count: (f"[{key!r}]" for key in context[1]),
+        lambda context: [f"[{key!r}]" for key in context[1]],
     ),
     "collections.deque": _Container(
         _of_type(deque, name="deque"),
         lambda children, maxlen: deque(children, maxlen),
         _read_maxlen,
         json.dumps,
-        _indices,
     ),
     "collections.namedtuple": _Container(
         _flatten_namedtuple,
         _unflatten_namedtuple,
         _read_namedtuple,
         lambda context: context[0],
-        lambda context, _count: (f".{name}" for name in context[1]),
+        lambda context: [f".{name}" for name in context[1]],
     ),
 }
 _NAMEDTUPLES: dict[str, type] = {}
-_CLASSES: tuple[type, ...] = (tuple, list, dict, deque)
-"""What cannot be a leaf."""
+_NOT_LEAVES: list[type] = [tuple, list, dict, deque]
 
 
 def register_pytree_node(
@@ -255,7 +247,6 @@ def register_pytree_node(
 
     `flatten_fn` gives the children and the context of an instance, `unflatten_fn` makes an instance of both.
     """
-    global _CLASSES
 
     def flatten(tree: Any, context: Any) -> Sequence[object]:
         if not isinstance(tree, cls):
@@ -270,9 +261,8 @@ def register_pytree_node(
         unflatten_fn,
         lambda context, _fields: (from_dumpable_context or _parse)(context),
         to_dumpable_context,
-        _indices,
     )
-    _CLASSES = (*_CLASSES, cls)
+    _NOT_LEAVES.append(cls)
 
 
 def register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
@@ -287,7 +277,7 @@ def loads(text: str, namedtuple_fields: Mapping[str, Sequence[str]] | None = Non
     """The treespec of PyTorch's text; `namedtuple_fields` is the program's. Raises LoadError."""
     match _parse(text):
         case [1, spec]:
-            return _read(cast(object, spec), namedtuple_fields or {}, 0)
+            return _read(spec, namedtuple_fields or {}, 0)
         case _:
             raise LoadError("treespec: expected protocol 1")
 
@@ -306,24 +296,21 @@ def _parse(text: object) -> Any:
         raise LoadError(f"treespec: not JSON that can be read: {error}") from None
 
 
-def _read(json_spec: object, fields: Mapping[str, Sequence[str]], depth: int) -> TreeSpec:
+def _read(json_spec: Any, fields: Mapping[str, Sequence[str]], depth: int) -> TreeSpec:
     if depth > MAX_DEPTH:
         raise LoadError(f"treespec: nested deeper than {MAX_DEPTH}")
     match json_spec:
         case {"type": None, "context": None, "children_spec": []}:
             return LEAF
-        case {"type": str(kind), "context": context, "children_spec": list(children)}:
+        case {"type": str(kind), "context": context, "children_spec": [*children]}:
             if kind not in _CONTAINERS:
                 raise LoadError(
                     f"treespec: unknown container {kind!r}; tell it to xdsl_exir.importers.pytree.register_pytree_node"
                 )
             container = _CONTAINERS[kind]
-            known = container.read(cast(object, context), fields)
-            specs = tuple(_read(child, fields, depth + 1) for child in cast("list[object]", children))
-            # Registered classes have no length of their own to compare with.
-            if container.labels is not _indices and len(list(container.labels(known, len(specs)))) != len(
-                specs
-            ):
+            known = container.read(context, fields)
+            specs = tuple(_read(child, fields, depth + 1) for child in children)
+            if container.steps is not None and len(container.steps(known)) != len(specs):
                 raise LoadError(f"treespec: a {kind} of {_short(known)} has {len(specs)} children")
             return TreeSpec(kind, known, specs)
         case _:
@@ -363,7 +350,7 @@ def flatten(tree: object, spec: TreeSpec, what: str = "inputs") -> list[object]:
 
 def _flatten(tree: object, spec: TreeSpec, at: str, leaves: list[object]) -> None:
     if spec.kind is None:
-        if isinstance(tree, _CLASSES):
+        if isinstance(tree, tuple(_NOT_LEAVES)):
             _differs(at, "a tensor, number, string or None", tree)
         leaves.append(tree)
         return
@@ -374,9 +361,9 @@ def _flatten(tree: object, spec: TreeSpec, at: str, leaves: list[object]) -> Non
         _differs(at, str(mismatch), tree)
     if len(children) != len(spec.children):
         raise InputError(f"{at}: expected {len(spec.children)} elements, got {len(children)}")
-    labels = container.labels(spec.context, len(children))
-    for child, child_spec, label in zip(children, spec.children, labels, strict=True):
-        _flatten(child, child_spec, at + label, leaves)
+    steps = container.steps(spec.context) if container.steps else [f"[{i}]" for i in range(len(children))]
+    for child, child_spec, step in zip(children, spec.children, steps, strict=True):
+        _flatten(child, child_spec, at + step, leaves)
 
 
 def _differs(at: str, expected: str, tree: object) -> NoReturn:

@@ -7,7 +7,7 @@ Python numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -258,3 +258,14 @@ def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> P
     """Calls a function of the interpreter's module, by name, with run-time values."""
     with np.errstate(all="ignore"):
         return interpreter.call_op(name, values)
+
+
+class InterpreterEngine:
+    """Runs the methods of a module in the interpreter."""
+
+    def __init__(self, module: ModuleOp):
+        self.interpreter = make_interpreter(module)
+
+    def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
+        """Results of a method for argument values (arrays and numbers)."""
+        return run_function(self.interpreter, method, tuple(values))

@@ -42,6 +42,14 @@ def meta(value: SSAValue) -> TensorMeta:
     return tensor_meta(value.type)
 
 
+def sizes(aten: Namespace, value: SSAValue) -> list[int | SSAValue]:
+    """A tensor's shape as arguments for `view` or `expand`: constant sizes are ints, the others computed from it."""
+    return [
+        size if isinstance(size, int) else aten.sym_size.int(value, dim)
+        for dim, size in enumerate(meta(value).shape)
+    ]
+
+
 def results_of(op: OperatorOp) -> Results:
     """An operation's results as its Python call returns them."""
     returns = op.SPEC.schema.returns
@@ -70,6 +78,8 @@ class Builder:
     ):
         self.dialect = dialect
         self.before = before
+        self.dialect_of: Callable[[str], OperatorDialect] = lambda name: dialect
+        """The dialect of an operator, by qualified name: importers meet several namespaces."""
         self.rule_of = rule_of
         """Gives the rule that runs in place of building an operator, by qualified name."""
         self.location: LocationAttr | None = None
@@ -111,8 +121,8 @@ class Builder:
 
     def call(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Results:
         """Builds an operator, or runs its rule."""
-        cls = self.dialect[name]
-        bound = cls.LAYOUT.bind(*self._with_numbers(cls, args, kwargs))
+        cls = self.dialect_of(name)[name]
+        bound = cls.LAYOUT.bind(*self.with_numbers(cls, args, kwargs))
         rule = self.rule_of(name)
         return rule(bound) if rule is not None else self.build(cls, bound)
 
@@ -124,7 +134,7 @@ class Builder:
         self.insert(op)
         return results_of(op)
 
-    def _with_numbers(
+    def with_numbers(
         self, cls: type[OperatorOp], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Arguments with Python numbers in tensor positions made SSA values."""

@@ -11,13 +11,23 @@ was seen (`fit`). Needs PyTorch, with its testing modules; nothing else here doe
 
 from __future__ import annotations
 
+import argparse
+import itertools
 import os
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import dtype_set
-from xdsl_exir.dialects.schema import FunctionSchema
+from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, DtypeError, DtypeRule, Operand, dtype_set, expand
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.schema import Argument, FunctionSchema
+from xdsl_exir.dialects.spec import OperatorSpec, specs
 
 # Kernels log some warnings to stderr past Python's warning filters.
 os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
@@ -81,7 +91,7 @@ def harvest(names: frozenset[str]) -> dict[str, list[dict[str, Any]]]:
         if "composite" in table[name].tags:
             composite[name.split(".")[1]].append(name)
     for info in op_db:
-        if not info.dtypes:
+        if not info.dtypes or info.name.startswith("jiterator"):  # no dtypes on the CPU, or no CPU
             continue
         dtype = torch.float32 if torch.float32 in info.dtypes else min(info.dtypes, key=str)
         torch.manual_seed(0)
@@ -98,7 +108,7 @@ def harvest(names: frozenset[str]) -> dict[str, list[dict[str, Any]]]:
     return calls
 
 
-SAMPLES = 12
+SAMPLES = 8
 """Samples taken of each OpInfo."""
 
 
@@ -108,6 +118,8 @@ def run(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         result = op(*args, **kwargs)
     except (RuntimeError, TypeError, ValueError, IndexError, ZeroDivisionError, NotImplementedError):
         return None
+    if result is None:
+        return ()
     return result if isinstance(result, tuple) else (result,)
 
 
@@ -136,6 +148,11 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "native_dropout": [(_f(3), 0.5, True)],
     "dropout": [(_f(3), 0.5, True), (_f(3), 0.5, False)],
     "feature_dropout": [(_f(2, 3, 4), 0.5, True), (_f(2, 3, 4), 0.5, False)],
+    "norm.Scalar": [(_f(3), 2)],
+    "rand_like": [(_f(3),)],
+    "searchsorted.Tensor": [(_f(3), _f(3), False), (_f(3), _f(3), True)],
+    "bucketize.Tensor": [(_f(3), _f(3), False), (_f(3), _f(3), True)],
+    "log_sigmoid": [(_f(3),)],
     "bernoulli.p": [(_f(3), 0.5)],
     "clamp_max": [(_f(3), 2)],
     "pow.Scalar": [(2, _f(3))],
@@ -261,7 +278,7 @@ def number(value: Any, category: Category) -> bool | int | float | complex:
     """A number of a category: one that no narrower category can hold."""
     if isinstance(value, torch.Tensor):
         value = value.flatten()[0].item()
-    real = max(1, int(abs(value)))
+    real = max(1, int(min(abs(value), 9)))
     return (True, real, real + 0.5, complex(real, 1))[category]
 
 
@@ -333,7 +350,9 @@ class Probe:
         for value, ret in zip(result, self.spec.schema.returns, strict=True):
             if not ret.type.is_tensor:
                 continue
-            within = {OF_TORCH.get(item.dtype) for item in (value if ret.type.is_list else [value])}
+            items: list[Any] = value if ret.type.is_list else [value]
+            # `aten.to.other(2, tensor)` is another operator, of numbers.
+            within = {OF_TORCH.get(item.dtype) if isinstance(item, torch.Tensor) else None for item in items}
             dtype = within.pop()
             if dtype is None or within:
                 return None
@@ -378,7 +397,9 @@ class Probe:
             for dtype in (dt.Bool, dt.Float):
                 base = self.alike(dtype)
                 for a, b in itertools.product(self._tiered(i), self._tiered(j)):
-                    yield (*base[:i], a, *base[i + 1 : j], b, *base[j + 1 :])
+                    seen = (*base[:i], a, *base[i + 1 : j], b, *base[j + 1 :])
+                    if any(isinstance(item, Operand) and item.tier for item in seen):
+                        yield seen
 
     def _tiered(self, i: int) -> tuple[Seen, ...]:
         """The choices of a slot, also as 0-dim tensor and as number where the operator takes them so."""
@@ -402,7 +423,7 @@ def representative(calls: Iterable[dict[str, Any]], spec: OperatorSpec) -> list[
     for call in calls:
         probe = Probe(spec, call)
         tensors = [slot.value for slot in probe.slots if slot.is_tensor]
-        if any(tensor.numel() == 0 or tensor.is_sparse for tensor in tensors):
+        if any(not isinstance(tensor, torch.Tensor) or tensor.numel() == 0 or tensor.is_sparse for tensor in tensors):
             continue
         full = sum(tensor.ndim > 0 for tensor in tensors)
         rank = (-full, -len(probe.slots), sum(tensor.numel() for tensor in tensors))

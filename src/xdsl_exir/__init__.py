@@ -1,1 +1,57 @@
-"""xdsl-exir: PyTorch's Export IR as MLIR, through xDSL."""
+"""xdsl-exir: PyTorch's Export IR as MLIR, through xDSL.
+
+    program = xdsl_exir.load("model.pt2")
+    run = xdsl_exir.compile(program.to_edge())
+    outputs = run(*inputs)
+
+Importing the package costs little: what a name needs is imported when the name is first used. PyTorch is needed by
+`from_exported_program` alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl_exir.errors import (
+        ExirError,
+        InputError,
+        LoadError,
+        SpecError,
+        UnsupportedError,
+        VerificationError,
+    )
+    from xdsl_exir.program import Program, from_exported_program, load
+    from xdsl_exir.runtime.executable import Executable, compile
+
+_HOMES = {
+    **dict.fromkeys(
+        ("ExirError", "InputError", "LoadError", "SpecError", "UnsupportedError", "VerificationError"), "errors"
+    ),
+    **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
+    **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
+}
+
+__all__ = [
+    "Executable",
+    "ExirError",
+    "InputError",
+    "LoadError",
+    "Program",
+    "SpecError",
+    "UnsupportedError",
+    "VerificationError",
+    "compile",
+    "from_exported_program",
+    "load",
+]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'xdsl_exir' has no attribute '{name}'")
+    value = getattr(import_module(f"xdsl_exir.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

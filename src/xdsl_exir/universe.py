@@ -24,8 +24,8 @@ XDSL_EXIR_UNIVERSE = Universe(
     all_dialects={
         "aten": _dialect("aten"),
         "edge": _dialect("edge"),
-        "exir": _lazy("dialects.exir", "EXIR"),
-        "higher_order": _lazy("dialects.control_flow", "HIGHER_ORDER"),
+        "exir": _dialect("exir"),
+        "higher_order": _dialect("control_flow"),
         "quantized_decomposed": _dialect("quantized_decomposed"),
     },
     all_passes={

@@ -1,0 +1,474 @@
+"""From an exported program as plain data (`graph`) to a module: one function per method, functional, typed, located.
+
+Result types are those the program was exported with; the verifier compares them with what the operators give. Buffers
+and inputs that the program writes leave as extra results with a mutation spec, before the user's, as in programs
+that PyTorch has functionalized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FileLineColLoc,
+    IntAttr,
+    LocationAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl_exir.dialects.sym_ops import SYM_OPS
+
+from xdsl_exir.dialects import aten, spec
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import (
+    INPUT,
+    ORIGIN,
+    OUTPUT,
+    RANGES,
+    InputAttr,
+    InputKind,
+    InputSpec,
+    NumberOp,
+    Origin,
+    OriginAttr,
+    OutputAttr,
+    OutputKind,
+    OutputSpec,
+    RangeAttr,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    symbolic_type,
+    tensor_type,
+)
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.operator import OperatorDialect
+from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
+from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
+from xdsl_exir.transforms.builder import Builder, flat_results
+
+DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
+"""Schema dialects by namespace, made when first asked for."""
+
+
+def dialect_of(target: str) -> OperatorDialect:
+    """The dialect of an operator's namespace."""
+    namespace = target.partition(".")[0]
+    if namespace not in DIALECTS:
+        DIALECTS[namespace] = OperatorDialect(namespace)
+    return DIALECTS[namespace]
+
+
+# --- types ---------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def read_expr(srepr: str) -> Dim:
+    """A symbolic size of the file as expression."""
+    return Expr.from_srepr(srepr)
+
+
+def size_of(size: int | g.Symbolic) -> Dim:
+    """A size of the file: a number or an expression."""
+    return size if isinstance(size, int) else read_expr(size.srepr)
+
+
+def value_type(meta: g.ValueMeta, at: str) -> Attribute:
+    """The type of a graph value. Raises `LoadError` for tensors the IR does not have."""
+    match meta:
+        case g.TensorMeta():
+            if meta.layout.name != "strided":
+                raise LoadError(f"{at}: a {meta.layout.name} tensor")
+            return tensor_type(tuple(map(size_of, meta.sizes)), meta.dtype, None, meta.device.name)
+        case g.SymMeta():
+            known = meta.expr
+            if isinstance(known, g.Symbolic):
+                return SYM_TYPES[meta.kind](read_expr(known.srepr))
+            type = symbolic_type(known)
+            assert type is not None
+            return type
+        case g.CustomObjMeta():
+            raise LoadError(f"{at}: a custom object of class {meta.class_fqn}")
+
+
+SYM_TYPES = {"int": SymIntType, "float": SymFloatType, "bool": SymBoolType}
+
+
+# --- aliasing ------------------------------------------------------------------------------------------------
+
+
+def is_contiguous(meta: g.TensorMeta) -> bool:
+    """Whether a tensor's elements lie in row-major order; of symbolic strides False, which only costs a copy."""
+    expected = 1
+    for size, stride in zip(reversed(meta.sizes), reversed(meta.strides), strict=True):
+        if not (isinstance(size, int) and isinstance(stride, int)):
+            return False
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _reshape_aliases(before: g.TensorMeta, after: g.TensorMeta) -> bool:
+    # A reshape that could not be a view was copied, so its result is contiguous and its operand was not.
+    return is_contiguous(before) or not is_contiguous(after) or _splits_only(before, after)
+
+
+def _splits_only(before: g.TensorMeta, after: g.TensorMeta) -> bool:
+    """Whether the result's strides are those of a view of the operand: every stride occurs in the operand's."""
+    held = [
+        (size, stride) for size, stride in zip(before.sizes, before.strides, strict=True) if size != 1
+    ]
+    kept = [(size, stride) for size, stride in zip(after.sizes, after.strides, strict=True) if size != 1]
+    return held == kept
+
+
+def _conversion_aliases(before: g.TensorMeta, after: g.TensorMeta) -> bool:
+    return (before.dtype, before.device, before.strides) == (after.dtype, after.device, after.strides)
+
+
+MAYBE_ALIASES: dict[str, Callable[[g.TensorMeta, g.TensorMeta], bool]] = {
+    "aten.reshape": _reshape_aliases,
+    "aten.reshape_as": _reshape_aliases,
+    "aten.flatten.using_ints": _reshape_aliases,
+    "aten.contiguous": lambda before, after: is_contiguous(before),
+    **dict.fromkeys(
+        ("aten.to.dtype", "aten.to.device", "aten.to.dtype_layout", "aten.to.other", "aten.type_as"),
+        _conversion_aliases,
+    ),
+}
+"""Operators whose result is a view of their operand or a copy, depending on strides and dtype."""
+
+
+# --- graphs --------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def location_of(stack_trace: str) -> LocationAttr:
+    """The innermost source line of a stack trace."""
+    frames = [frame for frame in g.parse_stack_trace(stack_trace) if not frame.file.startswith("<")]
+    if not frames:
+        return UnknownLoc()
+    return FileLineColLoc(StringAttr(frames[-1].file), IntAttr(frames[-1].line), IntAttr(0))
+
+
+@dataclass
+class GraphBuilder:
+    """Builds the operations of one graph at the end of a block."""
+
+    graph: g.Graph
+    block: Block
+    source: str
+    """What is being imported, for error messages."""
+    values: dict[str, Tensor | SSAValue] = field(default_factory=dict[str, "Tensor | SSAValue"])
+    """What each name of the graph stands for: tensors, or other SSA values."""
+
+    def __post_init__(self):
+        self.builder = Builder(aten.OPERATORS, self.block)
+        self.builder.dialect_of = dialect_of
+        self.mutates = any(_mutates(node.target) for node in self.graph.nodes)
+
+    # values
+
+    def define(self, name: str, value: SSAValue) -> None:
+        """A name stands for a value; tensors get a storage of their own."""
+        value.name_hint = name if SSAValue.is_valid_name(name) else None
+        is_tensor = isinstance(self.graph.values.get(name), g.TensorMeta)
+        self.values[name] = Tensor.of(value) if is_tensor else value
+
+    def read(self, name: str) -> SSAValue:
+        """The value that a name stands for now."""
+        value = self.values[name]
+        return value.read(self.builder) if isinstance(value, Tensor) else value
+
+    def argument(self, value: g.Value) -> Any:
+        """An argument as the operations' constructors take it."""
+        match value:
+            case g.Ref():
+                return self.read(value.name)
+            case tuple():
+                return [self.argument(item) for item in value]
+            case g.MemoryFormat() | g.Layout() | g.Device():
+                return value.name
+            case None | bool() | int() | float() | complex() | str() | DType():
+                return value
+            case _:
+                raise LoadError(f"{self.source}: an argument of kind {type(value).__name__}")
+
+    def type_of(self, name: str) -> Attribute:
+        return value_type(self.graph.values[name], f"{self.source}: value {name}")
+
+    # nodes
+
+    def build(self) -> list[Any]:
+        """Builds all nodes and returns the outputs: SSA values or constants. Raises `UnsupportedError` listing all
+        operators that the spec does not have, before anything is built."""
+        self.check_targets()
+        for node in self.graph.nodes:
+            self.locate(node)
+            try:
+                self.node(node)
+            except (TypeError, ExirError) as error:
+                raise _at_node(error, self.source, node) from error
+        return [self.argument(output) for output in self.graph.outputs]
+
+    def check_targets(self) -> None:
+        unknown = [
+            Unsupported(node.target, "unknown operator", _frame_text(node))
+            for node in self.graph.nodes
+            if not _is_known(node.target)
+        ]
+        if unknown:
+            raise UnsupportedError(unknown)
+
+    def locate(self, node: g.Node) -> None:
+        """What is built from here on comes from this node."""
+        origin = Origin(node.name, node.target, node.module_path)
+        self.builder.location = location_of(node.stack_trace)
+        self.builder.attributes = {ORIGIN: OriginAttr(origin)}
+
+    def node(self, node: g.Node) -> None:
+        """Builds one node."""
+        if node.target in SYM_OPS:
+            self.symbolic(node)
+        elif node.target.startswith("higher_order."):
+            from xdsl_exir.importers.control_flow import build_higher_order
+
+            build_higher_order(self, node)
+        elif _mutates(node.target):
+            self.mutation(node)
+        else:
+            self.operator(node)
+
+    def operator(self, node: g.Node) -> None:
+        """Builds an operator that mutates nothing."""
+        cls = dialect_of(node.target)[node.target]
+        given = {item.name: self.argument(item.value) for item in node.inputs if item.name != "generator"}
+        args, given = self.builder.with_numbers(cls, (), given)
+        bound = cls.LAYOUT.bind(args, given)
+        writes = IMPLICIT_WRITES.get(node.target)
+        if writes is not None and writes(self, node, bound):
+            return
+        names = [_result_names(result) for result in node.outputs]
+        flat = [name for result in names for name in result]
+        types = [self.type_of(name) if name is not None else None for name in flat]
+        if None in types:
+            inferred = cls.infer(bound)
+            types = [given or known for given, known in zip(types, inferred, strict=True)]
+        results = flat_results(self.builder.build(cls, bound, types))
+        for index, (name, value) in enumerate(zip(flat, results, strict=True)):
+            if name is None:
+                continue
+            self.define(name, value)
+            if self.mutates:
+                self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
+
+    def alias(self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None) -> None:
+        """Makes a result a view of the argument it shares memory with, if it does."""
+        schema = spec.find(node.target).schema
+        if not schema.is_view:
+            return
+        source = next(argument.name for argument in schema.arguments if argument.type.alias is not None)
+        viewed = next((item.value for item in node.inputs if item.name == source), None)
+        if not isinstance(viewed, g.Ref):
+            return
+        base = self.values[viewed.name]
+        before, after = self.graph.values[viewed.name], self.graph.values[name]
+        if not isinstance(base, Tensor) or not isinstance(before, g.TensorMeta) or not isinstance(after, g.TensorMeta):
+            return
+        maybe = MAYBE_ALIASES.get(node.target)
+        if maybe is None or maybe(before, after):
+            self.values[name] = base.view(Step(node.target, source, _others(bound, source), index), value)
+
+    def mutation(self, node: g.Node) -> None:
+        """Builds the functional variant of an operator that writes to arguments, and writes its results there."""
+        mutation = mutation_of(node.target)
+        assert mutation is not None
+        refs = {item.name: item.value for item in node.inputs}
+        given = {
+            item.name: self.argument(item.value)
+            for item in node.inputs
+            if item.name not in mutation.dropped and item.name != "generator"
+        }
+        results = flat_results(self.builder.call(mutation.functional, (), given))
+        targets: list[Tensor] = []
+        for argument, value in zip(mutation.written, results[len(results) - len(mutation.written) :], strict=True):
+            ref = refs[argument]
+            target = self.values[ref.name] if isinstance(ref, g.Ref) else None
+            if not isinstance(target, Tensor):
+                raise LoadError(f"{node.target} writes to '{argument}', which is no tensor")
+            target.write(self.builder, cast_like(self.builder, value, target.read(self.builder)))
+            targets.append(target)
+        fresh = results[: len(results) - len(mutation.written)]
+        names = [name for result in node.outputs for name in _result_names(result)]
+        for name, value in zip(names, [*fresh, *targets], strict=False):
+            if name is None:
+                continue
+            if isinstance(value, Tensor):
+                self.values[name] = value
+            else:
+                self.define(name, value)
+
+    def symbolic(self, node: g.Node) -> None:
+        """Builds arithmetic on symbolic numbers."""
+        operands = [self.symbolic_operand(item.value) for item in node.inputs]
+        [result] = node.outputs
+        assert isinstance(result, g.Ref)
+        op = SYM_OPS[node.target](operands, self.type_of(result.name))
+        self.define(result.name, self.builder.insert(op).results[0])
+
+    def symbolic_operand(self, value: g.Value) -> SSAValue:
+        """A number as operand of symbolic arithmetic; constants are numbers whose type says their value."""
+        if isinstance(value, g.Ref):
+            return self.read(value.name)
+        if not isinstance(value, bool | int | float):
+            raise LoadError(f"{self.source}: {value!r} in arithmetic on sizes")
+        return self.builder.insert(NumberOp(value, symbolic=True)).results[0]
+
+
+def _others(bound: Mapping[str, Any], source: str) -> dict[str, Any]:
+    return {name: value for name, value in bound.items() if name != source}
+
+
+def _result_names(result: g.Result) -> list[str | None]:
+    match result:
+        case g.Ref():
+            return [result.name]
+        case tuple():
+            return [item.name if item is not None else None for item in result]
+        case None:
+            return [None]
+
+
+def _is_list(cls: Any) -> bool:
+    return any(ret.type.is_list for ret in cls.SPEC.schema.returns)
+
+
+@lru_cache(maxsize=4096)
+def _mutates(target: str) -> bool:
+    if target in spec.specs() or target in SYM_OPS or target.startswith("higher_order."):
+        return False
+    return mutation_of(target) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_known(target: str) -> bool:
+    if target in spec.specs() or target in SYM_OPS:
+        return True
+    if target.startswith("higher_order."):
+        from xdsl_exir.importers.control_flow import HIGHER_ORDER
+
+        return target in HIGHER_ORDER
+    try:
+        return mutation_of(target) is not None
+    except ExirError:
+        return False
+
+
+def _frame_text(node: g.Node) -> str:
+    frame = node.frame
+    return f"{frame.file}:{frame.line}" if frame else ""
+
+
+def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
+    if isinstance(error, UnsupportedError):
+        return UnsupportedError([Unsupported(i.operator, i.reason, i.location or _frame_text(node)) for i in error.items])
+    at = _frame_text(node)
+    return LoadError(f"{source}: node {node.name} ({node.target}{f', {at}' if at else ''}): {error}")
+
+
+# --- writes that the schema does not declare -----------------------------------------------------------------
+
+
+def _batch_norm(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+    """aten.batch_norm in training updates its running statistics, though its schema does not say so."""
+    refs = {item.name: item.value for item in node.inputs}
+    statistics = [build.values[ref.name] for ref in (refs["running_mean"], refs["running_var"]) if isinstance(ref, g.Ref)]
+    if not bound["training"] or len(statistics) != 2:
+        return False
+    names = ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps")
+    results = build.builder.call(
+        "aten._native_batch_norm_legit_functional", [bound[name] for name in names], {}
+    )
+    [output] = node.outputs
+    assert isinstance(output, g.Ref)
+    build.define(output.name, results[0])
+    for target, value in zip(statistics, results[3:], strict=True):
+        assert isinstance(target, Tensor)
+        target.write(build.builder, value)
+    return True
+
+
+IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {"aten.batch_norm": _batch_norm}
+"""Operators that write to arguments which their schema does not mark; the function says whether it took the node."""
+
+
+# --- methods -------------------------------------------------------------------------------------------------
+
+OUTPUT_OF_INPUT = {
+    InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
+    InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
+    InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION,
+}
+
+
+def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
+    """The function of one exported program."""
+    block = Block()
+    build = GraphBuilder(program.graph, block, source)
+    arg_attrs: list[DictionaryAttr] = []
+    for item in program.inputs:
+        if item.kind == "constant_input":
+            continue
+        value = block.insert_arg(build.type_of(item.name), len(block.args))
+        build.define(item.name, value)
+        kind = InputKind(item.kind)
+        target = item.name if kind is InputKind.USER_INPUT else item.target or ""
+        arg_attrs.append(_attrs(INPUT, InputAttr(InputSpec(kind, target, item.persistent is not False))))
+    outputs = build.build()
+    values, res_attrs = _mutated_inputs(build, program)
+    for spec_, value in zip(program.outputs, outputs, strict=True):
+        if isinstance(value, SSAValue):
+            values.append(value)
+            res_attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(OutputKind(spec_.kind), spec_.target or ""))))
+    block.add_op(ReturnOp(*values))
+    function = FuncOp(
+        name,
+        ([arg.type for arg in block.args], [value.type for value in values]),
+        Region(block),
+        arg_attrs=ArrayAttr(arg_attrs),
+        res_attrs=ArrayAttr(res_attrs),
+    )
+    if program.range_constraints:
+        ranges = {symbol: RangeAttr(bounds) for symbol, bounds in sorted(program.range_constraints.items())}
+        function.attributes[RANGES] = DictionaryAttr(ranges)
+    return function
+
+
+def _attrs(name: str, attr: Attribute) -> DictionaryAttr:
+    return DictionaryAttr({name: attr})
+
+
+def _mutated_inputs(build: GraphBuilder, program: g.ExportedGraph) -> tuple[list[SSAValue], list[DictionaryAttr]]:
+    """Results for the inputs that the graph wrote to."""
+    values: list[SSAValue] = []
+    attrs: list[DictionaryAttr] = []
+    for item in program.inputs:
+        tensor = build.values.get(item.name)
+        if not isinstance(tensor, Tensor) or not tensor.storage.version or tensor.steps:
+            continue
+        kind = OUTPUT_OF_INPUT.get(InputKind(item.kind))
+        if kind is None:
+            raise LoadError(f"{build.source}: the program writes to {item.kind} '{item.target}'")
+        target = item.name if kind is OutputKind.USER_INPUT_MUTATION else item.target or ""
+        values.append(tensor.read(build.builder))
+        attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, target))))
+    return values, attrs

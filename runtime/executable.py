@@ -1,0 +1,210 @@
+"""`compile`: a program made runnable, and what running means: inputs checked, state bound, mutations written back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from xdsl_exir.dialects.exir import (
+    INPUT,
+    MUTATIONS,
+    OUTPUT,
+    InputAttr,
+    InputKind,
+    InputSpec,
+    OutputAttr,
+    OutputKind,
+    OutputSpec,
+    tensor_meta,
+)
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.errors import ExirError, InputError
+from xdsl_exir.program import CallingConvention, Program
+
+Target: TypeAlias = Literal["interpreter"]
+Fallback: TypeAlias = Literal["error", "interpreter"]
+
+
+class Engine(Protocol):
+    """Something that computes a method's results from its arguments, both flat."""
+
+    def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
+        """Results of a method for argument values (arrays and numbers)."""
+        ...
+
+
+def _interpreter(program: Program, fallback: Fallback) -> Engine:
+    from xdsl_exir.runtime.interpreter import InterpreterEngine
+
+    return InterpreterEngine(program.module)
+
+
+ENGINES = {"interpreter": _interpreter}
+
+
+def compile(program: Program, target: str = "interpreter", fallback: Fallback = "error") -> Executable:
+    """Makes a program runnable, whatever its stage.
+
+    `target` is `interpreter` (NumPy). Raises `UnsupportedError` that lists every operator and dtype in the way (with
+    `fallback="error"`), `ExirError` for an unknown target.
+    """
+    if target not in ENGINES:
+        raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
+    return Executable(program, ENGINES[target](program, fallback))
+
+
+class Executable:
+    """A compiled program. Its buffers start as the program's and persist across calls."""
+
+    def __init__(self, program: Program, engine: Engine):
+        self.engine = engine
+        self.state = {name: data for name, data in program.state.items()}
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        """State as arrays, made when first used; replaced where a call writes to it."""
+        self.methods = {
+            name: Method(self, function, program.conventions.get(name))
+            for name, function in program.methods.items()
+        }
+        if not self.methods:
+            raise ExirError("a program without methods")
+
+    def method(self, name: str | None = None) -> Method:
+        """A method by name, the first by default."""
+        if name is None:
+            return next(iter(self.methods.values()))
+        if name not in self.methods:
+            raise ExirError(f"no method '{name}'; the program has {', '.join(self.methods)}")
+        return self.methods[name]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the first method, as the model is called in Python. Raises `InputError` for inputs that do not fit."""
+        return self.method()(*args, **kwargs)
+
+    def flat(self, inputs: Sequence[Any]) -> list[Any]:
+        """Runs the first method on flat user inputs; returns its flat user outputs."""
+        return self.method().flat(inputs)
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """The array of a parameter, buffer or constant as it is now."""
+        if name not in self.arrays:
+            if name not in self.state:
+                raise ExirError(f"the program has no data for '{name}'")
+            self.arrays[name] = self.state[name].numpy()
+        return self.arrays[name]
+
+
+class Method:
+    """One method of a compiled program."""
+
+    def __init__(self, owner: Executable, function: FuncOp, convention: CallingConvention | None):
+        self.owner = owner
+        self.name = function.sym_name.data
+        self.convention = convention
+        self.types = function.function_type.inputs.data
+        self.inputs = list(_specs(function.arg_attrs, INPUT, InputAttr, len(self.types), _USER_INPUT))
+        results = function.function_type.outputs.data
+        self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
+        from xdsl_exir.importers import pytree
+
+        convention = self.convention
+        if convention is None:
+            if kwargs:
+                raise InputError("this program's calling convention is not known; give flat inputs by position")
+            return self.flat(args)
+        leaves = pytree.flatten_call(args, kwargs, convention.in_spec)
+        inputs: list[Any] = []
+        for leaf, slot in zip(leaves, convention.inputs, strict=True):
+            if not slot.is_constant:
+                inputs.append(leaf)
+            elif leaf != slot.constant or type(leaf) is not type(slot.constant):
+                raise InputError(f"input '{slot.name}' was {slot.constant!r} at export, is {leaf!r}")
+        outputs = iter(self.flat(inputs))
+        flat = [slot.constant if slot.is_constant else next(outputs) for slot in convention.outputs]
+        return pytree.unflatten(flat, convention.out_spec)
+
+    def flat(self, inputs: Sequence[Any]) -> list[Any]:
+        """Runs the method on flat user inputs (arrays or numbers) and returns its flat user outputs."""
+        values = self.bind(list(inputs))
+        results = self.owner.engine.run(self.name, values)
+        written = {spec.target: value for spec, value in zip(self.inputs, values, strict=True)}
+        outputs: list[Any] = []
+        for spec, value in zip(self.outputs, results, strict=True):
+            kind = MUTATIONS.get(spec.kind)
+            if kind is InputKind.USER_INPUT:
+                np.copyto(written[spec.target], value)
+            elif kind is not None:
+                self.owner.arrays[spec.target] = np.array(value)
+            elif spec.kind is not OutputKind.TOKEN:
+                outputs.append(value)
+        return outputs
+
+    def bind(self, inputs: list[Any]) -> list[Any]:
+        """Argument values: user inputs, checked, and state."""
+        wanted = sum(spec.kind is InputKind.USER_INPUT for spec in self.inputs)
+        if len(inputs) != wanted:
+            raise InputError(f"{self.name} takes {wanted} inputs, got {len(inputs)}")
+        given = iter(inputs)
+        values: list[Any] = []
+        symbols: dict[str, int] = {}
+        for spec, type in zip(self.inputs, self.types, strict=True):
+            if spec.kind is InputKind.USER_INPUT:
+                values.append(check_input(spec.target, next(given), type, symbols))
+            else:
+                values.append(self.owner.array(spec.target))
+        return values
+
+
+_USER_INPUT = InputSpec(InputKind.USER_INPUT)
+_USER_OUTPUT = OutputSpec(OutputKind.USER_OUTPUT)
+
+
+def _specs(
+    attrs: Iterable[Any] | None, name: str, kind: type[InputAttr] | type[OutputAttr], count: int, default: Any
+) -> Iterable[Any]:
+    if not attrs:
+        return [default] * count
+    found: list[Any] = []
+    for item in attrs:
+        attr = item.data.get(name)
+        found.append(attr.data if isinstance(attr, kind) else default)
+    return found
+
+
+def check_input(name: str, value: Any, type: Attribute, symbols: dict[str, int]) -> Any:
+    """A user input as the method takes it; binds the symbols that its sizes name.
+
+    Raises `InputError` for another dtype, rank or size than the method was exported with.
+    """
+    what = f"input '{name}'" if name else "input"
+    if not isinstance(type, TensorType):
+        if not isinstance(value, bool | int | float):
+            raise InputError(f"{what} is {value!r}, expected a number")
+        return value
+    meta = tensor_meta(type)
+    array = np.asarray(value)
+    if array.dtype != meta.dtype.numpy:
+        raise InputError(f"{what} is {array.dtype}, expected {meta.dtype.torch_name}")
+    if array.ndim != meta.ndim:
+        raise InputError(f"{what} has {array.ndim} dimensions, expected {meta.ndim}")
+    for dim, (size, given) in enumerate(zip(meta.shape, array.shape, strict=True)):
+        expected = _bind(size, given, symbols)
+        if expected != given:
+            raise InputError(f"{what}: size {given} of dimension {dim}, expected {expected}")
+    return array
+
+
+def _bind(size: int | Expr, given: int, symbols: dict[str, int]) -> int | float:
+    if isinstance(size, int):
+        return size
+    free = size.free_symbols()
+    if str(size) in free:
+        return symbols.setdefault(str(size), given)
+    return size.evaluate(symbols) if free <= symbols.keys() else given

@@ -1,0 +1,206 @@
+"""A `Program`: a module, the arrays its state is bound to, and how each of its methods is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.printer import Printer
+
+from xdsl_exir.errors import ExirError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.func import FuncOp
+
+    from xdsl_exir.importers.graph import ExportedGraph
+    from xdsl_exir.importers.pytree import TreeSpec
+    from xdsl_exir.importers.tensor_data import TensorData
+
+DEFAULT_METHOD = "forward"
+
+
+@lru_cache(maxsize=1)
+def context() -> Context:
+    """A context that knows this package's dialects and passes, and xDSL's."""
+    from xdsl.universe import Universe
+
+    context = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    return context
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One leaf of a method's inputs or outputs: an SSA value in order, or a constant fixed at export."""
+
+    constant: Any = None
+    is_constant: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class CallingConvention:
+    """How a method is called from Python: pytrees of arguments and results around the flat values."""
+
+    in_spec: TreeSpec
+    out_spec: TreeSpec
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Slot, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """An exported program in MLIR.
+
+    Transforming methods leave it as it is and return a new one; the arrays of its state are shared, never copied.
+    """
+
+    module: ModuleOp
+    """One `func.func` per method."""
+    state: Mapping[str, TensorData] = field(default_factory=dict[str, "TensorData"])
+    """Parameters, buffers and constants by qualified name."""
+    conventions: Mapping[str, CallingConvention] = field(default_factory=dict[str, CallingConvention])
+    """How methods are called from Python, where that is known."""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, generic: bool = False, locations: bool = False) -> str:
+        """The module as MLIR; `generic` in the form that other tools read, `locations` with source lines."""
+        stream = StringIO()
+        Printer(stream, print_generic_format=generic, print_debuginfo=locations).print_op(self.module)
+        return stream.getvalue()
+
+    @property
+    def methods(self) -> dict[str, FuncOp]:
+        """The functions of the module by name."""
+        from xdsl.dialects.func import FuncOp
+
+        return {op.sym_name.data: op for op in self.module.ops if isinstance(op, FuncOp)}
+
+    def method(self, name: str | None = None) -> FuncOp:
+        """A method by name, the first by default. Raises `ExirError` for an unknown one."""
+        methods = self.methods
+        if name is None and methods:
+            return next(iter(methods.values()))
+        if name not in methods:
+            raise ExirError(f"no method '{name}'; the program has {', '.join(methods) or 'none'}")
+        return methods[name]
+
+    def apply(self, *passes: ModulePass) -> Program:
+        """A new program with passes applied, not verified."""
+        module = self.module.clone()
+        PassPipeline(passes).apply(context().clone(), module)
+        return replace(self, module=module)
+
+    def to_core(self, keep: tuple[str, ...] = ()) -> Program:
+        """Decomposed to core ATen, and verified. `keep` names operators to leave as they are.
+
+        Raises `VerificationError` where the result breaks the rules of the aten dialect.
+        """
+        from xdsl_exir.transforms.decompose_aten import DecomposeAten
+
+        return self.apply(DecomposeAten(keep=keep)).verify()
+
+    def to_edge(self, keep: tuple[str, ...] = ()) -> Program:
+        """Decomposed, specialised to the edge dialect, and verified. `keep` names operators not to decompose.
+
+        Raises `VerificationError` where the result breaks the rules of the edge dialect.
+        """
+        from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+        from xdsl_exir.transforms.decompose_aten import DecomposeAten
+
+        return self.apply(DecomposeAten(keep=keep), AtenToEdge()).verify()
+
+    def transform(self, pipeline: str | ModulePass) -> Program:
+        """A new program with a pass or a pipeline (`"canonicalize,cse"`) applied, verified afterwards.
+
+        Raises `ExirError` for a pipeline that does not parse, `VerificationError` where the result is not valid.
+        """
+        if isinstance(pipeline, ModulePass):
+            return self.apply(pipeline).verify()
+        from xdsl.universe import Universe
+
+        try:
+            passes = PassPipeline.parse_spec(Universe.get_multiverse().all_passes, pipeline).passes
+        except Exception as error:
+            raise ExirError(f"pass pipeline '{pipeline}': {error}") from error
+        return self.apply(*passes).verify()
+
+    def verify(self) -> Program:
+        """Itself, if it keeps the rules of its stage. Raises `VerificationError` that lists every violation."""
+        from xdsl_exir.transforms.verify import verify_program
+
+        verify_program(self)
+        return self
+
+
+def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
+    """A program of one method for each exported graph; equal names of state are shared."""
+    from xdsl_exir.importers.build import build_method
+
+    module = ModuleOp([])
+    state: dict[str, TensorData] = {}
+    conventions: dict[str, CallingConvention] = {}
+    for name, graph in graphs.items():
+        module.body.block.add_op(build_method(name, graph, source if len(graphs) == 1 else f"{source}: {name}"))
+        conventions[name] = convention_of(graph)
+        for spec in graph.inputs:
+            if spec.target is not None and spec.kind in ("parameter", "buffer", "constant_tensor"):
+                state[spec.target] = graph.data(spec)
+    return Program(module, state, conventions)
+
+
+def convention_of(graph: ExportedGraph) -> CallingConvention:
+    """The calling convention of an exported graph."""
+    from xdsl_exir.importers import graph as g
+    from xdsl_exir.importers import pytree
+
+    def load(text: str) -> TreeSpec:
+        return pytree.loads(text, graph.namedtuple_fields)
+
+    inputs = tuple(
+        Slot(spec.value, spec.kind == "constant_input", spec.name)
+        for spec in graph.inputs
+        if spec.kind in ("user_input", "constant_input")
+    )
+    outputs = tuple(
+        Slot(None if isinstance(spec.value, g.Ref) else spec.value, not isinstance(spec.value, g.Ref))
+        for spec in graph.outputs
+        if spec.kind in ("user_output", "loss_output")
+    )
+    signature = graph.signature
+    return CallingConvention(load(signature.in_spec), load(signature.out_spec), inputs, outputs)
+
+
+def load(path: str | os.PathLike[str]) -> Program:
+    """Reads a `.pt2` archive, without PyTorch. Weights stay in the file and are mapped when used.
+
+    Raises `LoadError` for a file that is damaged, of another version, or holds what is refused (pickles, paths that
+    leave the archive), `UnsupportedError` listing every operator that is not known.
+    """
+    from xdsl_exir.importers.pt2 import read_pt2
+
+    read = read_pt2(path)
+    graphs = read if isinstance(read, Mapping) else {DEFAULT_METHOD: read}
+    return from_graphs(graphs, os.fspath(path)).verify()
+
+
+def from_exported_program(exported: Any) -> Program:
+    """A program from a live `torch.export.ExportedProgram`, or from a dict of them: one method each.
+
+    Arrays of its state are those of the live program. Raises `LoadError`, `UnsupportedError` as `load` does.
+    """
+    from xdsl_exir.importers.exported_program import read_exported_program
+
+    programs = exported if isinstance(exported, Mapping) else {DEFAULT_METHOD: exported}
+    graphs = {name: read_exported_program(program) for name, program in programs.items()}
+    return from_graphs(graphs, "ExportedProgram").verify()

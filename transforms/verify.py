@@ -1,0 +1,239 @@
+"""`verify-aten` and `verify-edge`: the rules of a stage, checked everywhere, all violations reported.
+
+Operations verify themselves (operands, properties, dtypes, result types); here stand the rules that concern more than
+one: which operations a stage may hold, that values are defined before their use, in every region, and that a method's
+signature fits its arguments and results. An error lists every violation with its source line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove, IsTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from xdsl_exir.dialects.exir import (
+    INPUT,
+    MUTATIONS,
+    OUTPUT,
+    InputAttr,
+    InputKind,
+    NumberOp,
+    OutputAttr,
+    tensor_meta,
+)
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.errors import ExirError, VerificationError
+from xdsl_exir.locations import location_text
+
+if TYPE_CHECKING:
+    from xdsl_exir.program import Program
+
+AttrT = TypeVar("AttrT", InputAttr, OutputAttr)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken rule."""
+
+    operation: str
+    message: str
+    location: str
+
+    def __str__(self) -> str:
+        at = f"{self.location}: " if self.location else ""
+        return f"{at}{self.operation}: {self.message}"
+
+
+@dataclass
+class Verifier:
+    """Walks a module and collects violations."""
+
+    stage: str
+    """`aten` or `edge`."""
+    violations: list[Violation] = field(default_factory=list[Violation])
+
+    def report(self, op: Operation, message: str) -> None:
+        self.violations.append(Violation(op.name, " ".join(message.split()), location_text(op)))
+
+    def module(self, module: ModuleOp) -> None:
+        """Checks a whole module."""
+        for op in module.ops:
+            if isinstance(op, FuncOp):
+                self.function(op)
+            self.operation(op, set())
+
+    def operation(self, op: Operation, visible: set[SSAValue]) -> None:
+        """Checks an operation and what is in its regions. `visible` are the values defined before it."""
+        for index, operand in enumerate(op.operands):
+            if operand not in visible:
+                self.report(op, f"operand {index} is used where it is not defined")
+        try:
+            op.verify_()
+        except (VerifyException, ExirError) as error:
+            self.report(op, str(error))
+        self.allowed(op)
+        for region in op.regions:
+            inner = set[SSAValue]() if op.has_trait(IsolatedFromAbove) else set(visible)
+            self.region(op, region, inner)
+
+    def region(self, op: Operation, region: Region, visible: set[SSAValue]) -> None:
+        if len(region.blocks) > 1:
+            self.report(op, "control flow between blocks; Export IR has structured control flow only")
+        for block in region.blocks:
+            visible.update(block.args)
+            for inner in block.ops:
+                self.operation(inner, visible)
+                visible.update(inner.results)
+            self.terminator(op, block)
+
+    def terminator(self, op: Operation, block: Block) -> None:
+        for inner in block.ops:
+            if inner.has_trait(IsTerminator) != (inner is block.last_op):
+                self.report(inner, "a block ends in its only terminator")
+        if block.last_op is None and not isinstance(op, ModuleOp):
+            self.report(op, "a block has no terminator")
+
+    def allowed(self, op: Operation) -> None:
+        """Checks that the stage may hold the operation."""
+        if isinstance(op, OperatorOp):
+            if op.NUMBERS and self.stage == "edge":
+                self.report(op, "not an edge operation")
+            elif not op.NUMBERS and self.stage == "aten":
+                self.report(op, "not an aten operation")
+        elif isinstance(op, NumberOp):
+            if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
+                self.report(op, "a Python number; edge has tensors in its place")
+        elif op.dialect_name() not in ("exir", "higher_order") and not isinstance(op, FuncOp | ReturnOp | CallOp):
+            self.report(op, f"not an operation of the {self.stage} stage")
+
+    # signatures
+
+    def function(self, function: FuncOp) -> None:
+        """Checks a method's signature attributes against its arguments and results."""
+        if function.is_declaration:
+            self.report(function, "a method without a body")
+            return
+        returned = function.get_return_op()
+        if returned is None:
+            self.report(function, "a method ends in func.return")
+            return
+        types = tuple(returned.operand_types)
+        if types != function.function_type.outputs.data:
+            self.report(function, "results of func.return differ from the function's type")
+        inputs = dict(self.entries(function, function.arg_attrs, INPUT, InputAttr, len(function.args)))
+        outputs = dict(self.entries(function, function.res_attrs, OUTPUT, OutputAttr, len(types)))
+        held: dict[tuple[InputKind, str], Attribute] = {}
+        for index, attr in inputs.items():
+            spec = attr.data
+            if (spec.kind, spec.target) in held and spec.target:
+                self.report(function, f"two arguments are {spec.kind.value} '{spec.target}'")
+            held[spec.kind, spec.target] = function.args[index].type
+        for index, attr in outputs.items():
+            kind = MUTATIONS.get(attr.data.kind)
+            if kind is None:
+                continue
+            target = held.get((kind, attr.data.target))
+            if target is None:
+                self.report(function, f"result {index} writes to {kind.value} '{attr.data.target}', which is no argument")
+            elif index < len(types) and not _same_shape_and_dtype(target, types[index]):
+                self.report(function, f"result {index} is {types[index]}, written to '{attr.data.target}' of {target}")
+
+    def entries(
+        self, function: FuncOp, attrs: ArrayAttr[DictionaryAttr] | None, name: str, kind: type[AttrT], count: int
+    ) -> Iterator[tuple[int, AttrT]]:
+        """The signature attributes of arguments or results, by index: all have one, or none."""
+        given = list(attrs.data) if attrs is not None else []
+        if given and len(given) != count:
+            self.report(function, f"{len(given)} attribute dictionaries for {count} values")
+        present = [item for item in given if name in item.data]
+        if present and len(present) != count:
+            self.report(function, f"{name} is missing on some of {count} values")
+        for index, item in enumerate(given):
+            attr = item.data.get(name)
+            if isinstance(attr, kind):
+                yield index, attr
+            elif attr is not None:
+                self.report(function, f"{name} of value {index} is {attr}")
+
+
+def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
+    if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
+        return a == b
+    x, y = tensor_meta(a), tensor_meta(b)
+    return (x.shape, x.dtype) == (y.shape, y.dtype)
+
+
+SYMBOLIC = frozenset({"exir.symint", "exir.symfloat", "exir.symbool"})
+
+
+def violations_of(module: ModuleOp, stage: str) -> list[Violation]:
+    """All violations of a stage's rules in a module."""
+    verifier = Verifier(stage)
+    verifier.module(module)
+    return verifier.violations
+
+
+def raise_for(violations: list[Violation]) -> None:
+    """Raises `VerificationError` where there are violations."""
+    if violations:
+        lines = "\n".join(f"  {violation}" for violation in violations)
+        count = len(violations)
+        raise VerificationError(f"{count} violation{'s' if count > 1 else ''}\n{lines}")
+
+
+def stage_of(module: ModuleOp) -> str:
+    """`edge` once a module holds an edge operation, else `aten`."""
+    return "edge" if any(isinstance(op, OperatorOp) and not op.NUMBERS for op in module.walk()) else "aten"
+
+
+def verify_program(program: Program) -> None:
+    """Checks a program's module by the rules of its stage, and its state against the signature."""
+    violations = violations_of(program.module, stage_of(program.module))
+    for function in program.methods.values():
+        violations += _state_violations(program, function)
+    raise_for(violations)
+
+
+_STATE = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
+
+
+def _state_violations(program: Program, function: FuncOp) -> Iterator[Violation]:
+    for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
+        attr = attrs.data.get(INPUT)
+        if not isinstance(attr, InputAttr) or attr.data.kind not in _STATE or not isinstance(arg.type, TensorType):
+            continue
+        data, meta = program.state.get(attr.data.target), tensor_meta(arg.type)
+        what = f"{attr.data.kind.value} '{attr.data.target}'"
+        if data is None:
+            yield Violation(function.name, f"{what} has no data", location_text(function))
+        elif (data.dtype, tuple(data.sizes)) != (meta.dtype, meta.shape):
+            found = f"{data.dtype}{list(data.sizes)}"
+            yield Violation(function.name, f"{what} is {arg.type}, its data {found}", location_text(function))
+
+
+@dataclass(frozen=True)
+class VerifyAten(ModulePass):
+    """Refuses what the aten stage may not hold; changes nothing."""
+
+    name = "verify-aten"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise_for(violations_of(op, "aten"))
+
+
+@dataclass(frozen=True)
+class VerifyEdge(ModulePass):
+    """Refuses what the edge stage may not hold; changes nothing."""
+
+    name = "verify-edge"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise_for(violations_of(op, "edge"))
