@@ -23,10 +23,11 @@ Numbers that do not take part in promotion may be complex only where the computa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -61,38 +62,34 @@ class Operand:
     """2 for a tensor with dimensions, 1 for a 0-dim tensor, 0 for a Python number."""
 
 
-_SIGNED = (dt.Char, dt.Short, dt.Int, dt.Long)
-_UNSIGNED = (dt.UInt16, dt.UInt32, dt.UInt64)
+_WIDE_UNSIGNED = (dt.UInt16, dt.UInt32, dt.UInt64)
 
 
 @cache
 def promote_types(a: DType, b: DType) -> DType:
     """The smallest dtype both convert to: the lattice of `torch.promote_types`.
 
-    Raises `DtypeError` where PyTorch has none (large unsigned with other integers, different eight-bit floats).
+    Raises `DtypeError` where PyTorch has none (eight-bit floats with anything else; unsigned integers wider than
+    eight bits with anything but floats).
     """
     if a is b:
         return a
     low, high = sorted((a, b), key=lambda dtype: (dtype.category, dtype.bits))
-    if low.category is Category.BOOL:
-        return high
-    if low.category is high.category is Category.INT:
-        return _promote_integers(low, high)
-    if low.category is high.category is Category.FLOAT and low.bits == high.bits:
-        if low.bits == 8:
-            raise DtypeError(f"no common dtype of {a} and {b}")
+    if not _convertible(low, high):
+        raise DtypeError(f"no common dtype of {a} and {b}")
+    if {low, high} == {dt.Byte, dt.Char}:
+        return dt.Short
+    if {low, high} == {dt.Half, dt.BFloat16}:
         return dt.Float
     if high is dt.ComplexFloat and low is dt.Double:
         return dt.ComplexDouble
     return high
 
 
-def _promote_integers(low: DType, high: DType) -> DType:
-    if low in _UNSIGNED or high in _UNSIGNED:
-        raise DtypeError(f"no common dtype of {low} and {high}")
-    if {low, high} == {dt.Byte, dt.Char}:
-        return dt.Short
-    return high
+def _convertible(low: DType, high: DType) -> bool:
+    if any(dtype.category is Category.FLOAT and dtype.bits == 8 for dtype in (low, high)):
+        return False
+    return not (low in _WIDE_UNSIGNED or high in _WIDE_UNSIGNED) or high.category is Category.FLOAT
 
 
 def _combine(higher: DType | None, lower: DType | None) -> DType | None:

@@ -53,7 +53,8 @@ class Expr:
     """A symbolic integer, float or bool; never an integer constant, which is a plain `int` (see `Dim`).
 
     `head` names the operation (`add`, `mul`, `pow`, `floordiv`, `max`, ..., or `symbol`, `constant`) and `args` are its
-    operands, so that a lowering can walk the tree. Not to be built by hand: use `parse`, `symbol`, `apply` or arithmetic.
+    operands, integer constants among them as `constant` nodes, so that a lowering can walk the tree. Not to be built by
+    hand: use `parse`, `symbol`, `apply` or arithmetic.
     """
 
     head: str
@@ -101,13 +102,11 @@ class Expr:
         Raises ExprError for a symbol without a value, division by zero, or a value out of a function's domain.
         """
         value = _evaluate(self, bindings)
-        if isinstance(value, Fraction):
-            return (
-                value.numerator
-                if value.denominator == 1
-                else _compute("to_float", "float", self.text, [value])
-            )
-        return value
+        if not isinstance(value, Fraction):
+            return value
+        return (
+            value.numerator if value.denominator == 1 else _compute("to_float", "float", self.text, [value])
+        )
 
     def substitute(self, mapping: Mapping[str, Dim]) -> Dim:
         """It, with symbols replaced. Symbols that `mapping` lacks stay."""

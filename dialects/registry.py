@@ -75,10 +75,10 @@ class Registry(Generic[F]):
         return self._entries.get(spec.qualified_name)
 
     def _load(self, family: str) -> None:
-        self._loaded.add(family)
         module = f"{self.package}.{family}"
         if find_spec(module) is not None:
             import_module(module)
+        self._loaded.add(family)
 
     def override(self, name: str, function: F | None) -> F | None:
         """Replaces an operator's function (None removes it) and returns the former one."""
