@@ -96,13 +96,17 @@ def _combine(higher: DType | None, lower: DType | None) -> DType | None:
     """A higher tier decides, unless the lower one is of a higher category (ATen/native/TypeProperties.cpp)."""
     if higher is None or lower is None:
         return higher or lower
-    if higher.category is Category.FLOAT and lower.category is Category.COMPLEX:
-        if higher is dt.Half:
-            raise DtypeError(f"{higher} and complex numbers compute in complex32, which the IR does not have")
-        return dt.ComplexDouble if higher is dt.Double else dt.ComplexFloat
-    if lower.category > higher.category:
-        return promote_types(higher, lower)
-    return higher
+    if lower.category is Category.COMPLEX and higher.category is Category.FLOAT:
+        if higher not in _COMPLEX_OF:
+            raise DtypeError(f"no complex dtype of the precision of {higher}")
+        return _COMPLEX_OF[higher]
+    if lower.category is Category.COMPLEX and higher.category <= Category.INT:
+        return lower
+    return promote_types(higher, lower) if lower.category > higher.category else higher
+
+
+_COMPLEX_OF = {dt.BFloat16: dt.ComplexFloat, dt.Float: dt.ComplexFloat, dt.Double: dt.ComplexDouble}
+"""What a float and a complex number of a lower tier compute in (float16 would in complex32, which the IR lacks)."""
 
 
 @cache

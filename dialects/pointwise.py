@@ -1,8 +1,270 @@
-"""Shape rules of pointwise operators: results have the shape that the operands broadcast to."""
+"""Shape rules of pointwise operators: results have the shape that the operands broadcast to.
+
+Also what PyTorch checks of their constant arguments.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
-from xdsl_exir.dialects.meta import Shape, broadcast_shapes, check, same_shape, same_size, shape_rule, shape_text
-from xdsl_exir.dialects.schema_aliases import *
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.meta import (
+    Shape,
+    broadcast_shapes,
+    check,
+    numel,
+    same_shape,
+    same_size,
+    shape_rule,
+    shape_text,
+)
+
+Tensor: TypeAlias = TensorMeta | NumberMeta
+"""A tensor argument: in `aten` it may be a Python number."""
+Number: TypeAlias = bool | int | float | complex | Expr | NumberMeta
+"""A number argument: a constant, or one that the program computes."""
+
+
+def check_expands(shape: Sequence[Dim], target: Sequence[Dim], what: str) -> None:
+    """Raises `MetaError` unless a shape broadcasts to the target without enlarging it."""
+    check(
+        len(shape) <= len(target) and same_shape(broadcast_shapes(shape, target), target),
+        f"{what} {shape_text(shape)} does not broadcast to {shape_text(target)}",
+    )
+
+
+def check_integral(operands: Sequence[Tensor | Number], number: Number, what: str) -> None:
+    """Raises `MetaError` for a fractional number beside operands all of which are integers."""
+    fractional = isinstance(number, float | complex)
+    check(
+        not fractional or any(_category(operand) > Category.INT for operand in operands),
+        f"{what} = {number} is not an integer, and the operands are",
+    )
+
+
+def _category(value: Tensor | Number) -> Category:
+    match value:
+        case TensorMeta() | NumberMeta():
+            return value.dtype.category
+        case bool():
+            return Category.BOOL
+        case int() | Expr():
+            return Category.INT
+        case float():
+            return Category.FLOAT
+        case complex():
+            return Category.COMPLEX
+
+
+# --- one operand ---------------------------------------------------------------------------------------------
+
+
+@shape_rule(
+    *(
+        f"aten.{name}"
+        for name in (
+            "mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs sign "
+            "sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh "
+            "tanh asinh acosh atanh erf erfc erfinv sigmoid logit relu relu6 hardsigmoid hardswish leaky_relu elu "
+            "selu celu silu mish softplus log_sigmoid threshold hardshrink softshrink ceil floor round "
+            "round.decimals trunc frac square clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar "
+            "gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar "
+            "bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy "
+            "clone alias detach detach_ contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj "
+            "_conj deg2rad rad2deg sinc"
+        ).split()
+    )
+)
+def unary(self: TensorMeta) -> Shape:
+    return self.shape
+
+
+@shape_rule("aten.add.Scalar", "aten.sub.Scalar", "aten.rsub.Scalar")
+def add_scalar(self: Tensor, other: Number, alpha: Number) -> Shape:
+    check_integral([self, other], alpha, "alpha")
+    return self.shape
+
+
+@shape_rule("aten.div.Scalar_mode")
+def div_scalar(self: Tensor, rounding_mode: str | None) -> Shape:
+    check_rounding(rounding_mode)
+    return self.shape
+
+
+@shape_rule("aten.gelu")
+def gelu(self: TensorMeta, approximate: str) -> Shape:
+    check(approximate in ("none", "tanh"), f"approximate is '{approximate}', not 'none' or 'tanh'")
+    return self.shape
+
+
+@shape_rule("aten.hardtanh")
+def hardtanh(self: TensorMeta, min_val: Number, max_val: Number) -> Shape:
+    negative = any(not isinstance(v, complex | Expr | NumberMeta) and v < 0 for v in (min_val, max_val))
+    check(not (self.dtype is dt.Byte and negative), "a negative limit of an unsigned tensor")
+    return self.shape
+
+
+@shape_rule("aten.clamp")
+def clamp(self: TensorMeta, min: Number | None, max: Number | None) -> Shape:
+    check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
+    return self.shape
+
+
+@shape_rule("aten.dropout")
+def dropout(input: TensorMeta, p: float) -> Shape:
+    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
+    return input.shape
+
+
+@shape_rule("aten.feature_dropout")
+def feature_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
+    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
+    check(input.ndim >= 2 or not train or p in (0, 1), "feature dropout needs at least 2 dimensions")
+    return input.shape
+
+
+# --- several operands ----------------------------------------------------------------------------------------
+
+
+@shape_rule(
+    *(
+        f"aten.{name}"
+        for name in (
+            "mul.Tensor div.Tensor floor_divide remainder.Tensor fmod.Tensor atan2 minimum maximum fmin fmax "
+            "eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor "
+            "bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor "
+            "bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot "
+            "copysign.Tensor logaddexp logaddexp2 gcd"
+        ).split()
+    )
+)
+def binary(self: Tensor, other: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, other.shape)
+
+
+@shape_rule("aten.add.Tensor", "aten.sub.Tensor", "aten.rsub.Tensor")
+def add(self: Tensor, other: Tensor, alpha: Number) -> Shape:
+    check_integral([self, other], alpha, "alpha")
+    return broadcast_shapes(self.shape, other.shape)
+
+
+@shape_rule("aten.div.Tensor_mode")
+def div(self: Tensor, other: Tensor, rounding_mode: str | None) -> Shape:
+    check_rounding(rounding_mode)
+    return broadcast_shapes(self.shape, other.shape)
+
+
+def check_rounding(mode: str | None) -> None:
+    """Raises `MetaError` for a rounding mode that division does not have."""
+    check(mode in (None, "trunc", "floor"), f"rounding_mode is '{mode}', not None, 'trunc' or 'floor'")
+
+
+@shape_rule("aten.pow.Tensor_Tensor")
+def pow_tensor(self: Tensor, exponent: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, exponent.shape)
+
+
+@shape_rule("aten.pow.Scalar")
+def pow_scalar(exponent: Tensor) -> Shape:
+    return exponent.shape
+
+
+@shape_rule("aten.heaviside")
+def heaviside(self: Tensor, values: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, values.shape)
+
+
+@shape_rule("aten.clamp.Tensor")
+def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None) -> Shape:
+    check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
+    return broadcast_shapes(*(operand.shape for operand in (self, min, max) if operand is not None))
+
+
+@shape_rule("aten.clamp_min.Tensor")
+def clamp_min(self: Tensor, min: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, min.shape)
+
+
+@shape_rule("aten.clamp_max.Tensor")
+def clamp_max(self: Tensor, max: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, max.shape)
+
+
+@shape_rule("aten.where.self")
+def where(condition: TensorMeta, self: Tensor, other: Tensor) -> Shape:
+    return broadcast_shapes(condition.shape, self.shape, other.shape)
+
+
+@shape_rule("aten.where.ScalarOther")
+def where_scalar_other(condition: TensorMeta, self: Tensor) -> Shape:
+    return broadcast_shapes(condition.shape, self.shape)
+
+
+@shape_rule("aten.where.ScalarSelf")
+def where_scalar_self(condition: TensorMeta, other: Tensor) -> Shape:
+    return broadcast_shapes(condition.shape, other.shape)
+
+
+@shape_rule("aten.where.Scalar")
+def where_scalar(condition: TensorMeta) -> Shape:
+    return condition.shape
+
+
+@shape_rule("aten.masked_fill.Scalar")
+def masked_fill(self: TensorMeta, mask: TensorMeta) -> Shape:
+    return broadcast_shapes(self.shape, mask.shape)
+
+
+@shape_rule("aten.masked_fill.Tensor")
+def masked_fill_tensor(self: TensorMeta, mask: TensorMeta, value: Tensor) -> Shape:
+    check(value.ndim == 0, f"the value is 0-dimensional, not {shape_text(value.shape)}")
+    return broadcast_shapes(self.shape, mask.shape)
+
+
+@shape_rule("aten.fill.Tensor")
+def fill(self: TensorMeta, value: Tensor) -> Shape:
+    check(value.ndim == 0, f"the value is 0-dimensional, not {shape_text(value.shape)}")
+    return self.shape
+
+
+@shape_rule("aten.copy")
+def copy(self: TensorMeta, src: Tensor) -> Shape:
+    check_expands(src.shape, self.shape, "source shape")
+    return self.shape
+
+
+@shape_rule("aten.addcmul", "aten.addcdiv")
+def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Number) -> Shape:
+    check_integral([self, tensor1, tensor2], value, "value")
+    return broadcast_shapes(self.shape, tensor1.shape, tensor2.shape)
+
+
+@shape_rule("aten.lerp.Scalar")
+def lerp(self: Tensor, end: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, end.shape)
+
+
+@shape_rule("aten.lerp.Tensor")
+def lerp_tensor(self: Tensor, end: Tensor, weight: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, end.shape, weight.shape)
+
+
+@shape_rule("aten.prelu")
+def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
+    check(weight.ndim <= 1, f"the weight has at most one dimension, not {weight.ndim}")
+    count = numel(weight.shape)
+    if count != 1:
+        check(self.ndim > 0, "a 0-dimensional input takes one weight only")
+        channels = self.shape[1] if self.ndim > 1 else 1
+        check(same_size(count, channels), f"{count} weights for {channels} channels")
+    return self.shape
+
+
+@shape_rule("aten._prelu_kernel")
+def prelu_kernel(self: TensorMeta, weight: TensorMeta) -> Shape:
+    check_expands(weight.shape, self.shape, "weight shape")
+    return self.shape

@@ -12,7 +12,7 @@ from xdsl_exir.dialects.meta import Shape, check, pair, shape_rule, shape_text
 def window_count(
     size: Dim, kernel: Dim, stride: int, padding: int, dilation: int = 1, ceil_mode: bool = False
 ) -> Dim:
-    """How many windows of `kernel` taps start along a dimension of this size.
+    """How many windows of `kernel` taps fit along a dimension of this size.
 
     In `ceil_mode` the last window may reach past the padding, but must start inside the input or the left padding
     (torch.nn.MaxPool2d's documentation).
@@ -23,8 +23,12 @@ def window_count(
     return min_((reach + stride - 1) // stride + 1, ceildiv(size + padding, stride))
 
 
-def check_batched(shape: Sequence[Dim], count: int) -> None:
-    """Checks `[N, C, *spatial]` or `[C, *spatial]` with `count` spatial dimensions; only N may be 0."""
+def check_positive(name: str, values: Sequence[int]) -> None:
+    check(all(value > 0 for value in values), f"{name} {list(values)} must be greater than zero")
+
+
+def check_image(shape: Sequence[Dim], count: int) -> None:
+    """Checks `[N, C, *spatial]` or `[C, *spatial]` with `count` spatial dimensions, of which only N may be 0."""
     check(
         len(shape) in (count + 1, count + 2),
         f"expected {count + 1} or {count + 2} dimensions, got {shape_text(shape)}",
@@ -33,10 +37,6 @@ def check_batched(shape: Sequence[Dim], count: int) -> None:
         all(size != 0 for size in shape[-count - 1 :]),
         f"only the batch dimension may be empty, got {shape_text(shape)}",
     )
-
-
-def check_positive(name: str, values: Sequence[int]) -> None:
-    check(all(value > 0 for value in values), f"{name} {list(values)} must be greater than zero")
 
 
 def pooled(
@@ -49,157 +49,98 @@ def pooled(
     ceil_mode: bool = False,
 ) -> Shape:
     """The shape of a tensor pooled over its last `count` dimensions. No stride is the kernel's size."""
-    check_batched(shape, count)
-    kernel = pair(kernel_size, count)
-    strides = pair(stride, count) or kernel
-    paddings, dilations = pair(padding, count), pair(dilation, count)
-    for name, values in (("kernel_size", kernel), ("stride", strides), ("dilation", dilations)):
+    check_image(shape, count)
+    windows = {
+        "kernel_size": pair(kernel_size, count),
+        "stride": pair(stride or kernel_size, count),
+        "padding": pair(padding, count),
+        "dilation": pair(dilation, count),
+    }
+    for name, values in windows.items():
         check(len(values) == count, f"{name} {values} must be one number or {count}")
-        check_positive(name, values)
-    for taps, pad, step in zip(kernel, paddings, dilations, strict=True):
-        check(0 <= 2 * pad <= step * (taps - 1) + 1, f"padding {pad} is more than half of kernel size {taps}")
-    sizes = tuple(
-        window_count(size, *window, ceil_mode)
-        for size, *window in zip(shape[-count:], kernel, strides, paddings, dilations, strict=True)
-    )
+        if name != "padding":
+            check_positive(name, values)
+    sizes: list[Dim] = []
+    for size, taps, step, pad, spread in zip(shape[-count:], *windows.values(), strict=True):
+        check(
+            0 <= 2 * pad <= spread * (taps - 1) + 1, f"padding {pad} is more than half of kernel size {taps}"
+        )
+        sizes.append(window_count(size, taps, step, pad, spread, ceil_mode))
     check(
         all(isinstance(size, Expr) or size > 0 for size in sizes),
         f"output size {shape_text(sizes)} of input {shape_text(shape)} is too small",
     )
-    return shape[:-count] + sizes
+    return (*shape[:-count], *sizes)
 
 
-@shape_rule("aten.max_pool1d")
-def max_pool1d(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> Shape:
-    return pooled(self.shape, 1, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-@shape_rule("aten.max_pool2d")
-def max_pool2d(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> Shape:
-    return pooled(self.shape, 2, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-@shape_rule("aten.max_pool3d")
-def max_pool3d(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> Shape:
-    return pooled(self.shape, 3, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-@shape_rule("aten.max_pool2d_with_indices")
-def max_pool2d_with_indices(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> list[Shape]:
-    return [pooled(self.shape, 2, kernel_size, stride, padding, dilation, ceil_mode)] * 2
-
-
-@shape_rule("aten.max_pool3d_with_indices")
-def max_pool3d_with_indices(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> list[Shape]:
-    return [pooled(self.shape, 3, kernel_size, stride, padding, dilation, ceil_mode)] * 2
-
-
-@shape_rule("aten.avg_pool1d")
-def avg_pool1d(
-    self: TensorMeta, kernel_size: list[int], stride: list[int], padding: list[int], ceil_mode: bool
-) -> Shape:
-    return pooled(self.shape, 1, kernel_size, stride, padding, ceil_mode=ceil_mode)
-
-
-def averaged(
-    self: TensorMeta,
-    count: int,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    ceil_mode: bool,
-    divisor_override: int | None,
-) -> Shape:
-    check(divisor_override != 0, "divisor_override must not be zero")
-    return pooled(self.shape, count, kernel_size, stride, padding, ceil_mode=ceil_mode)
-
-
-@shape_rule("aten.avg_pool2d")
-def avg_pool2d(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    ceil_mode: bool,
-    divisor_override: int | None,
-) -> Shape:
-    return averaged(self, 2, kernel_size, stride, padding, ceil_mode, divisor_override)
-
-
-@shape_rule("aten.avg_pool3d")
-def avg_pool3d(
-    self: TensorMeta,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    ceil_mode: bool,
-    divisor_override: int | None,
-) -> Shape:
-    return averaged(self, 3, kernel_size, stride, padding, ceil_mode, divisor_override)
-
-
-def adaptive(self: TensorMeta, count: int, output_size: Sequence[Dim]) -> Shape:
-    """The shape of a tensor pooled to a given size of its last `count` dimensions."""
-    sizes = tuple(pair(output_size, count))
-    check_batched(self.shape, count)
+def adaptive(shape: Shape, count: int, output_size: Sequence[Dim]) -> Shape:
+    """The shape of a tensor pooled to given sizes of its last `count` dimensions."""
+    sizes = pair(output_size, count)
+    check_image(shape, count)
     check(len(sizes) == count, f"output_size {shape_text(sizes)} must be one number or {count}")
     check(
         all(isinstance(size, Expr) or size >= 0 for size in sizes),
         f"output_size {shape_text(sizes)} must not be negative",
     )
-    return self.shape[:-count] + sizes
+    return (*shape[:-count], *sizes)
 
 
-@shape_rule("aten.adaptive_avg_pool1d")
-def adaptive_avg_pool1d(self: TensorMeta, output_size: list[Dim]) -> Shape:
-    return adaptive(self, 1, output_size)
+def _register(count: int) -> None:
+    """The rules of the operators over `count` dimensions."""
+
+    def max_pool(
+        self: TensorMeta,
+        kernel_size: list[int],
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        ceil_mode: bool,
+    ) -> Shape:
+        return pooled(self.shape, count, kernel_size, stride, padding, dilation, ceil_mode)
+
+    def max_pool_with_indices(
+        self: TensorMeta,
+        kernel_size: list[int],
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        ceil_mode: bool,
+    ) -> list[Shape]:
+        return [max_pool(self, kernel_size, stride, padding, dilation, ceil_mode)] * 2
+
+    def avg_pool(
+        self: TensorMeta, kernel_size: list[int], stride: list[int], padding: list[int], ceil_mode: bool
+    ) -> Shape:
+        return pooled(self.shape, count, kernel_size, stride, padding, ceil_mode=ceil_mode)
+
+    def avg_pool_with_divisor(
+        self: TensorMeta,
+        kernel_size: list[int],
+        stride: list[int],
+        padding: list[int],
+        ceil_mode: bool,
+        divisor_override: int | None,
+    ) -> Shape:
+        check(divisor_override != 0, "divisor_override must not be zero")
+        return avg_pool(self, kernel_size, stride, padding, ceil_mode)
+
+    def adaptive_avg_pool(self: TensorMeta, output_size: list[Dim]) -> Shape:
+        return adaptive(self.shape, count, output_size)
+
+    shape_rule(f"aten.max_pool{count}d")(max_pool)
+    shape_rule(f"aten.adaptive_avg_pool{count}d")(adaptive_avg_pool)
+    if count == 1:
+        shape_rule("aten.avg_pool1d")(avg_pool)
+    else:
+        shape_rule(f"aten.max_pool{count}d_with_indices")(max_pool_with_indices)
+        shape_rule(f"aten.avg_pool{count}d")(avg_pool_with_divisor)
+        shape_rule(f"aten._adaptive_avg_pool{count}d")(adaptive_avg_pool)
 
 
-@shape_rule("aten.adaptive_avg_pool2d", "aten._adaptive_avg_pool2d")
-def adaptive_avg_pool2d(self: TensorMeta, output_size: list[Dim]) -> Shape:
-    return adaptive(self, 2, output_size)
-
-
-@shape_rule("aten.adaptive_avg_pool3d", "aten._adaptive_avg_pool3d")
-def adaptive_avg_pool3d(self: TensorMeta, output_size: list[Dim]) -> Shape:
-    return adaptive(self, 3, output_size)
+for _count in (1, 2, 3):
+    _register(_count)
 
 
 @shape_rule("aten.adaptive_max_pool2d")
 def adaptive_max_pool2d(self: TensorMeta, output_size: list[Dim]) -> list[Shape]:
-    return [adaptive(self, 2, output_size)] * 2
+    return [adaptive(self.shape, 2, output_size)] * 2

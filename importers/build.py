@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl_exir.dialects.sym_ops import SYM_OPS
 
 from xdsl_exir.dialects import aten, spec
 from xdsl_exir.dialects.dtypes import DType
@@ -50,6 +49,7 @@ from xdsl_exir.dialects.exir import (
 )
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect
+from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of

@@ -125,7 +125,7 @@ class _Archive:
         return list(self._entries)
 
     def fail(self, entry: str, message: str) -> NoReturn:
-        raise LoadError(": ".join(part for part in (self.path, entry, message) if part))
+        raise LoadError(": ".join(part for part in (self.path, entry, message) if part)) from None
 
     def _by_name(self, infos: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
         for info in infos:
@@ -565,38 +565,36 @@ _GRAPH_INPUTS: dict[str, Decoder[Any]] = {
     "as_sym_bool": _union("symbolic input", {"as_name": _sym_name}),
     "as_custom_obj": _custom_obj,
 }
-_argument: Decoder[Value] = _union(
-    "argument",
-    {
-        **_CONSTANTS,
-        "as_tensor": _tensor,
-        "as_tensors": _list(_tensor),
-        "as_ints": _list(_int),
-        "as_floats": _list(_float),
-        "as_strings": _list(_str),
-        "as_sym_int": _sym_int_argument,
-        "as_sym_ints": _list(_sym_int_argument),
-        "as_scalar_type": _dtype,
-        "as_memory_format": _enum("memory format", _MEMORY_FORMATS),
-        "as_layout": _layout,
-        "as_device": _device,
-        "as_bools": _list(_bool),
-        "as_sym_bool": _sym_bool_argument,
-        "as_sym_bools": _list(_sym_bool_argument),
-        "as_graph": _record(Subgraph, {"name": _name, "graph": _graph}),
-        "as_optional_tensor": _optional_tensor,
-        "as_optional_tensors": _list(_optional_tensor),
-        "as_custom_obj": _custom_obj,
-        "as_operator": _make(OperatorRef, _target),
-        "as_sym_float": _sym_float_argument,
-        "as_sym_floats": _list(_sym_float_argument),
-        "as_complex": _record(complex, {"real": _float, "imag": _float}),
-        "as_nested_tensors": _list(_list(_tensor)),
-        "as_int_lists": _list(_list(_int)),
-        "as_float_lists": _list(_list(_float)),
-        "as_string_to_argument": _nested_arguments,
-    },
-)
+_ARGUMENTS: dict[str, Decoder[Any]] = {
+    **_CONSTANTS,
+    "as_tensor": _tensor,
+    "as_tensors": _list(_tensor),
+    "as_ints": _list(_int),
+    "as_floats": _list(_float),
+    "as_strings": _list(_str),
+    "as_sym_int": _sym_int_argument,
+    "as_sym_ints": _list(_sym_int_argument),
+    "as_scalar_type": _dtype,
+    "as_memory_format": _enum("memory format", _MEMORY_FORMATS),
+    "as_layout": _layout,
+    "as_device": _device,
+    "as_bools": _list(_bool),
+    "as_sym_bool": _sym_bool_argument,
+    "as_sym_bools": _list(_sym_bool_argument),
+    "as_graph": _record(Subgraph, {"name": _name, "graph": _graph}),
+    "as_optional_tensor": _optional_tensor,
+    "as_optional_tensors": _list(_optional_tensor),
+    "as_custom_obj": _custom_obj,
+    "as_operator": _make(OperatorRef, _target),
+    "as_sym_float": _sym_float_argument,
+    "as_sym_floats": _list(_sym_float_argument),
+    "as_complex": _record(complex, {"real": _float, "imag": _float}),
+    "as_nested_tensors": _list(_list(_tensor)),
+    "as_int_lists": _list(_list(_int)),
+    "as_float_lists": _list(_list(_float)),
+    "as_string_to_argument": _nested_arguments,
+}
+_argument: Decoder[Value] = _union("argument", _ARGUMENTS)
 _result: Decoder[Result] = _union(
     "result",
     {

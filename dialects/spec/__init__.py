@@ -31,6 +31,7 @@ FAMILIES = (
     "creation",
     "random",
     "symbolic",
+    "quantization",
 )
 """Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
 

@@ -29,6 +29,7 @@ HARVESTED = {*TAGS.values(), "composite", "view"}
 def find_overload(namespace: str, name: str) -> Any:
     """The OpOverload of a schema name such as `add.Tensor`. Raises `AttributeError` where PyTorch has none."""
     import torch
+    import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 
     packet, _, overload = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")

@@ -446,3 +446,58 @@ def probes(names: Sequence[str]) -> dict[str, list[Probe]]:
         for call in WRITTEN.get(name.removeprefix("aten."), ()):
             calls[name].append(bind(table[name].schema, call, {}))
     return {name: representative(calls[name], table[name]) for name in names}
+
+# --- fitting -------------------------------------------------------------------------------------------------
+
+Entry = dict[str, Any]
+"""A dtype rule as it stands in edge.yaml."""
+Case = tuple[dict[str, Any], tuple[DType, ...] | None]
+"""Arguments as a rule sees them, and the dtypes of the results (None where PyTorch refuses)."""
+
+
+def cases(probe: Probe) -> list[Case]:
+    """What was observed, in the words of `DtypeRule.infer`."""
+    exotic_too = all(probe.observed.get(probe.alike(dtype)) is not None for dtype in EXOTIC)
+    found: list[Case] = []
+    for seen, given in probe.observed.items():
+        arguments: dict[str, Any] = dict(probe.flags)
+        for slot, choice in zip(probe.slots, seen, strict=True):
+            arguments[slot.name] = choice if slot.index is None else (*arguments.get(slot.name, ()), choice)
+        if exotic_too or not any(dtype in EXOTIC for dtype in _dtypes_of(seen)):
+            found.append((arguments, given))
+    return found
+
+
+def _dtypes_of(seen: Iterable[Any]) -> Iterator[DType]:
+    for item in seen:
+        if isinstance(item, Operand | DType):
+            yield item.dtype if isinstance(item, Operand) else item
+
+
+def predicted(rule: DtypeRule, arguments: Mapping[str, Any]) -> tuple[DType, ...] | None:
+    """What a rule says of a call."""
+    try:
+        return rule.infer(arguments)
+    except DtypeError:
+        return None
+
+
+def disagreements(rule: DtypeRule, observed: Iterable[Case], at_most: int | None = None) -> list[Case]:
+    """Cases of which a rule says something else. Stops when there are more than `at_most`."""
+    found: list[Case] = []
+    for arguments, given in observed:
+        if predicted(rule, arguments) != given and not _number_for_tensor(rule, arguments):
+            found.append((arguments, given))
+            if at_most is not None and len(found) > at_most:
+                break
+    return found
+
+
+def _number_for_tensor(rule: DtypeRule, arguments: Mapping[str, Any]) -> bool:
+    """Whether a number stands for a tensor that does not promote: PyTorch makes it one of Double, Long or Bool."""
+    return any(
+        operand.tier == 0 and name not in rule.promotes and operand.dtype in NUMBER_DTYPE.values() and name in _TENSORS[rule.func]
+        for name, argument in arguments.items()
+        for operand in (argument if isinstance(argument, tuple) else (argument,))
+        if isinstance(operand, Operand)
+    )

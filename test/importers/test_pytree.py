@@ -233,7 +233,7 @@ def test_registered_classes() -> None:
     tree = unflatten([1, 2], spec)
     assert tree == Box(Point(1, 2), "red")
     assert type(tree.inside) is Point
-    with pytest.raises(InputError, match="expected a Box of the structure .*red.*, got a Box"):
+    with pytest.raises(InputError, match=r"expected a Box of the structure .*red.*, got a Box"):
         flatten(Box(Point(1, 2), "blue"), spec)
     with pytest.raises(InputError, match="expected a tensor, number, string or None, got a Box"):
         flatten(Box(1, "red"), LEAF)

@@ -1,0 +1,220 @@
+"""Shape rules of matrix products. `matmul`, `linear`, `einsum` and their like are products of pairs underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.meta import (
+    Shape,
+    broadcast_shapes,
+    check,
+    same_size,
+    shape_rule,
+    shape_text,
+    wrap_dims,
+)
+
+
+def check_rank(name: str, tensor: TensorMeta, rank: int) -> None:
+    check(tensor.ndim == rank, f"'{name}' has shape {shape_text(tensor.shape)}; {rank} dimensions expected")
+
+
+def check_inner(left: TensorMeta, right: TensorMeta, a: Dim, b: Dim) -> None:
+    """The sizes that a product sums over must agree."""
+    shapes = f"{shape_text(left.shape)} by {shape_text(right.shape)}"
+    check(same_size(a, b), f"shapes do not multiply, {shapes}: {a} is not {b}")
+
+
+def check_expands(tensor: TensorMeta, shape: Shape) -> None:
+    """What is added to a product broadcasts to it, never the other way round."""
+    try_shape = broadcast_shapes(tensor.shape, shape)
+    grows = len(try_shape) != len(shape) or not all(map(same_size, try_shape, shape))
+    check(not grows, f"shape {shape_text(tensor.shape)} does not expand to {shape_text(shape)}")
+
+
+@shape_rule("aten.mm")
+def mm(self: TensorMeta, mat2: TensorMeta) -> Shape:
+    check_rank("self", self, 2)
+    check_rank("mat2", mat2, 2)
+    check_inner(self, mat2, self.shape[1], mat2.shape[0])
+    return self.shape[0], mat2.shape[1]
+
+
+@shape_rule("aten.bmm")
+def bmm(self: TensorMeta, mat2: TensorMeta) -> Shape:
+    check_rank("self", self, 3)
+    check_rank("mat2", mat2, 3)
+    check(same_size(self.shape[0], mat2.shape[0]), f"batches of {self.shape[0]} and {mat2.shape[0]}")
+    check_inner(self, mat2, self.shape[2], mat2.shape[1])
+    return self.shape[0], self.shape[1], mat2.shape[2]
+
+
+@shape_rule("aten.addmm")
+def addmm(self: TensorMeta, mat1: TensorMeta, mat2: TensorMeta) -> Shape:
+    shape = mm(mat1, mat2)
+    check_expands(self, shape)
+    return shape
+
+
+@shape_rule("aten.baddbmm")
+def baddbmm(self: TensorMeta, batch1: TensorMeta, batch2: TensorMeta) -> Shape:
+    shape = bmm(batch1, batch2)
+    check_expands(self, shape)
+    return shape
+
+
+@shape_rule("aten.addbmm")
+def addbmm(self: TensorMeta, batch1: TensorMeta, batch2: TensorMeta) -> Shape:
+    shape = bmm(batch1, batch2)[1:]
+    check_expands(self, shape)
+    return shape
+
+
+@shape_rule("aten.mv")
+def mv(self: TensorMeta, vec: TensorMeta) -> Shape:
+    check_rank("self", self, 2)
+    check_rank("vec", vec, 1)
+    check_inner(self, vec, self.shape[1], vec.shape[0])
+    return (self.shape[0],)
+
+
+@shape_rule("aten.addmv")
+def addmv(self: TensorMeta, mat: TensorMeta, vec: TensorMeta) -> Shape:
+    shape = mv(mat, vec)
+    check_expands(self, shape)
+    return shape
+
+
+def dot(left: TensorMeta, right: TensorMeta) -> Shape:
+    check_rank("self", left, 1)
+    check_rank("other", right, 1)
+    check_inner(left, right, left.shape[0], right.shape[0])
+    return ()
+
+
+@shape_rule("aten.dot")
+def dot_shape(self: TensorMeta, tensor: TensorMeta) -> Shape:
+    return dot(self, tensor)
+
+
+@shape_rule("aten.vdot")
+def vdot(self: TensorMeta, other: TensorMeta) -> Shape:
+    return dot(self, other)
+
+
+@shape_rule("aten.outer")
+def outer(self: TensorMeta, vec2: TensorMeta) -> Shape:
+    check_rank("self", self, 1)
+    check_rank("vec2", vec2, 1)
+    return self.shape + vec2.shape
+
+
+@shape_rule("aten.matmul", "aten.linalg_matmul")
+def matmul(self: TensorMeta, other: TensorMeta) -> Shape:
+    check(self.ndim > 0 and other.ndim > 0, "a 0-dim tensor does not multiply as a matrix")
+    row, column = self.ndim == 1, other.ndim == 1
+    check_inner(self, other, self.shape[-1], other.shape[-1 if column else -2])
+    batch = broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    return batch + (() if row else (self.shape[-2],)) + (() if column else (other.shape[-1],))
+
+
+@shape_rule("aten.linear")
+def linear(input: TensorMeta, weight: TensorMeta, bias: TensorMeta | None) -> Shape:
+    check(input.ndim > 0, "the input is 0-dimensional")
+    check(weight.ndim in (1, 2), f"'weight' has shape {shape_text(weight.shape)}; 2 dimensions expected")
+    check(bias is None or weight.ndim == 2, "a weight vector takes no bias")
+    check_inner(input, weight, input.shape[-1], weight.shape[-1])
+    shape = input.shape[:-1] + weight.shape[:-1]
+    if bias is not None:
+        check_expands(bias, shape)
+    return shape
+
+
+@shape_rule("aten.chain_matmul")
+def chain_matmul(matrices: Sequence[TensorMeta]) -> Shape:
+    check(len(matrices) > 0, "no matrices")
+    for matrix in matrices:
+        check_rank("matrices", matrix, 2)
+    for left, right in zip(matrices, matrices[1:], strict=False):
+        check_inner(left, right, left.shape[1], right.shape[0])
+    return matrices[0].shape[0], matrices[-1].shape[1]
+
+
+@shape_rule("aten.tensordot")
+def tensordot(
+    self: TensorMeta, other: TensorMeta, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> Shape:
+    check(
+        len(dims_self) == len(dims_other),
+        f"{len(dims_self)} dimensions contracted with {len(dims_other)}",
+    )
+    left, right = wrap_dims(dims_self, self.ndim), wrap_dims(dims_other, other.ndim)
+    for a, b in zip(left, right, strict=True):
+        sizes = self.shape[a], other.shape[b]
+        if 1 not in sizes:
+            check_inner(self, other, *sizes)
+    free = [size for dim, size in enumerate(self.shape) if dim not in left]
+    return (*free, *(size for dim, size in enumerate(other.shape) if dim not in right))
+
+
+# --- einsum --------------------------------------------------------------------------------------------------
+
+
+def parse_einsum(equation: str, ranks: Sequence[int]) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """Labels of the operands' dimensions and of the result's: `ij,jk->ik` gives `[(i, j), (j, k)], (i, k)`.
+
+    Dimensions of an ellipsis are labelled by their number from the right, `0` the last. Without an arrow the result
+    has the ellipsis' dimensions and then, sorted, the letters that occur once. Raises `MetaError` for an equation
+    that does not fit the ranks.
+    """
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    check(len(terms) == len(ranks), f"'{equation}' is of {len(terms)} operands; {len(ranks)} given")
+    labels = [_labels(term, rank, equation) for term, rank in zip(terms, ranks, strict=True)]
+    ellipsis = sorted({label for term in labels for label in term if label.isdigit()}, key=int, reverse=True)
+    if not arrow:
+        letters = sorted(set(inputs) - set(",."))
+        return labels, (*ellipsis, *(letter for letter in letters if inputs.count(letter) == 1))
+    head, dots, tail = output.partition("...")
+    result = (*head, *(ellipsis if dots else ()), *tail)
+    known = {label for term in labels for label in term}
+    for label in result:
+        check(label in known, f"'{equation}': '{label}' of the result is in no operand")
+        check(result.count(label) == 1, f"'{equation}': '{label}' comes twice in the result")
+    return labels, result
+
+
+def _labels(term: str, rank: int, equation: str) -> tuple[str, ...]:
+    head, dots, tail = term.partition("...")
+    letters = head + tail
+    check(
+        letters.isalpha() and letters.isascii() or not letters, f"'{equation}': '{term}' has other than letters"
+    )
+    covered = rank - len(letters)
+    check(covered == 0 or bool(dots) and covered > 0, f"'{equation}': '{term}' is not of {rank} dimensions")
+    return (*head, *map(str, reversed(range(covered))), *tail)
+
+
+def einsum_sizes(
+    labels: Sequence[Sequence[str]], shapes: Sequence[Sequence[Dim]], equation: str
+) -> dict[str, Dim]:
+    """The size of every label; size 1 broadcasts. Raises `MetaError` where one has different sizes."""
+    sizes: dict[str, Dim] = {}
+    for term, shape in zip(labels, shapes, strict=True):
+        for label, size in zip(term, shape, strict=True):
+            known = sizes.setdefault(label, size)
+            if known == 1:
+                sizes[label] = size
+            elif size != 1:
+                check(same_size(known, size), f"'{equation}': '{label}' has sizes {known} and {size}")
+    return sizes
+
+
+@shape_rule("aten.einsum")
+def einsum(equation: str, tensors: Sequence[TensorMeta]) -> Shape:
+    shapes = [tensor.shape for tensor in tensors]
+    labels, result = parse_einsum(equation, [len(shape) for shape in shapes])
+    sizes = einsum_sizes(labels, shapes, equation)
+    return tuple(sizes[label] for label in result)

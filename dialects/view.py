@@ -1,0 +1,753 @@
+"""Shape rules of views and rearrangements: results hold elements of the operands in other places.
+
+In Export IR's functional form a view is a value like any other, so nothing here looks at strides: `view` takes every
+operand, as `reshape` does. Where PyTorch decides by a size whether to drop or broadcast a dimension, a symbolic size
+counts as other than 1, as in `torch.export`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import TypeAlias
+
+from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
+from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, min_, prod, provably
+from xdsl_exir.dialects.meta import (
+    MetaError,
+    Shape,
+    broadcast_shapes,
+    check,
+    numel,
+    same_shape,
+    same_size,
+    shape_rule,
+    shape_text,
+    wrap_dim,
+    wrap_dims,
+)
+
+Size: TypeAlias = Dim | NumberMeta
+"""A SymInt argument; `NumberMeta` is one that the program computes and no expression tells."""
+PartialShape: TypeAlias = tuple[Dim | None, ...]
+"""A shape of which some sizes depend on the data."""
+Tensors: TypeAlias = list[TensorMeta]
+
+
+def may_be_at_most(a: Dim, b: Dim) -> bool:
+    """Whether a <= b is possible: False only where it is disproved."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a <= b
+    return provably(apply("le", a, b)) is not False
+
+
+def divides(divisor: Dim, size: Dim) -> bool:
+    """Whether a size may be a multiple of another: False only where it is disproved."""
+    return divisor != 0 and same_size(size % divisor, 0)
+
+
+def is_negative(value: Dim) -> bool | None:
+    """Whether a number is below zero; None where that is not known."""
+    return value < 0 if isinstance(value, int) else provably(apply("lt", value, 0))
+
+
+def static(size: Dim, what: str) -> int:
+    """A size that decides how many results there are. Raises `MetaError` for a symbolic one."""
+    if isinstance(size, Expr):
+        raise MetaError(f"{what} is symbolic ({size}); the number of results must be known")
+    return size
+
+
+def replaced(shape: Sequence[Dim], dim: int, size: Dim | None) -> PartialShape:
+    """A shape with another size in one place."""
+    return (*shape[:dim], size, *shape[dim + 1 :])
+
+
+def without(shape: Sequence[Dim], *dims: int) -> Shape:
+    """A shape without some of its dimensions."""
+    return tuple(size for dim, size in enumerate(shape) if dim not in dims)
+
+
+def only_sizes(size: Sequence[Size]) -> PartialShape:
+    """Requested sizes; those that the data decide are None. Raises `MetaError` for a negative one."""
+    known = tuple(None if isinstance(item, NumberMeta) else item for item in size)
+    check(all(item is None or is_negative(item) is not True for item in known), "a size is negative")
+    return known
+
+
+# --- reshaping -----------------------------------------------------------------------------------------------
+
+
+def infer_size(count: Dim, size: Sequence[Size]) -> PartialShape:
+    """Sizes for this many elements, of which one may be -1 (at::infer_size)."""
+    shown = f"[{', '.join('?' if isinstance(item, NumberMeta) else str(item) for item in size)}]"
+    open_dims = [dim for dim, item in enumerate(size) if item == -1]
+    check(len(open_dims) <= 1, f"only one size of {shown} may be -1")
+    if any(isinstance(item, NumberMeta) for item in size):
+        return tuple(None if isinstance(item, NumberMeta) or item == -1 else item for item in size)
+    sizes = [item for item in size if not isinstance(item, NumberMeta)]
+    given = [item for item in sizes if item != -1]
+    check(all(is_negative(item) is not True for item in given), f"a size of {shown} is negative")
+    known = prod(given)
+    message = f"shape {shown} is invalid for {count} elements"
+    if not open_dims:
+        check(same_size(known, count), message)
+        return tuple(sizes)
+    check(divides(known, count), message)
+    return replaced(sizes, open_dims[0], count // known)
+
+
+@shape_rule("aten.view", "aten._unsafe_view", "aten.view_copy")
+def view(self: TensorMeta, size: list[Size]) -> PartialShape:
+    return infer_size(numel(self.shape), size)
+
+
+@shape_rule("aten.reshape")
+def reshape(self: TensorMeta, shape: list[Size]) -> PartialShape:
+    return infer_size(numel(self.shape), shape)
+
+
+@shape_rule("aten.view_as", "aten.reshape_as")
+def view_as(self: TensorMeta, other: TensorMeta) -> PartialShape:
+    return infer_size(numel(self.shape), other.shape)
+
+
+@shape_rule("aten.flatten.using_ints")
+def flatten(self: TensorMeta, start_dim: int, end_dim: int) -> Shape:
+    start, end = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
+    check(start <= end, "start_dim comes after end_dim")
+    return (*self.shape[:start], prod(self.shape[start : end + 1]), *self.shape[end + 1 :])
+
+
+@shape_rule("aten.unflatten.int")
+def unflatten(self: TensorMeta, dim: int, sizes: list[Size]) -> PartialShape:
+    check(self.ndim > 0 and len(sizes) > 0, "needs a dimension and sizes to unflatten it to")
+    dim = wrap_dim(dim, self.ndim)
+    return (*self.shape[:dim], *infer_size(self.shape[dim], sizes), *self.shape[dim + 1 :])
+
+
+@shape_rule("aten.unsqueeze")
+def unsqueeze(self: TensorMeta, dim: int) -> Shape:
+    dim = wrap_dim(dim, self.ndim + 1)
+    return (*self.shape[:dim], 1, *self.shape[dim:])
+
+
+def squeezed(shape: Sequence[Dim], dims: Sequence[int]) -> Shape:
+    return tuple(size for dim, size in enumerate(shape) if dim not in dims or size != 1)
+
+
+@shape_rule("aten.squeeze")
+def squeeze(self: TensorMeta) -> Shape:
+    return squeezed(self.shape, range(self.ndim))
+
+
+@shape_rule("aten.squeeze.dim")
+def squeeze_dim(self: TensorMeta, dim: int) -> Shape:
+    return squeezed(self.shape, [wrap_dim(dim, self.ndim)])
+
+
+@shape_rule("aten.squeeze.dims")
+def squeeze_dims(self: TensorMeta, dim: list[int]) -> Shape:
+    return squeezed(self.shape, wrap_dims(dim, self.ndim))
+
+
+def at_least(shape: Sequence[Dim], rank: int) -> Shape:
+    """A shape with sizes 1 added as `atleast_1d`, `atleast_2d` and `atleast_3d` do."""
+    shape = tuple(shape)
+    if len(shape) < min(rank, 2):
+        shape = (1,) * (min(rank, 2) - len(shape)) + shape
+    return shape + (1,) * (rank - len(shape))
+
+
+@shape_rule("aten.atleast_1d")
+def atleast_1d(self: TensorMeta) -> Shape:
+    return at_least(self.shape, 1)
+
+
+@shape_rule("aten.atleast_2d")
+def atleast_2d(self: TensorMeta) -> Shape:
+    return at_least(self.shape, 2)
+
+
+@shape_rule("aten.atleast_3d")
+def atleast_3d(self: TensorMeta) -> Shape:
+    return at_least(self.shape, 3)
+
+
+@shape_rule("aten.alias_copy")
+def alias_copy(self: TensorMeta) -> Shape:
+    return self.shape
+
+
+@shape_rule("aten.pixel_shuffle")
+def pixel_shuffle(self: TensorMeta, upscale_factor: int) -> Shape:
+    r = upscale_factor
+    check(self.ndim >= 3 and r > 0, "needs [..., C, H, W] and a positive factor")
+    *batch, c, h, w = self.shape
+    check(divides(r * r, c), f"{c} channels are no multiple of {r}^2")
+    return (*batch, c // (r * r), h * r, w * r)
+
+
+@shape_rule("aten.pixel_unshuffle")
+def pixel_unshuffle(self: TensorMeta, downscale_factor: int) -> Shape:
+    r = downscale_factor
+    check(self.ndim >= 3 and r > 0, "needs [..., C, H, W] and a positive factor")
+    *batch, c, h, w = self.shape
+    check(divides(r, h) and divides(r, w), f"{h} x {w} is no multiple of {r}")
+    return (*batch, c * (r * r), h // r, w // r)
+
+
+@shape_rule("aten.channel_shuffle")
+def channel_shuffle(self: TensorMeta, groups: Size) -> Shape:
+    check(self.ndim >= 3, "needs [N, C, *]")
+    if not isinstance(groups, NumberMeta):
+        check(is_negative(groups - 1) is not True, "groups must be positive")
+        check(divides(groups, self.shape[1]), f"{self.shape[1]} channels are no multiple of {groups}")
+    return self.shape
+
+
+# --- permuting -----------------------------------------------------------------------------------------------
+
+
+@shape_rule("aten.permute", "aten.permute_copy")
+def permute(self: TensorMeta, dims: list[int]) -> Shape:
+    check(len(dims) == self.ndim, f"{len(dims)} dims for {self.ndim} dimensions")
+    return tuple(self.shape[dim] for dim in wrap_dims(dims, self.ndim))
+
+
+def swapped(shape: Sequence[Dim], dim0: int, dim1: int) -> Shape:
+    dim0, dim1 = wrap_dim(dim0, len(shape)), wrap_dim(dim1, len(shape))
+    order = list(shape)
+    if order:
+        order[dim0], order[dim1] = order[dim1], order[dim0]
+    return tuple(order)
+
+
+@shape_rule("aten.transpose.int", "aten.swapdims")
+def transpose(self: TensorMeta, dim0: int, dim1: int) -> Shape:
+    return swapped(self.shape, dim0, dim1)
+
+
+@shape_rule("aten.swapaxes")
+def swapaxes(self: TensorMeta, axis0: int, axis1: int) -> Shape:
+    return swapped(self.shape, axis0, axis1)
+
+
+@shape_rule("aten.t")
+def t(self: TensorMeta) -> Shape:
+    check(self.ndim <= 2, f"takes at most 2 dimensions, not {self.ndim}")
+    return self.shape[::-1]
+
+
+@shape_rule("aten.numpy_T")
+def numpy_t(self: TensorMeta) -> Shape:
+    return self.shape[::-1]
+
+
+@shape_rule("aten.mT")
+def mt(self: TensorMeta) -> Shape:
+    check(self.ndim >= 2, f"takes matrices, not {self.ndim} dimensions")
+    return swapped(self.shape, -2, -1)
+
+
+def movedim_order(rank: int, source: Sequence[int], destination: Sequence[int]) -> list[int]:
+    """Which dimension of the operand each dimension of the result is."""
+    check(len(source) == len(destination), "source and destination are of different lengths")
+    sources, destinations = wrap_dims(source, rank), wrap_dims(destination, rank)
+    if rank == 0:
+        return []
+    target = dict(zip(destinations, sources, strict=True))
+    rest = iter(dim for dim in range(rank) if dim not in sources)
+    return [target[dim] if dim in target else next(rest) for dim in range(rank)]
+
+
+@shape_rule("aten.movedim.int")
+def movedim(self: TensorMeta, source: int, destination: int) -> Shape:
+    return tuple(self.shape[dim] for dim in movedim_order(self.ndim, [source], [destination]))
+
+
+@shape_rule("aten.movedim.intlist")
+def movedim_list(self: TensorMeta, source: list[int], destination: list[int]) -> Shape:
+    return tuple(self.shape[dim] for dim in movedim_order(self.ndim, source, destination))
+
+
+@shape_rule("aten.flip")
+def flip(self: TensorMeta, dims: list[int]) -> Shape:
+    wrap_dims(dims, self.ndim)
+    return self.shape
+
+
+@shape_rule("aten.fliplr")
+def fliplr(self: TensorMeta) -> Shape:
+    check(self.ndim >= 2, "needs 2 dimensions")
+    return self.shape
+
+
+@shape_rule("aten.flipud")
+def flipud(self: TensorMeta) -> Shape:
+    check(self.ndim >= 1, "needs a dimension")
+    return self.shape
+
+
+@shape_rule("aten.rot90")
+def rot90(self: TensorMeta, k: int, dims: list[int]) -> Shape:
+    check(self.ndim >= 2 and len(dims) == 2, "turns a plane of two dimensions")
+    dim0, dim1 = wrap_dims(dims, self.ndim)
+    return swapped(self.shape, dim0, dim1) if k % 2 else self.shape
+
+
+@shape_rule("aten.roll")
+def roll(self: TensorMeta, shifts: list[Size], dims: list[int]) -> Shape:
+    check(len(shifts) > 0, "needs a shift")
+    if dims or len(shifts) != 1:
+        check(len(shifts) == len(dims), f"{len(shifts)} shifts for {len(dims)} dims")
+        check(self.ndim > 0, "a 0-dim tensor has no dims to roll")
+    for dim in dims:
+        wrap_dim(dim, self.ndim)
+    return self.shape
+
+
+# --- broadcasting and repeating ------------------------------------------------------------------------------
+
+
+@shape_rule("aten.expand", "aten.broadcast_to")
+def expand(self: TensorMeta, size: list[Size]) -> PartialShape:
+    added = len(size) - self.ndim
+    check(added >= 0, f"{len(size)} sizes for {self.ndim} dimensions")
+    only_sizes([item for item in size if item != -1])
+    check(-1 not in size[:added], "a new dimension cannot be -1")
+
+    def expanded(old: Dim, new: Size) -> Dim | None:
+        if new == -1:
+            return old
+        if isinstance(new, NumberMeta):
+            return None if old == 1 else old
+        check(old == 1 or same_size(old, new), f"size {old} does not expand to {new}")
+        return new if old == 1 or isinstance(new, int) else old
+
+    old_sizes = (1,) * added + self.shape
+    return tuple(expanded(old, new) for old, new in zip(old_sizes, size, strict=True))
+
+
+@shape_rule("aten.expand_as")
+def expand_as(self: TensorMeta, other: TensorMeta) -> PartialShape:
+    return expand(self, list(other.shape))
+
+
+@shape_rule("aten.broadcast_tensors")
+def broadcast_tensors(tensors: Tensors) -> list[Shape]:
+    return [broadcast_shapes(*(tensor.shape for tensor in tensors))] * len(tensors)
+
+
+@shape_rule("aten.meshgrid.indexing")
+def meshgrid_indexing(tensors: Tensors, indexing: str) -> list[Shape]:
+    check(len(tensors) > 0, "needs a tensor")
+    check(indexing in ("ij", "xy"), f"indexing is '{indexing}', not 'ij' or 'xy'")
+    check(all(tensor.ndim <= 1 for tensor in tensors), "takes tensors of at most one dimension")
+    sizes = [tensor.shape[0] if tensor.ndim else 1 for tensor in tensors]
+    if indexing == "xy":
+        sizes[:2] = sizes[1::-1]
+    return [tuple(sizes)] * len(tensors)
+
+
+@shape_rule("aten.meshgrid")
+def meshgrid(tensors: Tensors) -> list[Shape]:
+    return meshgrid_indexing(tensors, "ij")
+
+
+def repeated(shape: Sequence[Dim], repeats: Sequence[Size]) -> PartialShape:
+    factors = only_sizes(repeats)
+    old = (1,) * (len(factors) - len(shape)) + tuple(shape)
+    return tuple(None if factor is None else size * factor for size, factor in zip(old, factors, strict=True))
+
+
+@shape_rule("aten.repeat")
+def repeat(self: TensorMeta, repeats: list[Size]) -> PartialShape:
+    check(len(repeats) >= self.ndim, f"{len(repeats)} repeats for {self.ndim} dimensions")
+    return repeated(self.shape, repeats)
+
+
+@shape_rule("aten.tile")
+def tile(self: TensorMeta, dims: list[Size]) -> PartialShape:
+    return repeated(self.shape, [1] * (self.ndim - len(dims)) + dims)
+
+
+@shape_rule("aten.repeat_interleave.self_int")
+def repeat_interleave(self: TensorMeta, repeats: Size, dim: int | None) -> PartialShape:
+    [factor] = only_sizes([repeats])
+    shape = (numel(self.shape),) if dim is None else self.shape
+    check(len(shape) > 0, "a 0-dim tensor has no dim to repeat along")
+    dim = wrap_dim(dim or 0, len(shape))
+    return replaced(shape, dim, None if factor is None else shape[dim] * factor)
+
+
+# --- taking parts --------------------------------------------------------------------------------------------
+
+
+def clamped(bound: Dim, size: Dim) -> Dim:
+    """A slice's bound as position: negative ones count from the end, all are within 0 and the size."""
+    negative = is_negative(bound)
+    if negative:
+        return max_(bound + size, 0)
+    if negative is None:
+        bound = max_(apply("where", apply("lt", bound, 0), bound + size, bound), 0)
+    return size if bound == MAX_INT or provably_le(size, bound) else min_(bound, size)
+
+
+MAX_INT = (1 << 63) - 1
+"""The bound by which PyTorch says: to the end."""
+
+
+def provably_le(a: Dim, b: Dim) -> bool:
+    return provably(apply("le", a, b)) is True
+
+
+def slice_size(size: Dim, start: Size | None, end: Size | None, step: Size) -> Dim | None:
+    """Number of elements of `[start:end:step]` of a dimension; None where the data decide."""
+    start = 0 if start is None else start
+    end = MAX_INT if end is None else end
+    if isinstance(step, int):
+        check(step > 0, f"step is {step}; it must be positive")
+    if isinstance(start, NumberMeta) or isinstance(end, NumberMeta) or isinstance(step, NumberMeta):
+        return None
+    low, high = clamped(start, size), clamped(end, size)
+    length = high - low
+    if not provably_le(low, high):
+        length = max_(length, 0)
+    return length if step == 1 else ceildiv(length, step)
+
+
+def sliced_dim(self: TensorMeta, dim: int) -> int:
+    check(self.ndim > 0, "a 0-dim tensor has no dimension to take from")
+    return wrap_dim(dim, self.ndim)
+
+
+@shape_rule("aten.slice.Tensor")
+def slice_tensor(
+    self: TensorMeta, dim: int, start: Size | None, end: Size | None, step: Size
+) -> PartialShape:
+    dim = sliced_dim(self, dim)
+    return replaced(self.shape, dim, slice_size(self.shape[dim], start, end, step))
+
+
+@shape_rule("aten.select.int")
+def select(self: TensorMeta, dim: int, index: Size) -> Shape:
+    dim = sliced_dim(self, dim)
+    if not isinstance(index, NumberMeta):
+        size = self.shape[dim]
+        fits = may_be_at_most(-size, index) and may_be_at_most(index + 1, size)
+        check(fits, f"index {index} of a dimension of size {size}")
+    return without(self.shape, dim)
+
+
+@shape_rule("aten.narrow")
+def narrow(self: TensorMeta, dim: int, start: Size, length: Size) -> PartialShape:
+    dim = sliced_dim(self, dim)
+    size = self.shape[dim]
+    [known] = only_sizes([length])
+    if known is not None and not isinstance(start, NumberMeta):
+        check(may_be_at_most(-size, start), f"start {start} of a dimension of size {size}")
+        begin = start + size if is_negative(start) else start
+        check(may_be_at_most(begin + known, size), f"{known} from {start} of a dimension of size {size}")
+    return replaced(self.shape, dim, known)
+
+
+def parts(self: TensorMeta, dim: int, sizes: Sequence[Dim | None]) -> list[PartialShape]:
+    """Shapes of pieces that have these sizes in one dimension."""
+    return [replaced(self.shape, dim, size) for size in sizes]
+
+
+def even_sizes(size: int, split_size: int) -> list[int]:
+    """Sizes of pieces of `split_size`, the last one smaller where it does not divide."""
+    check(split_size > 0 or (split_size == 0 and size == 0), f"split_size {split_size} of size {size}")
+    count = max(-(-size // split_size), 1) if split_size else 1
+    return [split_size] * (count - 1) + [size - split_size * (count - 1)]
+
+
+@shape_rule("aten.split.Tensor", "aten.unsafe_split.Tensor")
+def split(self: TensorMeta, split_size: Size, dim: int) -> list[PartialShape]:
+    dim = sliced_dim(self, dim)
+    size = self.shape[dim]
+    if isinstance(split_size, int) and isinstance(size, int):
+        return parts(self, dim, even_sizes(size, split_size))
+    if isinstance(split_size, NumberMeta):
+        raise MetaError("split_size depends on the data; the number of results must be known")
+    count = static(ceildiv(size, split_size), "the number of pieces")
+    return parts(self, dim, [split_size] * (count - 1) + [size - split_size * (count - 1)])
+
+
+def with_sizes(self: TensorMeta, sizes: Sequence[Size], dim: int) -> list[PartialShape]:
+    dim = sliced_dim(self, dim)
+    known = only_sizes(sizes)
+    whole = [size for size in known if size is not None]
+    if len(whole) == len(known):
+        total = sum(whole, 0)
+        check(same_size(total, self.shape[dim]), f"sizes add up to {total}, not {self.shape[dim]}")
+    return parts(self, dim, known)
+
+
+@shape_rule("aten.split_with_sizes")
+def split_with_sizes(self: TensorMeta, split_sizes: list[Size], dim: int) -> list[PartialShape]:
+    return with_sizes(self, split_sizes, dim)
+
+
+@shape_rule("aten.split.sizes")
+def split_sizes(self: TensorMeta, split_size: list[Size], dim: int) -> list[PartialShape]:
+    return with_sizes(self, split_size, dim)
+
+
+def chunk_sizes(size: Dim, chunks: int) -> list[Dim]:
+    """Sizes of at most `chunks` even pieces; a symbolic size is taken to be enough for all of them."""
+    check(chunks > 0, f"chunks is {chunks}; it must be positive")
+    split_size = ceildiv(size, chunks)
+    if isinstance(size, int) and isinstance(split_size, int):
+        return [0] * chunks if size == 0 else list(even_sizes(size, split_size))
+    return [split_size] * (chunks - 1) + [size - split_size * (chunks - 1)]
+
+
+@shape_rule("aten.chunk", "aten.unsafe_chunk")
+def chunk(self: TensorMeta, chunks: int, dim: int) -> list[PartialShape]:
+    dim = sliced_dim(self, dim)
+    return parts(self, dim, chunk_sizes(self.shape[dim], chunks))
+
+
+@shape_rule("aten.tensor_split.sections")
+def tensor_split(self: TensorMeta, sections: Size, dim: int) -> list[PartialShape]:
+    dim = sliced_dim(self, dim)
+    if isinstance(sections, NumberMeta):
+        raise MetaError("sections depends on the data; the number of results must be known")
+    count = static(sections, "sections")
+    check(count > 0, f"sections is {count}; it must be positive")
+    # The first size % count pieces have one element more.
+    return parts(self, dim, [(self.shape[dim] + (count - 1 - i)) // count for i in range(count)])
+
+
+@shape_rule("aten.unbind.int")
+def unbind(self: TensorMeta, dim: int) -> list[Shape]:
+    dim = sliced_dim(self, dim)
+    return [without(self.shape, dim)] * static(self.shape[dim], f"dimension {dim}")
+
+
+def diagonal_shape(shape: Sequence[Dim], offset: int, dim1: int, dim2: int) -> Shape:
+    check(len(shape) >= 2, f"needs two dimensions, not {len(shape)}")
+    dim1, dim2 = wrap_dims([dim1, dim2], len(shape))
+    rows, columns = shape[dim1] + min(offset, 0), shape[dim2] - max(offset, 0)
+    length = min_(rows, columns)
+    return (*without(shape, dim1, dim2), length if is_negative(length) is False else max_(length, 0))
+
+
+@shape_rule("aten.diagonal", "aten.diagonal_copy")
+def diagonal(self: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
+    return diagonal_shape(self.shape, offset, dim1, dim2)
+
+
+@shape_rule("aten.unfold")
+def unfold(self: TensorMeta, dimension: int, size: int, step: int) -> Shape:
+    dim = wrap_dim(dimension, self.ndim)
+    available = self.shape[dim] if self.shape else 1
+    check(size >= 0 and step > 0, f"size {size}, step {step}: step must be positive, size not negative")
+    check(may_be_at_most(size, available), f"window of {size} in a dimension of size {available}")
+    if not self.shape:
+        return (size,)
+    return (*self.shape[:dim], (available - size) // step + 1, *self.shape[dim + 1 :], size)
+
+
+def strided_shape(self: TensorMeta, size: list[Size], stride: list[Size], offset: Size | None) -> PartialShape:
+    check(len(size) == len(stride), f"{len(size)} sizes and {len(stride)} strides")
+    known = only_sizes(size)
+    only_sizes(stride)
+    offset = 0 if offset is None else offset
+    only_sizes([offset])
+    numbers = [item for item in (*size, *stride, offset, numel(self.shape)) if isinstance(item, int)]
+    if len(numbers) == 2 * len(size) + 2 and 0 not in known:
+        *_, begin, count = numbers
+        pairs = zip(numbers[: len(size)], numbers[len(size) : 2 * len(size)], strict=True)
+        last = begin + sum((length - 1) * step for length, step in pairs)
+        check(last < count, f"reaches element {last} of {count}")
+    return known
+
+
+@shape_rule("aten.as_strided")
+def as_strided(
+    self: TensorMeta, size: list[Size], stride: list[Size], storage_offset: Size | None
+) -> PartialShape:
+    return strided_shape(self, size, stride, storage_offset)
+
+
+# --- writing parts -------------------------------------------------------------------------------------------
+
+
+def check_source(src: TensorMeta, shape: PartialShape) -> None:
+    """Raises `MetaError` unless what is written has the shape of the place."""
+    known = tuple(size if part is None else part for size, part in zip(src.shape, shape, strict=False))
+    fits = len(shape) == src.ndim and same_shape(src.shape, known)
+    check(fits, f"src is {shape_text(src.shape)} for a place of another shape {list(map(str, shape))}")
+
+
+@shape_rule("aten.slice_scatter")
+def slice_scatter(
+    self: TensorMeta, src: TensorMeta, dim: int, start: Size | None, end: Size | None, step: Size
+) -> Shape:
+    check_source(src, slice_tensor(self, dim, start, end, step))
+    return self.shape
+
+
+@shape_rule("aten.select_scatter")
+def select_scatter(self: TensorMeta, src: TensorMeta, dim: int, index: Size) -> Shape:
+    check_source(src, select(self, dim, index))
+    return self.shape
+
+
+@shape_rule("aten.diagonal_scatter")
+def diagonal_scatter(self: TensorMeta, src: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
+    check_source(src, diagonal_shape(self.shape, offset, dim1, dim2))
+    return self.shape
+
+
+@shape_rule("aten.as_strided_scatter")
+def as_strided_scatter(
+    self: TensorMeta, src: TensorMeta, size: list[Size], stride: list[Size], storage_offset: Size | None
+) -> Shape:
+    check_source(src, strided_shape(self, size, stride, storage_offset))
+    return self.shape
+
+
+# --- joining -------------------------------------------------------------------------------------------------
+
+
+def cat_shape(shapes: Sequence[Shape], dim: int) -> Shape:
+    check(len(shapes) > 0, "needs a tensor")
+    check(all(shapes), "0-dim tensors cannot be concatenated")
+    joined = [shape for shape in shapes if shape != (0,)] or list(shapes)  # 1-D empty tensors never count
+    rank = len(joined[0])
+    check(
+        all(len(shape) == rank for shape in joined),
+        f"tensors of different ranks: {' and '.join(map(shape_text, joined))}",
+    )
+    dim = wrap_dim(dim, rank)
+    rests = [without(shape, dim) for shape in joined]
+    for rest in rests[1:]:
+        message = f"sizes differ outside dimension {dim}: {' and '.join(map(shape_text, joined))}"
+        check(same_shape(rests[0], rest), message)
+    rest = [next((s for s in sizes if isinstance(s, int)), sizes[0]) for sizes in zip(*rests, strict=True)]
+    return (*rest[:dim], sum((shape[dim] for shape in joined), 0), *rest[dim:])
+
+
+@shape_rule("aten.cat", "aten.concat")
+def cat(tensors: Tensors, dim: int) -> Shape:
+    return cat_shape([tensor.shape for tensor in tensors], dim)
+
+
+@shape_rule("aten.stack")
+def stack(tensors: Tensors, dim: int) -> Shape:
+    check(len(tensors) > 0, "needs a tensor")
+    first = tensors[0].shape
+    dim = wrap_dim(dim, len(first) + 1)
+    for tensor in tensors[1:]:
+        check(
+            same_shape(first, tensor.shape), f"shapes {shape_text(first)} and {shape_text(tensor.shape)} differ"
+        )
+    return (*first[:dim], len(tensors), *first[dim:])
+
+
+@shape_rule("aten.hstack")
+def hstack(tensors: Tensors) -> Shape:
+    shapes = [at_least(tensor.shape, 1) for tensor in tensors]
+    return cat_shape(shapes, 0 if shapes and len(shapes[0]) == 1 else 1)
+
+
+@shape_rule("aten.vstack")
+def vstack(tensors: Tensors) -> Shape:
+    return cat_shape([at_least(tensor.shape, 2) for tensor in tensors], 0)
+
+
+@shape_rule("aten.dstack")
+def dstack(tensors: Tensors) -> Shape:
+    return cat_shape([at_least(tensor.shape, 3) for tensor in tensors], 2)
+
+
+@shape_rule("aten.column_stack")
+def column_stack(tensors: Tensors) -> Shape:
+    return cat_shape([t.shape if t.ndim > 1 else (numel(t.shape), 1) for t in tensors], 1)
+
+
+@shape_rule("aten.block_diag")
+def block_diag(tensors: Tensors) -> Shape:
+    check(all(tensor.ndim <= 2 for tensor in tensors), "takes matrices, vectors and 0-dim tensors")
+    shapes = [at_least(tensor.shape, 2) for tensor in tensors]
+    return sum((rows for rows, _ in shapes), 0), sum((columns for _, columns in shapes), 0)
+
+
+# --- padding -------------------------------------------------------------------------------------------------
+
+
+def padded(shape: Sequence[Dim], pad: Sequence[Size]) -> PartialShape:
+    """Sizes with what is added (or, where negative, taken away) before and after, from the last dimension on."""
+    check(len(pad) % 2 == 0, f"{len(pad)} pads; they come in pairs")
+    check(len(pad) <= 2 * len(shape), f"{len(pad) // 2} padded dimensions of {len(shape)}")
+    sizes: list[Dim | None] = list(shape)
+    for index in range(len(pad) // 2):
+        before, after = pad[2 * index : 2 * index + 2]
+        old = shape[-1 - index]
+        if isinstance(before, NumberMeta) or isinstance(after, NumberMeta):
+            sizes[-1 - index] = None
+            continue
+        new = old + before + after
+        check(is_negative(new) is not True, f"pad [{before}, {after}] leaves nothing of size {old}")
+        sizes[-1 - index] = new
+    return tuple(sizes)
+
+
+@shape_rule("aten.constant_pad_nd")
+def constant_pad_nd(self: TensorMeta, pad: list[Size]) -> PartialShape:
+    for index, amount in enumerate(pad[: 2 * self.ndim]):
+        size = self.shape[-1 - index // 2]
+        check(
+            isinstance(amount, NumberMeta) or may_be_at_most(-amount, size), f"pad {amount} cuts more than {size}"
+        )
+    return padded(self.shape, pad)
+
+
+LIMITS = {"reflect": lambda size: size - 1, "replicate": lambda size: inf, "circular": lambda size: size}  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]
+"""Most that a mode can add to either end of a dimension."""
+
+
+def edge_padded(self: TensorMeta, pad: Sequence[Size], mode: str) -> PartialShape:
+    """The shape after padding `[N, C, *]` or `[C, *]` by elements of the operand itself."""
+    count = len(pad) // 2
+    check(
+        len(pad) in (2, 4, 6) and self.ndim in (count + 1, count + 2),
+        f"{len(pad)} pads for {self.ndim} dimensions",
+    )
+    shape = padded(self.shape, pad)
+    for index, amount in enumerate(pad):
+        size = self.shape[-1 - index // 2]
+        if isinstance(amount, int) and isinstance(size, int):
+            check(amount <= LIMITS[mode](size), f"{mode} pad {amount} of a dimension of size {size}")
+    check(0 not in shape[-count:] and 0 not in self.shape[1:], f"{shape_text(self.shape)} padded is empty")
+    return shape
+
+
+@shape_rule("aten.pad")
+def pad(self: TensorMeta, pad: list[Size], mode: str, value: float | None) -> PartialShape:
+    if mode == "constant":
+        return constant_pad_nd(self, pad)
+    check(mode in LIMITS, f"mode '{mode}' is not one of constant, {', '.join(LIMITS)}")
+    check(value is None or value == 0, f"mode '{mode}' takes no value")
+    return edge_padded(self, pad, mode)
+
+
+def _register_pads() -> None:
+    for dims in (1, 2, 3):
+        for name, mode in (("reflection", "reflect"), ("replication", "replicate")):
+            _pad_rule(f"aten.{name}_pad{dims}d", dims, mode)
+
+
+def _pad_rule(name: str, dims: int, mode: str) -> None:
+    @shape_rule(name)
+    def rule(self: TensorMeta, padding: list[Size]) -> PartialShape:  # pyright: ignore[reportUnusedFunction]
+        check(len(padding) == 2 * dims, f"takes {2 * dims} pads, not {len(padding)}")
+        return edge_padded(self, padding, mode)
+
+
+_register_pads()
