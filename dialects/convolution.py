@@ -25,8 +25,8 @@ class Window:
         """(stride, padding, dilation, output padding) of each of `count` dimensions; checks them."""
         check_positive("stride", self.stride)
         check_positive("dilation", self.dilation)
-        check(min(self.padding) >= 0, f"negative padding {list(self.padding)}")
-        check(min(self.output_padding) >= 0, f"negative output_padding {list(self.output_padding)}")
+        check(all(pad >= 0 for pad in self.padding), f"negative padding {list(self.padding)}")
+        check(all(pad >= 0 for pad in self.output_padding), f"negative output_padding {list(self.output_padding)}")
         lists = vars(self)
         for name, values in lists.items():
             check(len(values) in (1, count), f"{name} {list(values)} must be one number or {count}")

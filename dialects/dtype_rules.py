@@ -479,7 +479,7 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
             operands = {name: names.get(taken, taken) for name in taking}
             operands |= {name: names.get(fixed_, fixed_) for name, fixed_ in fixed.items()}
             for name, allowed in row_numbers.items():
-                operands[name] = "N" + "".join(dtype.name[0] for dtype in allowed)
+                operands[name] = f"N{variable[1:]}_{name}"
                 aliases[operands[name]] = allowed
             rows.append(Row(operands, tuple(names.get(ret, ret) for ret in row_returns)))
     operands_key = entry.get("operands")

@@ -63,22 +63,20 @@ def _category(value: Tensor | Number) -> Category:
 # --- one operand ---------------------------------------------------------------------------------------------
 
 
-@shape_rule(
-    *(
-        f"aten.{name}"
-        for name in (
-            "mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs sign "
-            "sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh "
-            "tanh asinh acosh atanh erf erfc erfinv sigmoid logit relu relu6 hardsigmoid hardswish leaky_relu elu "
-            "selu celu silu mish softplus log_sigmoid threshold hardshrink softshrink ceil floor round "
-            "round.decimals trunc frac square clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar "
-            "gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar "
-            "bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy "
-            "clone alias detach detach_ contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj "
-            "_conj deg2rad rad2deg sinc"
-        ).split()
-    )
-)
+UNARY = """
+    mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs
+    sign sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh
+    cosh tanh asinh acosh atanh erf erfc erfinv sigmoid logit relu relu6 hardsigmoid hardswish
+    leaky_relu elu selu celu silu mish softplus log_sigmoid threshold hardshrink softshrink ceil floor
+    round round.decimals trunc frac square clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar
+    gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar
+    bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy
+    clone alias detach detach_ contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj
+    _conj deg2rad rad2deg sinc
+"""
+
+
+@shape_rule(*(f"aten.{name}" for name in UNARY.split()))
 def unary(self: TensorMeta) -> Shape:
     return self.shape
 
@@ -130,18 +128,16 @@ def feature_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
 # --- several operands ----------------------------------------------------------------------------------------
 
 
-@shape_rule(
-    *(
-        f"aten.{name}"
-        for name in (
-            "mul.Tensor div.Tensor floor_divide remainder.Tensor fmod.Tensor atan2 minimum maximum fmin fmax "
-            "eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor "
-            "bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor "
-            "bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot "
-            "copysign.Tensor logaddexp logaddexp2 gcd"
-        ).split()
-    )
-)
+BINARY = """
+    mul.Tensor div.Tensor floor_divide remainder.Tensor fmod.Tensor atan2 minimum maximum fmin fmax
+    eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
+    bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
+    bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
+    copysign.Tensor logaddexp logaddexp2 gcd
+"""
+
+
+@shape_rule(*(f"aten.{name}" for name in BINARY.split()))
 def binary(self: Tensor, other: Tensor) -> Shape:
     return broadcast_shapes(self.shape, other.shape)
 

@@ -50,6 +50,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect
 from xdsl_exir.dialects.sym_ops import SYM_OPS
+from xdsl_exir.locations import text_of
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
@@ -153,11 +154,13 @@ MAYBE_ALIASES: dict[str, Callable[[g.TensorMeta, g.TensorMeta], bool]] = {
 
 @lru_cache(maxsize=4096)
 def location_of(stack_trace: str) -> LocationAttr:
-    """The innermost source line of a stack trace."""
+    """The innermost line of a stack trace that is the user's: not generated, nor of PyTorch's own modules."""
     frames = [frame for frame in g.parse_stack_trace(stack_trace) if not frame.file.startswith("<")]
     if not frames:
         return UnknownLoc()
-    return FileLineColLoc(StringAttr(frames[-1].file), IntAttr(frames[-1].line), IntAttr(0))
+    own = [frame for frame in frames if "/site-packages/torch/" not in frame.file]
+    frame = (own or frames)[-1]
+    return FileLineColLoc(StringAttr(frame.file), IntAttr(frame.line), IntAttr(0))
 
 
 @dataclass
@@ -374,8 +377,7 @@ def _is_known(target: str) -> bool:
 
 
 def _frame_text(node: g.Node) -> str:
-    frame = node.frame
-    return f"{frame.file}:{frame.line}" if frame else ""
+    return text_of(location_of(node.stack_trace))
 
 
 def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:

@@ -79,17 +79,24 @@ def as_operand(value: Any) -> Operand:
     return Operand(NUMBER_DTYPE[category], 0)
 
 
-def promoted(op: OperatorOp, arguments: dict[str, Any], returns: tuple[DType, ...]) -> dict[str, Any]:
-    """Arguments with those that promote in the computation dtype, integers as the floats that the results are."""
+def promoted(
+    op: OperatorOp, arguments: dict[str, Any], returns: tuple[DType, ...], raw: bool = False
+) -> dict[str, Any]:
+    """Arguments with those that promote in the computation dtype, integers as the floats that the results are.
+
+    Reduced floats come as float32, unless `raw`.
+    """
+    rest = arguments if raw else {name: raise_precision(value) for name, value in arguments.items()}
     rule = op.SPEC.dtype_rule
     names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
+    if not names:
+        return rest
     values = [item for name in names for item in _items(arguments[name])]
     dtype = result_type(tuple(as_operand(value) for value in values))
     if returns and returns[0].category > Category.INT >= dtype.category:
         dtype = returns[0]
-    target = opmath(dtype.numpy)
-    cast = {name: _cast(arguments[name], target) for name in names}
-    return {name: raise_precision(value) for name, value in arguments.items()} | cast
+    target = dtype.numpy if raw else opmath(dtype.numpy)
+    return rest | {name: _cast(arguments[name], target) for name in names}
 
 
 def _items(value: Any) -> list[Any]:
@@ -128,7 +135,7 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
     arguments = op.arguments(lambda value: held[value])
     returns = return_dtypes(op)
     if entry.options["promote"]:
-        arguments = promoted(op, arguments, returns)
+        arguments = promoted(op, arguments, returns, entry.options["raw"])
     elif not entry.options["raw"]:
         arguments = {name: raise_precision(value) for name, value in arguments.items()}
     results = entry.call({**arguments, "out": returns, "rng": rng})

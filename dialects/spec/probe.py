@@ -17,14 +17,27 @@ import os
 import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, DtypeError, DtypeRule, Operand, dtype_set, expand
+from xdsl_exir.dialects.dtype_rules import (
+    DTYPE_SETS,
+    NAMED_RULES,
+    NUMBER_DTYPE,
+    NUMBER_RULES,
+    RETURN_RULES,
+    DtypeError,
+    DtypeRule,
+    Operand,
+    dtype_set,
+    expand,
+    participants,
+    result_type,
+)
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.schema import Argument, FunctionSchema
 from xdsl_exir.dialects.spec import OperatorSpec, specs
@@ -329,9 +342,13 @@ class Probe:
         }
 
     def try_(self, seen: tuple[Seen, ...]) -> tuple[DType, ...] | None:
-        """Runs the kernel with slots cast."""
-        if seen in self.observed:
-            return self.observed[seen]
+        """Runs the kernel with slots cast, and notes what it says."""
+        if seen not in self.observed:
+            self.observed[seen] = self.run(seen)
+        return self.observed[seen]
+
+    def run(self, seen: tuple[Seen, ...]) -> tuple[DType, ...] | None:
+        """Dtypes of the results with slots cast; None where PyTorch refuses them."""
         arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments.items()}
         for slot, choice in zip(self.slots, seen, strict=True):
             if slot.index is None:
@@ -341,8 +358,7 @@ class Probe:
                     arguments[slot.name] = list(arguments[slot.name])
                 arguments[slot.name][slot.index] = slot.cast(choice)
         result = run(self.op, (), arguments)
-        self.observed[seen] = None if result is None else self._dtypes(result)
-        return self.observed[seen]
+        return None if result is None else self._dtypes(result)
 
     def _dtypes(self, result: tuple[Any, ...]) -> tuple[DType, ...] | None:
         """Dtypes of the tensor results; None where the IR has none of them or they differ within a list."""
@@ -408,7 +424,8 @@ class Probe:
         for tier, dtypes in ((1, PROBED), (0, NUMBER_DTYPE.values())):
             base = self.alike(dt.Float)
             lowered = Operand(dt.Float, tier)
-            if slot.is_tensor and slot.tier == 2 and self.try_((*base[:i], lowered, *base[i + 1 :])) is not None:
+            trial = (*base[:i], lowered, *base[i + 1 :])
+            if slot.is_tensor and slot.tier == 2 and self.run(trial) is not None:
                 choices = (*choices, *(Operand(dtype, tier) for dtype in dtypes))
         return choices
 
@@ -451,53 +468,171 @@ def probes(names: Sequence[str]) -> dict[str, list[Probe]]:
 
 Entry = dict[str, Any]
 """A dtype rule as it stands in edge.yaml."""
-Case = tuple[dict[str, Any], tuple[DType, ...] | None]
-"""Arguments as a rule sees them, and the dtypes of the results (None where PyTorch refuses)."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One observation, in the words of `DtypeRule.infer`."""
+
+    arguments: dict[str, Any]
+    given: tuple[DType, ...] | None
+    """Dtypes of the results, None where PyTorch refuses the arguments."""
+    numbers: frozenset[str]
+    """Arguments that are tensors, but here are Python numbers: rules speak of these only where they promote."""
+
+    def operands(self, names: Collection[str]) -> list[Operand]:
+        """The operands of some arguments, lists spread out."""
+        given = [self.arguments[name] for name in names if self.arguments.get(name) is not None]
+        return [operand for item in given for operand in (item if isinstance(item, tuple) else (item,))]
 
 
 def cases(probe: Probe) -> list[Case]:
-    """What was observed, in the words of `DtypeRule.infer`."""
-    exotic_too = all(probe.observed.get(probe.alike(dtype)) is not None for dtype in EXOTIC)
+    """What was observed. Dtypes beyond the twelve count where the operator takes all of them."""
+    exotic = all(probe.observed.get(probe.alike(dtype)) is not None for dtype in EXOTIC)
     found: list[Case] = []
     for seen, given in probe.observed.items():
         arguments: dict[str, Any] = dict(probe.flags)
+        numbers: set[str] = set()
         for slot, choice in zip(probe.slots, seen, strict=True):
             arguments[slot.name] = choice if slot.index is None else (*arguments.get(slot.name, ()), choice)
-        if exotic_too or not any(dtype in EXOTIC for dtype in _dtypes_of(seen)):
-            found.append((arguments, given))
+            if slot.is_tensor and isinstance(choice, Operand) and choice.tier == 0:
+                numbers.add(slot.name)
+        dtypes = {item.dtype if isinstance(item, Operand) else item for item in seen}
+        if exotic or dtypes.isdisjoint(EXOTIC):
+            found.append(Case(arguments, given, frozenset(numbers)))
     return found
 
 
-def _dtypes_of(seen: Iterable[Any]) -> Iterator[DType]:
-    for item in seen:
-        if isinstance(item, Operand | DType):
-            yield item.dtype if isinstance(item, Operand) else item
-
-
-def predicted(rule: DtypeRule, arguments: Mapping[str, Any]) -> tuple[DType, ...] | None:
+def predicted(rule: DtypeRule, case: Case) -> tuple[DType, ...] | None:
     """What a rule says of a call."""
     try:
-        return rule.infer(arguments)
+        return rule.infer(case.arguments)
     except DtypeError:
         return None
 
 
-def disagreements(rule: DtypeRule, observed: Iterable[Case], at_most: int | None = None) -> list[Case]:
+def disagreements(rule: DtypeRule, observed: Iterable[Case], at_most: float = float("inf")) -> list[Case]:
     """Cases of which a rule says something else. Stops when there are more than `at_most`."""
     found: list[Case] = []
-    for arguments, given in observed:
-        if predicted(rule, arguments) != given and not _number_for_tensor(rule, arguments):
-            found.append((arguments, given))
-            if at_most is not None and len(found) > at_most:
+    for case in observed:
+        if case.numbers.issubset(rule.promotes) and predicted(rule, case) != case.given:
+            found.append(case)
+            if len(found) > at_most:
                 break
     return found
 
 
-def _number_for_tensor(rule: DtypeRule, arguments: Mapping[str, Any]) -> bool:
-    """Whether a number stands for a tensor that does not promote: PyTorch makes it one of Double, Long or Bool."""
-    return any(
-        operand.tier == 0 and name not in rule.promotes and operand.dtype in NUMBER_DTYPE.values() and name in _TENSORS[rule.func]
-        for name, argument in arguments.items()
-        for operand in (argument if isinstance(argument, tuple) else (argument,))
-        if isinstance(operand, Operand)
-    )
+def set_names(dtypes: Collection[DType]) -> str | list[str]:
+    """The shortest way to write a set of dtypes: one of DTYPE_SETS, a few of them, single names for what is left."""
+    left = set(dtypes)
+    names: list[str] = []
+    for name, members in sorted(DTYPE_SETS.items(), key=lambda item: -len(item[1])):
+        if left.issuperset(members) or (not names and left == set(members)):
+            names.append(name)
+            left -= set(members)
+    names += [dtype.name for dtype in dt.DTYPES if dtype in left]
+    return names[0] if len(names) == 1 and names[0] in DTYPE_SETS else names
+
+
+def fit(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Case]]:
+    """The rule of the short form that agrees best with what was observed, and where it does not."""
+    accepted = [case for case in observed if case.given is not None]
+    best: Entry = {}
+    left = observed
+    for entry in candidates(spec, accepted):
+        found = disagreements(expand(spec.schema, entry), observed, len(left) - 1 if best else len(left))
+        if not best or len(found) < len(left):
+            best, left = entry, found
+        if not left:
+            break
+    return best, left
+
+
+def candidates(spec: OperatorSpec, accepted: list[Case]) -> Iterator[Entry]:
+    """Entries that could describe the accepted cases, simple ones first."""
+    schema = spec.schema
+    by_dtype = any(argument.type.base == "ScalarType" for argument in schema.arguments)
+    rules = [name for name in NAMED_RULES if name.startswith("dtype") == by_dtype]
+    present = {name for case in accepted for name, value in case.arguments.items() if value is not None}
+    tensors = [argument.name for argument in schema.arguments if argument.type.is_tensor and argument.name in present]
+    for count in range(max(1, len(tensors))):
+        for own in itertools.combinations(reversed(tensors), count):
+            for rule in rules:
+                yield from completed(schema, rule, own, accepted)
+
+
+def completed(schema: FunctionSchema, rule: str, own: Sequence[str], accepted: list[Case]) -> Iterator[Entry]:
+    """Entries of a named rule, with the sets of dtypes that the accepted cases have."""
+    named = NAMED_RULES[rule]
+    taking = participants(schema, named, own)
+    head: Entry = {"func": f"{schema.namespace}::{schema.qualified_name.split('.', 1)[1]}", "rule": rule}
+    usable = [case for case in accepted if not case.numbers or (named.promotes and case.numbers.issubset(taking))]
+    computing: dict[int, DType] = {}
+    for case in usable:
+        operands = tuple(case.operands(taking))
+        if operands and named.promotes:
+            try:
+                computing[id(case)] = result_type(operands)
+            except DtypeError:
+                continue  # these do not promote, yet PyTorch takes them
+        elif operands:
+            computing[id(case)] = operands[0].dtype
+    by_itself = [case for case in usable if case.arguments.get("dtype") is None]
+    types = {computing[id(case)] for case in by_itself if id(case) in computing}
+    dtype = {case.arguments["dtype"] for case in usable if case.arguments.get("dtype") is not None}
+    middle: Entry = {}
+    if not taking:
+        types = types or dtype
+    if types != set(PROBED) and types:
+        middle["types"] = set_names(types)
+    if dtype and dtype != types:
+        middle["dtype"] = set_names(dtype)
+    for name in reversed(own):
+        middle[name] = _listed(set_names({operand.dtype for case in usable for operand in case.operands([name])}))
+    for argument in schema.arguments:
+        if argument.type.base == "Scalar" and argument.name not in taking:
+            middle |= _number_rule(argument.name, usable, computing)
+    entry = head | middle
+    yield entry | _returns(schema, entry, usable)
+    if named.promotes and len(taking) > 1:
+        entry |= {"operands": set_names({operand.dtype for case in usable for operand in case.operands(taking)})}
+        yield entry | _returns(schema, entry, usable)
+
+
+def _listed(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names
+
+
+def _number_rule(name: str, usable: list[Case], computing: Mapping[int, DType]) -> Entry:
+    """What a number that does not promote may be: nothing to say, one of NUMBER_RULES, or fixed categories."""
+    pairs: set[tuple[Category, DType]] = set()
+    for case in usable:
+        for number in case.operands([name]):
+            dtype = computing.get(id(case), case.given[0] if case.given else None)
+            if dtype is not None:
+                pairs.add((dtype.category, number.dtype))
+    categories = {category for category, _ in pairs}
+    for rule, table in NUMBER_RULES.items():
+        if pairs == {(category, number) for category in categories for number in table[category]}:
+            return {} if rule == "Number" else {name: rule}
+    seen = {number for _, number in pairs}
+    return {name: [dtype.name for dtype in NUMBER_DTYPE.values() if dtype in seen]} if seen else {}
+
+
+def _returns(schema: FunctionSchema, entry: Entry, usable: list[Case]) -> Entry:
+    """The results that are not as the rule has them."""
+    rule = expand(schema, entry)
+    pairs = [(predicted(rule, case), case.given) for case in usable]
+    known = [(said, given) for said, given in pairs if said is not None and given is not None]
+    found: Entry = {}
+    for i in range(len(known[0][1]) if known else 0):
+        said_given = {(said[i], given[i]) for said, given in known}
+        if all(said is given for said, given in said_given):
+            continue
+        givens = {given for _, given in said_given}
+        for name, table in RETURN_RULES.items():
+            if all(table.get(said, said) is given for said, given in said_given):
+                found[f"__ret_{i}"] = name
+        if len(givens) == 1:
+            found[f"__ret_{i}"] = givens.pop().name
+    return found

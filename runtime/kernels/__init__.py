@@ -14,7 +14,8 @@ Registration says how floating-point operands arrive:
 - as a rule, float16 and bfloat16 come as float32 and results are rounded at the end, as PyTorch's CPU kernels compute;
 - `promote=True`: operands that promote by the operator's dtype rule come in its computation dtype (integers as
   float32 where the results are floating-point);
-- `raw=True`: as they are, for kernels that move elements and never compute with them.
+- `raw=True`: as they are, for kernels that move elements and never compute with them;
+- both: in the computation dtype itself, for kernels that compare or select.
 
 Arrays may be read-only and views of others: a kernel never writes to its arguments.
 """

@@ -8,18 +8,19 @@ from xdsl.ir import Attribute, Operation
 
 def location_text(op: Operation) -> str:
     """`model.py:12` of the line that an operation came from; empty where nothing is known."""
-    return _text(op.location)
+    return text_of(op.location)
 
 
-def _text(location: LocationAttr | Attribute) -> str:
+def text_of(location: LocationAttr | Attribute) -> str:
+    """`model.py:12` of a location; empty where it is unknown."""
     match location:
         case FileLineColLoc():
             return f"{location.filename.data}:{location.line.data}"
         case CallSiteLoc():
-            return _text(location.callee)
+            return text_of(location.callee)
         case NameLoc():
-            return _text(location.location)
+            return text_of(location.location)
         case FusedLoc():
-            return _text(location.locations.data[0]) if location.locations.data else ""  # pyright: ignore
+            return text_of(location.locations.data[0]) if location.locations.data else ""  # pyright: ignore
         case _:
             return ""

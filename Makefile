@@ -1,0 +1,53 @@
+# `make demo` and `make test` do all their set-up; nothing needs to be installed by hand but Python 3.11 and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test bench lint spec mlir clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python bench/digits/demo.py
+
+test: $(VENV)/.installed-dev mlir
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lit -v test/filecheck
+	$(BIN)/pytest -n 2
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/basedpyright
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python bench/compile_time.py
+
+# The operator spec and the stubs are made from PyTorch; tests check that they are up to date.
+spec: $(VENV)/.installed-dev
+	$(BIN)/python -m xdsl_exir.dialects.spec.harvest
+	$(BIN)/python -m xdsl_exir.dialects.spec.probe
+	$(BIN)/python -m xdsl_exir.dialects.stubs
+
+# MLIR's tools check that they read what we print. Where they cannot be installed, those tests say so and are skipped.
+mlir:
+	@command -v mlir-opt-22 > /dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq mlir-22-tools > /dev/null; } \
+	  || echo "mlir-opt-22 is not here and cannot be installed (Debian package mlir-22-tools): its tests are skipped"
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/pip pyproject.toml
+	@echo "setting up $(VENV) (once)"
+	@$(BIN)/pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/bin/pip pyproject.toml
+	@echo "setting up $(VENV) for development, PyTorch included (once)"
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[dev,torch]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info test/filecheck/Output

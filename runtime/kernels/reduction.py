@@ -1,0 +1,252 @@
+"""Kernels of reductions, scans and norms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.runtime.interpreter import opmath, to_dtype
+from xdsl_exir.runtime.kernels import Array, kernel
+
+Out = tuple[DType, ...]
+
+
+def axes_of(array: Array, dim: Sequence[int] | None) -> tuple[int, ...]:
+    """The axes of a `dim` argument, where None and the empty list are all; a 0-dim array has none."""
+    if not dim or array.ndim == 0:
+        return tuple(range(array.ndim))
+    return tuple(axis % array.ndim for axis in dim)
+
+
+def along(array: Array, dim: int | None, keepdim: bool, function: Callable[[Array, int], Array]) -> Array:
+    """Reduces along one axis, or with `dim` None over the array laid flat."""
+    if dim is None or array.ndim == 0:
+        result = function(array.reshape(-1), 0)
+        return result.reshape([1] * array.ndim) if keepdim else result
+    result = function(array, dim)
+    return np.expand_dims(result, dim) if keepdim else result
+
+
+def computed_in(array: Array, out: Out) -> Array:
+    """PyTorch casts to the result's dtype before it reduces."""
+    return to_dtype(to_dtype(array, out[0].numpy), opmath(out[0].numpy))
+
+
+# --- sums and products ---------------------------------------------------------------------------------------
+
+
+def reduce_sum(array: Array, axes: tuple[int, ...], keepdim: bool, out: Out) -> Array:
+    array = computed_in(array, out)
+    return np.sum(array, axis=axes, dtype=array.dtype, keepdims=keepdim)
+
+
+@kernel("aten.sum.dim_IntList")
+def sum_dims(self: Array, dim: Sequence[int] | None, keepdim: bool, out: Out) -> Array:
+    return reduce_sum(self, axes_of(self, dim), keepdim, out)
+
+
+@kernel("aten.mean.dim")
+def mean_dims(self: Array, dim: Sequence[int] | None, keepdim: bool, out: Out) -> Array:
+    axes = axes_of(self, dim)
+    total = reduce_sum(self, axes, keepdim, out)
+    return total / total.dtype.type(count(self, axes))
+
+
+@kernel("aten.mean")
+def mean(self: Array, out: Out) -> Array:
+    return mean_dims(self, None, False, out)
+
+
+@kernel("aten.prod")
+def prod(self: Array, out: Out) -> Array:
+    array = computed_in(self, out)
+    return np.prod(array, dtype=array.dtype)
+
+
+@kernel("aten.prod.dim_int")
+def prod_dim(self: Array, dim: int, keepdim: bool, out: Out) -> Array:
+    array = computed_in(self, out)
+    return np.prod(array, axis=axes_of(array, [dim]), dtype=array.dtype, keepdims=keepdim)
+
+
+def count(array: Array, axes: tuple[int, ...]) -> int:
+    """Number of elements that reduce to one."""
+    return math.prod(array.shape[axis] for axis in axes)
+
+
+# --- logic ---------------------------------------------------------------------------------------------------
+
+
+@kernel("aten.any", raw=True)
+def any_all(self: Array) -> Array:
+    return np.any(self != 0)
+
+
+@kernel("aten.any.dim", raw=True)
+def any_dim(self: Array, dim: int, keepdim: bool) -> Array:
+    return np.any(self != 0, axis=axes_of(self, [dim]), keepdims=keepdim)
+
+
+@kernel("aten.any.dims", raw=True)
+def any_dims(self: Array, dim: Sequence[int] | None, keepdim: bool) -> Array:
+    # Alone among reductions it takes an empty list at its word.
+    axes = () if dim == [] else axes_of(self, dim)
+    return np.any(self != 0, axis=axes, keepdims=keepdim)
+
+
+# --- extremes ------------------------------------------------------------------------------------------------
+
+
+@kernel("aten.amax")
+def amax(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
+    return np.max(self, axis=axes_of(self, dim), keepdims=keepdim)
+
+
+@kernel("aten.amin")
+def amin(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
+    return np.min(self, axis=axes_of(self, dim), keepdims=keepdim)
+
+
+@kernel("aten.max")
+def maximum_of_all(self: Array) -> Array:
+    return np.max(self)
+
+
+@kernel("aten.min")
+def minimum_of_all(self: Array) -> Array:
+    return np.min(self)
+
+
+@kernel("aten.argmax")
+def argmax(self: Array, dim: int | None, keepdim: bool) -> Array:
+    return along(self, dim, keepdim, np.argmax)
+
+
+@kernel("aten.argmin")
+def argmin(self: Array, dim: int | None, keepdim: bool) -> Array:
+    return along(self, dim, keepdim, np.argmin)
+
+
+@kernel("aten.max.dim")
+def max_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    return along(self, dim, keepdim, np.max), along(self, dim, keepdim, np.argmax)
+
+
+@kernel("aten.min.dim")
+def min_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    return along(self, dim, keepdim, np.min), along(self, dim, keepdim, np.argmin)
+
+
+@kernel("aten.median")
+def median(self: Array) -> Array:
+    if self.size == 0:
+        # PyTorch's answer for integers is the cast of NaN.
+        return np.array(np.nan if self.dtype.kind == "f" else np.iinfo(self.dtype).min)
+    return median_dim(self.reshape(-1), 0, False)[0]
+
+
+@kernel("aten.median.dim")
+def median_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The lower of two middle elements; NaN, and the first one's index, where there is one."""
+
+    def position(array: Array, axis: int) -> Array:
+        middle = np.take(np.argsort(array, axis=axis, kind="stable"), (array.shape[axis] - 1) // 2, axis=axis)
+        nan = np.isnan(array)
+        return np.where(nan.any(axis=axis), nan.argmax(axis=axis), middle)
+
+    indices = along(self, dim, True, position)
+    values = np.take_along_axis(np.atleast_1d(self), np.atleast_1d(indices), axis=dim).reshape(indices.shape)
+    if keepdim or self.ndim == 0:
+        return values, indices
+    return values.squeeze(dim), indices.squeeze(dim)
+
+
+# --- spread and norms ----------------------------------------------------------------------------------------
+
+
+def magnitude_squared(array: Array) -> Array:
+    return array.real**2 + array.imag**2 if array.dtype.kind == "c" else array * array
+
+
+@kernel("aten.var.correction")
+def var(self: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool) -> Array:
+    return var_mean(self, dim, correction, keepdim)[0]
+
+
+@kernel("aten.var_mean.correction")
+def var_mean(
+    self: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool
+) -> tuple[Array, Array]:
+    axes = axes_of(self, dim)
+    elements = count(self, axes)
+    average = np.sum(self, axis=axes, keepdims=True) / self.dtype.type(elements)
+    squares = magnitude_squared(self - average)
+    freedom = max(elements - (1 if correction is None else correction), 0)
+    spread = np.sum(squares, axis=axes, keepdims=keepdim) / squares.dtype.type(freedom)
+    return spread, average if keepdim else average.squeeze(axes)
+
+
+@kernel("aten.linalg_vector_norm")
+def vector_norm(self: Array, ord: float, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None) -> Array:
+    if dtype is not None:
+        self = to_dtype(self, dtype.numpy)
+    axes = axes_of(self, dim)
+    match ord:
+        case 0:
+            return np.sum(self != 0, axis=axes, keepdims=keepdim)
+        case 2:
+            return np.sqrt(np.sum(magnitude_squared(self), axis=axes, keepdims=keepdim))
+        case math.inf:
+            return np.max(np.abs(self), axis=axes, keepdims=keepdim)
+        case _ if ord == -math.inf:
+            return np.min(np.abs(self), axis=axes, keepdims=keepdim)
+        case _:
+            total = np.sum(np.abs(self) ** ord, axis=axes, keepdims=keepdim)
+            return total ** (1 / ord)
+
+
+# --- scans ---------------------------------------------------------------------------------------------------
+
+_ACCUMULATOR = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
+"""Scans add up in double precision, as PyTorch's do on CPUs."""
+
+
+@kernel("aten.cumsum")
+def cumsum(self: Array, dim: int, out: Out) -> Array:
+    return scan(np.cumsum, self, dim, out)
+
+
+@kernel("aten.cumprod")
+def cumprod(self: Array, dim: int, out: Out) -> Array:
+    return scan(np.cumprod, self, dim, out)
+
+
+def scan(function: Callable[..., Array], array: Array, dim: int, out: Out) -> Array:
+    array = computed_in(array, out)
+    accumulator = _ACCUMULATOR.get(array.dtype, array.dtype)
+    return function(np.atleast_1d(array), axis=dim, dtype=accumulator).reshape(array.shape)
+
+
+@kernel("aten.cummax")
+def cummax(self: Array, dim: int) -> tuple[Array, Array]:
+    return scan_extremes(np.maximum, self, dim)
+
+
+@kernel("aten.cummin")
+def cummin(self: Array, dim: int) -> tuple[Array, Array]:
+    return scan_extremes(np.minimum, self, dim)
+
+
+def scan_extremes(function: np.ufunc, array: Array, dim: int) -> tuple[Array, Array]:
+    """Running extremes, and where the last element equal to each stands."""
+    vector = np.atleast_1d(array)
+    values = function.accumulate(vector, axis=dim)
+    shape = [1] * vector.ndim
+    shape[dim] = -1
+    positions = np.arange(vector.shape[dim]).reshape(shape)
+    found = (vector == values) | np.isnan(vector)
+    indices = np.maximum.accumulate(np.where(found, positions, 0), axis=dim)
+    return values.reshape(array.shape), indices.reshape(array.shape)

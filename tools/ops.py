@@ -1,0 +1,74 @@
+"""`xdsl-exir ops`: browse the operator spec: schemas, dtype rows, and which stages know an operator."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+from typing import Any
+
+from xdsl_exir.dialects.spec import FAMILIES, OperatorSpec, find, specs
+from xdsl_exir.errors import SpecError
+
+
+def add_parser(subparsers: Any) -> None:
+    """Adds this command to the command line."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "ops", help="browse the operators", description=__doc__
+    )
+    parser.add_argument("patterns", nargs="*", help="names or patterns (aten.add.*); one name shows all about it")
+    parser.add_argument("--family", choices=FAMILIES, help="only operators of this family")
+    parser.add_argument("--tag", help="only operators with this tag (core, composite, view, ...)")
+    parser.set_defaults(function=run)
+
+
+def stages_of(spec: OperatorSpec) -> dict[str, bool]:
+    """Which stages know an operator."""
+    from xdsl_exir.dialects.meta import SHAPES
+    from xdsl_exir.runtime.kernels import KERNELS
+    from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+
+    return {
+        "shape rule": SHAPES.find(spec) is not None,
+        "decomposition": DECOMPOSITIONS.find(spec) is not None,
+        "kernel": KERNELS.find(spec) is not None,
+    }
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints one operator in full, or a line for each."""
+    patterns: list[str] = args.patterns
+    if len(patterns) == 1 and patterns[0] in specs():
+        show(find(patterns[0]))
+        return 0
+    selected = [
+        spec
+        for name, spec in specs().items()
+        if (not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
+        and args.family in (None, spec.family)
+        and (args.tag is None or args.tag in spec.tags)
+    ]
+    if not selected:
+        raise SpecError(f"no operator matches {' '.join(patterns) or 'this selection'}")
+    width = max(len(spec.qualified_name) for spec in selected)
+    for spec in selected:
+        known = ", ".join(stage for stage, has in stages_of(spec).items() if has)
+        rule = spec.dtype_rule.rule or "rows" if spec.dtype_rule else "-"
+        print(f"{spec.qualified_name:{width}}  {spec.family:13}  {rule:16}  {known}")
+    print(f"{len(selected)} operators", file=sys.stderr)
+    return 0
+
+
+def show(spec: OperatorSpec) -> None:
+    """Prints all that is known of an operator."""
+    from xdsl_exir.dialects.spec import dump
+
+    print(spec.schema_text)
+    print(f"family: {spec.family}")
+    print(f"tags: {', '.join(sorted(spec.tags)) or '-'}")
+    for stage, has in stages_of(spec).items():
+        print(f"{stage}: {'yes' if has else 'no'}")
+    rule = spec.dtype_rule
+    if rule is not None:
+        print(f"dtype rule: {rule.rule or 'rows of its own'}" + (f", promotes {', '.join(rule.promotes)}" if rule.promotes else ""))
+        print(dump(rule.to_yaml()), end="")
