@@ -150,5 +150,3 @@ def tril_indices(row: int, col: int, offset: int) -> Shape:
 @shape_rule("aten.triu_indices")
 def triu_indices(row: int, col: int, offset: int) -> Shape:
     return 2, row * col - tril_size(row, col, offset - 1)
-
-

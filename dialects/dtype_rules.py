@@ -184,7 +184,7 @@ class Row:
                 continue
             seen = dtypes[name]
             if not isinstance(seen, DType | tuple):
-                if str(seen) != variable:
+                if not _flag_matches(str(seen), variable):
                     return None
                 continue
             for dtype in seen if isinstance(seen, tuple) else (seen,):
@@ -197,6 +197,15 @@ class Row:
 
 ABSENT = "None"
 """The variable of a `dtype` argument that is not given."""
+NOT = "not "
+"""What begins a variable that excludes values of a flag: `not floor|trunc`."""
+
+
+def _flag_matches(value: str, variable: str) -> bool:
+    if variable.startswith(NOT):
+        return value not in variable.removeprefix(NOT).split("|")
+    return value == variable
+
 
 Argued: TypeAlias = "Operand | tuple[Operand, ...] | DType | str | bool | None"
 """What inference sees of an argument: an operand, a list of operands, a `dtype` argument, the value of a flag."""
@@ -356,6 +365,12 @@ NAMED_RULES: dict[str, NamedRule] = {
     "dtype_or_sum": NamedRule(
         [("I", ABSENT, "Long"), ("F", ABSENT, "F"), _BY_DTYPE], doc="the dtype argument, else sum"
     ),
+    "dtype_or_range": NamedRule(
+        [("I", ABSENT, "Long"), ("F", ABSENT, "F"), _BY_DTYPE],
+        True,
+        "the dtype argument, else sum of numbers",
+        True,
+    ),
     "dtype_or_scalar": NamedRule(
         [("T", ABSENT, "T"), _BY_DTYPE], True, "the dtype argument, else what the numbers promote to", True
     ),
@@ -409,26 +424,47 @@ def participants(schema: FunctionSchema, named: NamedRule, own: Collection[str])
 
 def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
     """A spec entry as a rule. Raises `SpecError` for one that is not of a known form or does not fit the schema."""
-    if "type_constraint" in entry:
-        return _explicit(entry)
-    rules = [_short({"func": entry["func"], **case}, schema) for case in entry.get("when", ())]
-    rules.append(_short(entry, schema))
-    # Variables of the cases are told apart by a number in front.
-    if len(rules) == 1:
-        return rules[0]
+    rest = {name: value for name, value in entry.items() if name != "when"}
+    cases: Sequence[Mapping[str, Any]] = entry.get("when", ())
+    if not cases:
+        return _plain(schema, rest)
+    flags = {argument.name for argument in schema.arguments if argument.type.base in ("bool", "str")}
+    excluded: dict[str, list[str]] = {}
+    rules: list[tuple[DtypeRule, dict[str, str]]] = []
+    for case in cases:
+        held = {name: str(value) for name, value in case.items() if name in flags}
+        if len(held) != 1:
+            raise SpecError(f"{entry['func']}: a case must name one flag")
+        own = {name: value for name, value in case.items() if name not in flags}
+        rules.append((_plain(schema, {"func": entry["func"], **own}), held))
+        for name, value in held.items():
+            excluded.setdefault(name, []).append(value)
+    rules.append((_plain(schema, rest), {name: NOT + "|".join(values) for name, values in excluded.items()}))
+    return _joined(rules)
+
+
+def _plain(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
+    return _explicit(entry) if "type_constraint" in entry else _short(entry, schema)
+
+
+def _joined(rules: Sequence[tuple[DtypeRule, Mapping[str, str]]]) -> DtypeRule:
+    """One rule of several, each with what flags it holds for. Their variables are told apart by a number."""
+    last = rules[-1][0]
     aliases = dict(_DTYPE_ALIASES)
     rows: list[Row] = []
-    for index, rule in enumerate(rules):
-        renamed = {variable: f"{variable}_{index}" for variable in rule.aliases if variable not in aliases}
-        aliases |= {renamed[variable]: rule.aliases[variable] for variable in renamed}
+    for index, (rule, flags) in enumerate(rules):
+        names = {
+            variable: f"{variable}_{index}" for variable in rule.aliases if variable not in _DTYPE_ALIASES
+        }
+        aliases |= {name: rule.aliases[variable] for variable, name in names.items()}
         for row in rule.rows:
-            operands = {name: renamed.get(variable, variable) for name, variable in row.operands.items()}
-            rows.append(Row(operands, tuple(renamed.get(ret, ret) for ret in row.returns)))
-    return replace(rules[-1], aliases=aliases, rows=tuple(rows), _memo={})
+            operands = {name: names.get(variable, variable) for name, variable in row.operands.items()}
+            rows.append(Row({**operands, **flags}, tuple(names.get(ret, ret) for ret in row.returns)))
+    return DtypeRule(last.func, aliases, tuple(rows), last.promotes, last.rule, last.operands)
 
 
 _DTYPE_ALIASES = {dtype.name: (dtype,) for dtype in dt.DTYPES}
-_KEYS = ("func", "rule", "types", "operands", "when")
+_KEYS = ("func", "rule", "types", "operands")
 
 
 def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
@@ -444,11 +480,9 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
         if name not in kinds:
             raise SpecError(f"{entry['func']}: no argument '{name}'")
     taking = participants(schema, named, own)
-    numbers = {name: "Number" for name in kinds if kinds[name] == "Scalar" and name not in taking}
-    numbers |= {name: value for name, value in own.items() if _is_number_rule(value)}
-    flags = {name: str(value) for name, value in own.items() if kinds[name] in ("bool", "str")}
-    sets = {name: dtype_set(own[name]) for name in own if name not in numbers and name not in flags}
-    numbers = {name: rule for name, rule in numbers.items() if name not in sets}
+    sets = {name: dtype_set(value) for name, value in own.items() if not _is_number_rule(value)}
+    numbers = {name: "Number" for name in kinds if kinds[name] == "Scalar" and name not in (*taking, *sets)}
+    numbers |= {name: value for name, value in own.items() if name not in sets}
 
     types = dtype_set(entry.get("types", "All"))
     ranges = {

@@ -434,6 +434,7 @@ class OperatorOp(IRDLOperation):
 
     def __init__(
         self,
+        /,  # operators have arguments named `self`
         *args: Value,
         result_types: Sequence[Attribute] | None = None,
         attributes: Mapping[str, Attribute] | None = None,

@@ -38,3 +38,13 @@ def randint_low(low: Size, high: Size, size: list[Size]) -> PartialShape:
 @shape_rule("aten.randperm")
 def randperm(n: Size) -> PartialShape:
     return only_sizes([n])
+
+
+@shape_rule("aten.randint_like")
+def randint_like(self: TensorMeta, high: Size) -> PartialShape:
+    return randint_low(0, high, list(self.shape))
+
+
+@shape_rule("aten.randint_like.low_dtype")
+def randint_like_low(self: TensorMeta, low: Size, high: Size) -> PartialShape:
+    return randint_low(low, high, list(self.shape))

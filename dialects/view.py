@@ -8,7 +8,6 @@ counts as other than 1, as in `torch.export`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import TypeAlias
 
 from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
@@ -117,6 +116,11 @@ def flatten(self: TensorMeta, start_dim: int, end_dim: int) -> Shape:
     start, end = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
     check(start <= end, "start_dim comes after end_dim")
     return (*self.shape[:start], prod(self.shape[start : end + 1]), *self.shape[end + 1 :])
+
+
+@shape_rule("aten.ravel")
+def ravel(self: TensorMeta) -> Shape:
+    return (numel(self.shape),)
 
 
 @shape_rule("aten.unflatten.int")
@@ -261,12 +265,12 @@ def movedim_order(rank: int, source: Sequence[int], destination: Sequence[int]) 
     return [target[dim] if dim in target else next(rest) for dim in range(rank)]
 
 
-@shape_rule("aten.movedim.int")
+@shape_rule("aten.movedim.int", "aten.moveaxis.int")
 def movedim(self: TensorMeta, source: int, destination: int) -> Shape:
     return tuple(self.shape[dim] for dim in movedim_order(self.ndim, [source], [destination]))
 
 
-@shape_rule("aten.movedim.intlist")
+@shape_rule("aten.movedim.intlist", "aten.moveaxis.intlist")
 def movedim_list(self: TensorMeta, source: list[int], destination: list[int]) -> Shape:
     return tuple(self.shape[dim] for dim in movedim_order(self.ndim, source, destination))
 
@@ -522,6 +526,13 @@ def tensor_split(self: TensorMeta, sections: Size, dim: int) -> list[PartialShap
     return parts(self, dim, [(self.shape[dim] + (count - 1 - i)) // count for i in range(count)])
 
 
+@shape_rule("aten.tensor_split.indices")
+def tensor_split_indices(self: TensorMeta, indices: list[Size], dim: int) -> list[PartialShape]:
+    dim = sliced_dim(self, dim)
+    bounds = zip([0, *indices], [*indices, None], strict=True)
+    return parts(self, dim, [slice_size(self.shape[dim], start, end, 1) for start, end in bounds])
+
+
 @shape_rule("aten.unbind.int")
 def unbind(self: TensorMeta, dim: int) -> list[Shape]:
     dim = sliced_dim(self, dim)
@@ -552,7 +563,9 @@ def unfold(self: TensorMeta, dimension: int, size: int, step: int) -> Shape:
     return (*self.shape[:dim], (available - size) // step + 1, *self.shape[dim + 1 :], size)
 
 
-def strided_shape(self: TensorMeta, size: list[Size], stride: list[Size], offset: Size | None) -> PartialShape:
+def strided_shape(
+    self: TensorMeta, size: list[Size], stride: list[Size], offset: Size | None
+) -> PartialShape:
     check(len(size) == len(stride), f"{len(size)} sizes and {len(stride)} strides")
     known = only_sizes(size)
     only_sizes(stride)
@@ -645,7 +658,8 @@ def stack(tensors: Tensors, dim: int) -> Shape:
     dim = wrap_dim(dim, len(first) + 1)
     for tensor in tensors[1:]:
         check(
-            same_shape(first, tensor.shape), f"shapes {shape_text(first)} and {shape_text(tensor.shape)} differ"
+            same_shape(first, tensor.shape),
+            f"shapes {shape_text(first)} and {shape_text(tensor.shape)} differ",
         )
     return (*first[:dim], len(tensors), *first[dim:])
 
@@ -703,13 +717,14 @@ def constant_pad_nd(self: TensorMeta, pad: list[Size]) -> PartialShape:
     for index, amount in enumerate(pad[: 2 * self.ndim]):
         size = self.shape[-1 - index // 2]
         check(
-            isinstance(amount, NumberMeta) or may_be_at_most(-amount, size), f"pad {amount} cuts more than {size}"
+            isinstance(amount, NumberMeta) or may_be_at_most(-amount, size),
+            f"pad {amount} cuts more than {size}",
         )
     return padded(self.shape, pad)
 
 
-LIMITS = {"reflect": lambda size: size - 1, "replicate": lambda size: inf, "circular": lambda size: size}  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]
-"""Most that a mode can add to either end of a dimension."""
+LIMITS = {"reflect": -1, "replicate": MAX_INT, "circular": 0}
+"""Most that a mode can add to either end of a dimension, beyond the dimension's size."""
 
 
 def edge_padded(self: TensorMeta, pad: Sequence[Size], mode: str) -> PartialShape:
@@ -723,7 +738,7 @@ def edge_padded(self: TensorMeta, pad: Sequence[Size], mode: str) -> PartialShap
     for index, amount in enumerate(pad):
         size = self.shape[-1 - index // 2]
         if isinstance(amount, int) and isinstance(size, int):
-            check(amount <= LIMITS[mode](size), f"{mode} pad {amount} of a dimension of size {size}")
+            check(amount <= size + LIMITS[mode], f"{mode} pad {amount} of a dimension of size {size}")
     check(0 not in shape[-count:] and 0 not in self.shape[1:], f"{shape_text(self.shape)} padded is empty")
     return shape
 
@@ -737,17 +752,13 @@ def pad(self: TensorMeta, pad: list[Size], mode: str, value: float | None) -> Pa
     return edge_padded(self, pad, mode)
 
 
-def _register_pads() -> None:
-    for dims in (1, 2, 3):
-        for name, mode in (("reflection", "reflect"), ("replication", "replicate")):
-            _pad_rule(f"aten.{name}_pad{dims}d", dims, mode)
-
-
-def _pad_rule(name: str, dims: int, mode: str) -> None:
-    @shape_rule(name)
-    def rule(self: TensorMeta, padding: list[Size]) -> PartialShape:  # pyright: ignore[reportUnusedFunction]
+def _padding_rule(name: str, mode: str, dims: int) -> None:
+    @shape_rule(f"aten.{name}_pad{dims}d")
+    def padding_rule(self: TensorMeta, padding: list[Size]) -> PartialShape:  # pyright: ignore[reportUnusedFunction]
         check(len(padding) == 2 * dims, f"takes {2 * dims} pads, not {len(padding)}")
         return edge_padded(self, padding, mode)
 
 
-_register_pads()
+for _dims in (1, 2, 3):
+    _padding_rule("reflection", "reflect", _dims)
+    _padding_rule("replication", "replicate", _dims)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-from xdsl_exir.dialects.dtypes import BY_NAME, DType
+from xdsl_exir.dialects.dtypes import BY_NAME, BY_SERIALIZED_CODE, DType
 from xdsl_exir.errors import LoadError
 from xdsl_exir.importers.graph import (
     CustomObj,
@@ -441,30 +441,8 @@ def _make(build: Callable[[T], Any], decode: Decoder[T]) -> Decoder[Any]:
 
 # The schema: dtypes, tensors, symbolic numbers
 
-_SCALAR_TYPES = {
-    1: "Byte",
-    2: "Char",
-    3: "Short",
-    4: "Int",
-    5: "Long",
-    6: "Half",
-    7: "Float",
-    8: "Double",
-    9: "ComplexHalf",
-    10: "ComplexFloat",
-    11: "ComplexDouble",
-    12: "Bool",
-    13: "BFloat16",
-    28: "UInt16",
-    29: "Float8_e4m3fn",
-    30: "Float8_e5m2",
-    31: "Float8_e4m3fnuz",
-    32: "Float8_e5m2fnuz",
-    33: "Float8_e8m0fnu",
-    34: "UInt32",
-    35: "UInt64",
-}
-"""The file format's own codes, not c10's: they part after Bool."""
+_UNSUPPORTED = {9: "ComplexHalf", 33: "Float8_e8m0fnu"}
+_SCALAR_TYPES = {code: dtype.name for code, dtype in BY_SERIALIZED_CODE.items()} | _UNSUPPORTED
 
 _LAYOUTS = {
     1: Layout("sparse_coo"),

@@ -119,7 +119,7 @@ class Method:
             if kwargs:
                 raise InputError("this program's calling convention is not known; give flat inputs by position")
             return self.flat(args)
-        leaves = pytree.flatten_call(args, kwargs, convention.in_spec)
+        leaves = pytree.flatten_call(args, kwargs, convention.in_spec, convention.arg_names)
         inputs: list[Any] = []
         for leaf, slot in zip(leaves, convention.inputs, strict=True):
             if not slot.is_constant:

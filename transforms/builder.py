@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import LocationAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xdsl_exir.dialects.dtype_rules import Operand, result_type
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.dtypes import Category, DType, Float
 from xdsl_exir.dialects.exir import (
     ORIGIN,
     ConstantOp,
@@ -48,6 +48,16 @@ def sizes(aten: Namespace, value: SSAValue) -> list[int | SSAValue]:
         size if isinstance(size, int) else aten.sym_size.int(value, dim)
         for dim, size in enumerate(meta(value).shape)
     ]
+
+
+def cast(aten: Namespace, value: SSAValue, dtype: DType) -> SSAValue:
+    """A tensor as one of this dtype."""
+    return value if meta(value).dtype is dtype else aten._to_copy(value, dtype=dtype)
+
+
+def opmath(dtype: DType) -> DType:
+    """The dtype that PyTorch computes in: Float for shorter floats."""
+    return Float if dtype.category is Category.FLOAT and dtype.bits < 32 else dtype
 
 
 def results_of(op: OperatorOp) -> Results:

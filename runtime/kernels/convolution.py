@@ -110,5 +110,3 @@ def convolution(
         padded = np.pad(input, margins) if any(paddings) else input
         result = forward(padded, weight, strides, dilations, groups)
     return result if bias is None else result + bias.reshape(-1, *(1 for _ in range(count)))
-
-

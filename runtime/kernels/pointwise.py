@@ -20,7 +20,7 @@ Number: TypeAlias = bool | int | float | complex
 
 
 def exp2(self: Array) -> Array:
-    return np.exp(self * np.log(2).astype(self.real.dtype)) if self.dtype.kind == "c" else np.exp2(self)
+    return np.power(self.dtype.type(2), self) if self.dtype.kind == "c" else np.exp2(self)
 
 
 def rsqrt(self: Array) -> Array:
@@ -35,22 +35,18 @@ def sigmoid(self: Array) -> Array:
     return 1 / (1 + np.exp(-self))
 
 
-def erf(self: Array) -> Array:
-    from scipy import special
+def special(name: str) -> Callable[[Array], Array]:
+    """A function of scipy.special, imported when first called."""
 
-    return special.erf(self)
+    def compute(self: Array) -> Array:
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+        return getattr(special, name)(self)
+
+    return compute
 
 
-def erfc(self: Array) -> Array:
-    from scipy import special
-
-    return special.erfc(self)
-
-
-def erfinv(self: Array) -> Array:
-    from scipy import special
-
-    return special.erfinv(self)
+erf = special("erf")
 
 
 def sign(self: Array) -> Array:
@@ -91,8 +87,8 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "acosh": np.arccosh,
     "atanh": np.arctanh,
     "erf": erf,
-    "erfc": erfc,
-    "erfinv": erfinv,
+    "erfc": special("erfc"),
+    "erfinv": special("erfinv"),
     "sigmoid": sigmoid,
     "neg": np.negative,
     "abs": np.abs,
@@ -242,13 +238,9 @@ def pow_scalar(self: Array, exponent: Array) -> Array:
     if is_integer(self) and exponent < 0:
         raise ExirError("integers to negative integer powers are not allowed")
     # sqrt(-inf) is NaN and sqrt(-0.0) is -0.0, which general powers are not.
-    match exponent:
-        case 0.5:
-            return np.sqrt(self)
-        case -0.5:
-            return rsqrt(self)
-        case _:
-            return pow(self, exponent)
+    special_cases = {0.5: np.sqrt, -0.5: rsqrt}
+    power = special_cases.get(exponent.item())
+    return pow(self, exponent) if power is None else power(self)
 
 
 def shift(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import prod
+from typing import Any, cast
 
 import numpy as np
 
@@ -51,7 +53,8 @@ def sliding(
     count = len(sizes)
     options = [pair(option, count) for option in (kernel_size, stride or kernel_size, padding, dilation)]
     for size, taps, step, pad, spread in zip(sizes, *options, strict=True):
-        starts = np.arange(window_count(size, taps, step, pad, spread, ceil_mode)) * step - pad
+        windows = cast(int, window_count(size, taps, step, pad, spread, ceil_mode))
+        starts = np.arange(windows) * step - pad
         result.append(Windows(starts + np.arange(taps)[:, None] * spread, size))
     return result
 
@@ -60,11 +63,19 @@ def adaptive(sizes: Sequence[int], output_size: Sequence[int]) -> list[Windows]:
     """Windows that divide the input evenly: number i of n covers from floor(i size / n) to ceil((i + 1) size / n)."""
     result: list[Windows] = []
     for size, count in zip(sizes, pair(output_size, len(sizes)), strict=True):
-        number = np.arange(count)
+        number: Array = np.arange(count)
         starts, ends = number * size // count, -(-(number + 1) * size // count)
-        coordinates = starts + np.arange(max(ends - starts, default=0))[:, None]
+        coordinates = starts + np.arange(max(ends - starts, default=1))[:, None]
         result.append(Windows(np.where(coordinates < ends, coordinates, size), size))
     return result
+
+
+def grid(combine: np.ufunc, lines: Sequence[Array]) -> Array:
+    """A plane (or volume) of which each element combines those of its coordinates in the lines."""
+    return reduce(combine, np.meshgrid(*lines, indexing="ij", sparse=True))
+
+
+# --- maxima --------------------------------------------------------------------------------------------------
 
 
 def max_of(image: Array, windows: Sequence[Windows]) -> tuple[Array, Array]:
@@ -72,18 +83,97 @@ def max_of(image: Array, windows: Sequence[Windows]) -> tuple[Array, Array]:
 
     As in PyTorch the first of equal ones, and the last NaN if there is one.
     """
-    count = len(windows)
-    axes = range(-count, 0)
-    sizes = [window.coordinates.shape[1] for window in windows]
-    # Along each dimension a window's coordinates count in steps of what comes after it.
-    steps = [prod(window.size for window in windows[axis + 1 :]) for axis in range(count)]
-    grids = [
-        [line.reshape(-1, *(1 for _ in range(-axis - 1))) for line in window.clipped]
-        for axis, window in zip(axes, windows, strict=True)
+    sizes = tuple(window.size for window in windows)
+    planes = image.reshape(*image.shape[: -len(sizes)], prod(sizes))
+
+    def flat(lines: Sequence[Array]) -> Array:
+        return np.ravel_multi_index(np.meshgrid(*lines, indexing="ij"), sizes)
+
+    place = flat([np.take_along_axis(w.clipped, w.inside.argmax(0)[None], 0)[0] for w in windows])
+    reached = grid(np.logical_and, [np.any(window.inside, 0) for window in windows])
+    best = np.where(reached, planes.take(place, -1), lowest(image.dtype))
+    place = np.broadcast_to(place, best.shape)
+    for tap in product(*(zip(window.clipped, window.inside, strict=True) for window in windows)):
+        lines, inside = zip(*tap, strict=True)
+        here = flat(lines)
+        value = planes.take(here, -1)
+        better = grid(np.logical_and, inside) & ((value > best) | (value != value))
+        best, place = np.where(better, value, best), np.where(better, here, place)
+    return best, place
+
+
+def lowest(dtype: np.dtype[Any]) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+@kernel("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
+def max_pool_with_indices(
+    self: Array,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+) -> tuple[Array, Array]:
+    sizes = self.shape[-len(kernel_size) :]
+    return max_of(self, sliding(sizes, kernel_size, stride, padding, dilation, ceil_mode))
+
+
+@kernel("aten.adaptive_max_pool2d")
+def adaptive_max_pool(self: Array, output_size: list[int]) -> tuple[Array, Array]:
+    return max_of(self, adaptive(self.shape[-2:], output_size))
+
+
+# --- averages ------------------------------------------------------------------------------------------------
+
+
+def sum_along(image: Array, axis: int, window: Windows) -> Array:
+    """The sum of each window along one dimension, counted from the end."""
+    total: Array = np.zeros((), image.dtype)
+    for at, inside in zip(window.clipped, window.inside, strict=True):
+        mask = inside.reshape(-1, *(1 for _ in range(-axis - 1)))
+        total = total + np.where(mask, image.take(at, axis), total.dtype.type(0))
+    return total
+
+
+def sum_of(image: Array, windows: Sequence[Windows]) -> Array:
+    """The sum of each window: along one dimension after the other."""
+    for axis, window in zip(range(-len(windows), 0), windows, strict=True):
+        image = sum_along(image, axis, window)
+    return image
+
+
+def divide(total: Array, count: Array) -> Array:
+    """The quotient, of integers rounded towards zero."""
+    if total.dtype.kind != "i":
+        return total / count.astype(total.dtype)
+    quotient, rest = np.divmod(total, count)
+    return quotient + ((rest != 0) & (quotient < 0))
+
+
+@kernel("aten.avg_pool2d", "aten.avg_pool3d")
+def avg_pool(
+    self: Array,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Array:
+    count = len(kernel_size)
+    windows = sliding(self.shape[-count:], kernel_size, stride, padding, [1], ceil_mode)
+    if divisor_override is not None:
+        return divide(sum_of(self, windows), np.array(divisor_override))
+    counts = [
+        # Padding counts, but not what ceil_mode reaches beyond it.
+        (window.coordinates < window.size + pad).sum(0) if count_include_pad else window.inside.sum(0)
+        for window, pad in zip(windows, pair(padding, count), strict=True)
     ]
-    insides = [
-        [line.reshape(-1, *(1 for _ in range(-axis - 1))) for line in window.inside]
-        for axis, window in zip(axes, windows, strict=True)
-    ]
-    del steps, grids, insides, sizes
-    raise NotImplementedError
+    return divide(sum_of(self, windows), grid(np.multiply, counts))
+
+
+@kernel("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
+def adaptive_avg_pool(self: Array, output_size: list[int]) -> Array:
+    windows = adaptive(self.shape[-len(output_size) :], output_size)
+    return divide(sum_of(self, windows), grid(np.multiply, [window.inside.sum(0) for window in windows]))

@@ -54,6 +54,8 @@ class CallingConvention:
     out_spec: TreeSpec
     inputs: tuple[Slot, ...]
     outputs: tuple[Slot, ...]
+    arg_names: tuple[str, ...] | None = None
+    """Names of the arguments, which may then be given by position or by name."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,8 @@ def convention_of(graph: ExportedGraph) -> CallingConvention:
         if spec.kind in ("user_output", "loss_output")
     )
     signature = graph.signature
-    return CallingConvention(load(signature.in_spec), load(signature.out_spec), inputs, outputs)
+    specs = load(signature.in_spec), load(signature.out_spec)
+    return CallingConvention(*specs, inputs, outputs, signature.forward_arg_names)
 
 
 def load(path: str | os.PathLike[str]) -> Program:

@@ -1,0 +1,255 @@
+"""Kernels of operators that pick, place and order elements.
+
+Indices are checked as PyTorch checks them: where it takes no negative ones, NumPy's wrapping would give wrong numbers
+silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xdsl_exir.errors import ExirError
+from xdsl_exir.runtime.kernels import Array, kernel
+
+
+def check_index(index: Array, size: int, wraps: bool = False) -> Array:
+    """The index, if all of it is in range. Raises `ExirError` otherwise; negative ones are if it `wraps`."""
+    outside = (index < (-size if wraps else 0)) | (index >= size)
+    if outside.any():
+        raise ExirError(f"index {index[outside].flat[0]} is out of range for a dimension of size {size}")
+    return index
+
+
+@kernel("aten.embedding", raw=True)
+def embedding(weight: Array, indices: Array) -> Array:
+    return weight[check_index(indices, weight.shape[0])]
+
+
+@kernel("aten.index_select", raw=True)
+def index_select(self: Array, dim: int, index: Array) -> Array:
+    source = np.atleast_1d(self)
+    picked = source.take(check_index(index.reshape(-1), source.shape[dim]), dim)
+    return picked if self.ndim else picked.reshape(())
+
+
+# --- index tensors of the result's rank ----------------------------------------------------------------------
+
+
+def along(index: Array, dim: int) -> tuple[Array, ...]:
+    """The index tuple that picks by `index` along one dimension and by position along the others."""
+    positions: list[Array] = list(np.indices(index.shape, sparse=True))
+    positions[dim] = index
+    return tuple(positions)
+
+
+@kernel("aten.gather", raw=True)
+def gather(self: Array, dim: int, index: Array) -> Array:
+    if index.size == 0:
+        return np.zeros(index.shape, self.dtype)
+    source, places = np.atleast_1d(self), np.atleast_1d(index)
+    check_index(places, source.shape[dim])
+    return source[along(places, dim)].reshape(index.shape)
+
+
+def scattered(self: Array, dim: int, index: Array, src: Array, combine: np.ufunc | None = None) -> Array:
+    """A copy of `self` in which elements of `src` stand at their indices, or are combined with what stands there."""
+    result = np.atleast_1d(self).copy()
+    if index.size:
+        places, values = np.atleast_1d(index), np.atleast_1d(src)
+        at = along(check_index(places, result.shape[dim]), dim)
+        values = values[tuple(map(slice, places.shape))]
+        if combine is None:
+            result[at] = values
+        else:
+            combine.at(result, at, values)
+    return result.reshape(self.shape)
+
+
+@kernel("aten.scatter.src", raw=True)
+def scatter_src(self: Array, dim: int, index: Array, src: Array) -> Array:
+    return scattered(self, dim, index, src)
+
+
+@kernel("aten.scatter.value", raw=True)
+def scatter_value(self: Array, dim: int, index: Array, value: Any) -> Array:
+    return scattered(self, dim, index, np.full(index.shape, value).astype(self.dtype))
+
+
+@kernel("aten.scatter_add", raw=True)
+def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
+    return scattered(self, dim, index, src, np.add)
+
+
+COMBINE = {
+    "sum": np.add,
+    "mean": np.add,
+    "prod": np.multiply,
+    "amax": np.maximum,
+    "amin": np.minimum,
+}
+"""How `scatter_reduce` combines elements, by the name of the reduction."""
+
+
+@kernel("aten.scatter_reduce.two", raw=True)
+def scatter_reduce(self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool) -> Array:
+    combine = COMBINE[reduce]
+    if not include_self:
+        # Where something is scattered to, start from what changes nothing.
+        self = scattered(self, dim, index, np.full(index.shape, neutral(reduce, self.dtype), self.dtype))
+    result = scattered(self, dim, index, src, combine)
+    if reduce != "mean":
+        return result
+    ones = np.ones(index.shape, np.int64)
+    base = np.full(self.shape, int(include_self))
+    count = np.maximum(scattered(base, dim, index, ones, np.add), 1)
+    if result.dtype.kind in "iu":
+        return result // count
+    return result / count.astype(result.dtype)
+
+
+def neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
+    """The element that a reduction of other elements does not depend on."""
+    if reduce == "prod":
+        return 1
+    if reduce in ("sum", "mean"):
+        return 0
+    if dtype.kind == "b":
+        return reduce == "amin"
+    if dtype.kind in "iu":
+        bounds = np.iinfo(dtype)
+        return bounds.min if reduce == "amax" else bounds.max
+    return -np.inf if reduce == "amax" else np.inf
+
+
+# --- advanced indexing ---------------------------------------------------------------------------------------
+
+
+def index_tuple(self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
+    """PyTorch's list of indices as NumPy's: None keeps a dimension, a mask is the positions that it holds."""
+    result: list[Any] = []
+    for index in indices:
+        if index is None:
+            result.append(slice(None))
+        elif index.dtype in (np.bool_, np.uint8):
+            result += index.nonzero()
+        else:
+            result.append(check_index(index, self.shape[len(result)], wraps=True))
+    return tuple(result)
+
+
+@kernel("aten.index.Tensor", raw=True)
+def index(self: Array, indices: list[Array | None]) -> Array:
+    return self[index_tuple(self, indices)]
+
+
+@kernel("aten.index_put", raw=True)
+def index_put(self: Array, indices: list[Array | None], values: Array, accumulate: bool) -> Array:
+    result = self.copy()
+    if accumulate:
+        np.add.at(result, index_tuple(self, indices), values)
+    else:
+        result[index_tuple(self, indices)] = values
+    return result
+
+
+@kernel("aten.masked_select", raw=True)
+def masked_select(self: Array, mask: Array) -> Array:
+    self, mask = np.broadcast_arrays(self, mask)
+    return self[mask]
+
+
+@kernel("aten.masked_scatter", raw=True)
+def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
+    shape = np.broadcast_shapes(self.shape, mask.shape)
+    result, mask = np.broadcast_to(self, shape).copy(), np.broadcast_to(mask, shape)
+    count = np.count_nonzero(mask)
+    if source.size < count:
+        raise ExirError(f"masked_scatter: {source.size} elements in source for {count} places")
+    result[mask] = source.reshape(-1)[:count]
+    return result
+
+
+@kernel("aten.nonzero", raw=True)
+def nonzero(self: Array) -> Array:
+    if self.ndim == 0:
+        return np.zeros((int(self.astype(np.bool_)), 0), np.int64)
+    return np.stack(self.nonzero(), -1)
+
+
+@kernel("aten.one_hot")
+def one_hot(self: Array, num_classes: int) -> Array:
+    """Decomposed but where the number of classes is to be found in the data."""
+    if num_classes == -1:
+        num_classes = int(self.max()) + 1
+    return check_index(self, num_classes)[..., None] == np.arange(num_classes)
+
+
+# --- order ---------------------------------------------------------------------------------------------------
+
+
+def argsort(array: Array, axis: int, descending: bool) -> Array:
+    """The stable order along an axis. NaN counts as the greatest."""
+    if not descending:
+        return array.argsort(axis, kind="stable")
+    # Ascending from the back, read from the back: greatest first, equal ones in their order.
+    last = array.shape[axis] - 1
+    return np.flip(last - np.flip(array, axis).argsort(axis, kind="stable"), axis)
+
+
+def ordered(self: Array, dim: int, descending: bool, count: int | None = None) -> tuple[Array, Array]:
+    """The first `count` elements in order along a dimension, and where they stood."""
+    array = np.atleast_1d(self)
+    order = argsort(array, dim, descending)
+    order = order.take(range(order.shape[dim] if count is None else count), dim)
+    values = np.take_along_axis(array, order, dim)
+    return (values, order) if self.ndim else (values.reshape(()), order.reshape(()))
+
+
+@kernel("aten.sort", "aten.sort.stable")
+def sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    return ordered(self, dim, descending)
+
+
+@kernel("aten.topk")
+def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Array, Array]:
+    return ordered(self, dim, largest, k)
+
+
+def search(boundaries: Array, values: Array, right: bool) -> Array:
+    """Where values belong among boundaries that ascend along the last axis: after those less, or `right` after equals.
+
+    PyTorch's binary search, step for step, so that it goes the same way where NaNs or disorder mislead it.
+    """
+    start = np.zeros(values.shape, np.int64)
+    end = np.full(values.shape, boundaries.shape[-1])
+    while (searching := start < end).any():
+        middle = (start + end) // 2
+        at = np.minimum(middle, boundaries.shape[-1] - 1)
+        if boundaries.ndim == 1:
+            boundary = boundaries[at]
+        else:
+            boundary = np.take_along_axis(boundaries, at, -1)
+        before = ~(boundary > values if right else boundary >= values)
+        start = np.where(searching & before, middle + 1, start)
+        end = np.where(searching & ~before, middle, end)
+    return start
+
+
+@kernel("aten.searchsorted.Tensor")
+def searchsorted(
+    sorted_sequence: Array, self: Array, right: bool, side: str | None, sorter: Array | None
+) -> Array:
+    if side == "left" and right:
+        raise ExirError("searchsorted: side='left' contradicts right=True")
+    if sorter is not None:
+        check_index(sorter, sorted_sequence.shape[-1])
+        sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
+    return search(sorted_sequence, np.asarray(self), right or side == "right")
+
+
+@kernel("aten.bucketize.Tensor")
+def bucketize(self: Array, boundaries: Array, right: bool) -> Array:
+    return search(boundaries, np.asarray(self), right)

@@ -1,0 +1,85 @@
+"""Kernels of random operators. They draw from the run's generator, so a run with a seed can be repeated.
+
+Distributions are PyTorch's, the numbers are not: its generators are others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.runtime.kernels import Array, kernel
+
+DTypes = tuple[DType, ...]
+Shape = list[int] | tuple[int, ...]
+
+UNIFORM_BITS = {dt.Half: 11, dt.BFloat16: 8}
+"""Random bits of a uniform number of the shorter dtypes: all multiples of 2^-bits below 1 are exact in them."""
+
+
+def uniform(rng: np.random.Generator, size: Shape, dtype: DType) -> Array:
+    """Uniform numbers within 0 (included) and 1 (excluded)."""
+    if dtype.category is Category.COMPLEX:
+        return rng.random(size) + 1j * rng.random(size)
+    if dtype in UNIFORM_BITS:
+        scale = 1 << UNIFORM_BITS[dtype]
+        return rng.integers(0, scale, size) / scale
+    return rng.random(size, dtype.numpy)
+
+
+def normal(rng: np.random.Generator, size: Shape, dtype: DType) -> Array:
+    """Standard normal numbers; complex ones have variance 1, half of it in each part."""
+    if dtype.category is Category.COMPLEX:
+        return (rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2)
+    return rng.standard_normal(size, np.float64 if dtype is dt.Double else np.float32)
+
+
+@kernel("aten.rand")
+def rand(size: list[int], out: DTypes, rng: np.random.Generator) -> Array:
+    return uniform(rng, size, out[0])
+
+
+@kernel("aten.rand_like", raw=True)
+def rand_like(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
+    return uniform(rng, self.shape, out[0])
+
+
+@kernel("aten.randn")
+def randn(size: list[int], out: DTypes, rng: np.random.Generator) -> Array:
+    return normal(rng, size, out[0])
+
+
+@kernel("aten.randn_like", raw=True)
+def randn_like(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
+    return normal(rng, self.shape, out[0])
+
+
+@kernel("aten.randint")
+def randint(high: int, size: list[int], rng: np.random.Generator) -> Array:
+    return rng.integers(0, high, size)
+
+
+@kernel("aten.randint.low")
+def randint_low(low: int, high: int, size: list[int], rng: np.random.Generator) -> Array:
+    return rng.integers(low, high, size)
+
+
+@kernel("aten.randint_like", raw=True)
+def randint_like(self: Array, high: int, rng: np.random.Generator) -> Array:
+    return rng.integers(0, high, self.shape)
+
+
+@kernel("aten.randint_like.low_dtype", raw=True)
+def randint_like_low(self: Array, low: int, high: int, rng: np.random.Generator) -> Array:
+    return rng.integers(low, high, self.shape)
+
+
+@kernel("aten.randperm")
+def randperm(n: int, rng: np.random.Generator) -> Array:
+    return rng.permutation(n)
+
+
+@kernel("aten.bernoulli.p", raw=True)
+def bernoulli(self: Array, p: float, rng: np.random.Generator) -> Array:
+    return rng.random(self.shape) < p
