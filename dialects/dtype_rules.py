@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
@@ -495,11 +495,9 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
     aliases = dict(_DTYPE_ALIASES) | {f"T_{name}": dtypes for name, dtypes in sets.items()}
     rows: list[Row] = []
     for taken, dtype_argument, given in named.rows:
-        fixed = (
-            dict(flags)
-            | {name: f"T_{name}" for name in sets}
-            | ({"dtype": dtype_argument} if dtype_argument else {})
-        )
+        fixed = {name: f"T_{name}" for name in sets}
+        if dtype_argument:
+            fixed["dtype"] = dtype_argument
         # The variable that decides: the participants', or that of `dtype` where there is one.
         leading = dtype_argument if dtype_argument == "D" else taken
         returns = [
@@ -511,7 +509,7 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
                 aliases[taken] = ranges[taken]
             names = {leading: variable}
             operands = {name: names.get(taken, taken) for name in taking}
-            operands |= {name: names.get(fixed_, fixed_) for name, fixed_ in fixed.items()}
+            operands |= {name: names.get(kept, kept) for name, kept in fixed.items()}
             for name, allowed in row_numbers.items():
                 operands[name] = f"N{variable[1:]}_{name}"
                 aliases[operands[name]] = allowed

@@ -73,6 +73,17 @@ def parse_dim(parser: AttrParser) -> Dim:
         parser.raise_error(str(error), start, parser.pos)
 
 
+def parse_optional_string(parser: AttrParser) -> str | None:
+    """Reads a string literal; xDSL's lexer takes one with escapes beyond ASCII for bytes."""
+    encoded = parser.parse_optional_bytes_literal()
+    return parser.parse_optional_str_literal() if encoded is None else encoded.decode()
+
+
+def parse_string(parser: AttrParser) -> str:
+    """Reads a string literal that must stand here."""
+    return parser.expect(lambda: parse_optional_string(parser), "string literal expected")
+
+
 # --- tensors -------------------------------------------------------------------------------------------------
 
 CPU = "cpu"
@@ -117,7 +128,7 @@ class ShapeAttr(Data[Layout]):
                 else:
                     parser.parse_punctuation("=")
                     if keyword == "device":
-                        device = parser.parse_str_literal()
+                        device = parse_string(parser)
                     else:
                         order = parser.parse_comma_separated_list(
                             parser.Delimiter.SQUARE, parser.parse_integer
@@ -334,7 +345,7 @@ class InputAttr(Data[InputSpec]):
             kind = InputKind(parser.parse_keyword_in([kind.value for kind in InputKind]))
             target, persistent = "", True
             if parser.parse_optional_punctuation(","):
-                target = parser.parse_str_literal()
+                target = parse_string(parser)
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("transient")
                 persistent = False
@@ -360,7 +371,7 @@ class OutputAttr(Data[OutputSpec]):
     def parse_parameter(cls, parser: AttrParser) -> OutputSpec:
         with parser.in_angle_brackets():
             kind = OutputKind(parser.parse_keyword_in([kind.value for kind in OutputKind]))
-            target = parser.parse_str_literal() if parser.parse_optional_punctuation(",") else ""
+            target = parse_string(parser) if parser.parse_optional_punctuation(",") else ""
         return OutputSpec(kind, target)
 
     def print_parameter(self, printer: Printer) -> None:
@@ -389,7 +400,7 @@ class OriginAttr(Data[Origin]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Origin:
         with parser.in_angle_brackets():
-            parts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
+            parts = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: parse_string(parser))
         if len(parts) != 3:
             parser.raise_error("an origin is a node, an operator and a module path")
         return Origin(*parts)
@@ -409,9 +420,11 @@ class RangeAttr(Data[tuple[int | None, int | None]]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[int | None, int | None]:
         def bound() -> int | None:
-            if parser.parse_optional_punctuation("-") and parser.parse_optional_keyword("inf"):
+            negative = parser.parse_optional_punctuation("-") is not None
+            if parser.parse_optional_keyword("inf"):
                 return None
-            return None if parser.parse_optional_keyword("inf") else parser.parse_integer()
+            value = parser.parse_integer(allow_negative=False)
+            return -value if negative else value
 
         with parser.in_angle_brackets():
             low = bound()
@@ -562,10 +575,10 @@ class NumberOp(IRDLOperation):
         value = parser.expect(lambda: parse_optional_number(parser), "number expected")
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        op = cls(value)
-        op.results[0] = parser.parse_type()
-        op.attributes.update(attributes)
-        return op
+        # The type is kept as it was written, for the verifier to judge.
+        return cls.create(
+            properties={"value": number_attr(value)}, attributes=attributes, result_types=[parser.parse_type()]
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

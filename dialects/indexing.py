@@ -138,12 +138,10 @@ def take_along_dim(self: TensorMeta, indices: TensorMeta, dim: int | None) -> Sh
     if dim is None:
         return (numel(indices.shape),)
     check(
-        self.ndim == indices.ndim,
-        f"self {shape_text(self.shape)} and indices {shape_text(indices.shape)} must be of one rank",
+        self.ndim == indices.ndim > 0,
+        f"self {shape_text(self.shape)} and indices {shape_text(indices.shape)} must be of one rank, at least 1",
     )
     dim = wrap_dim(dim, self.ndim)
-    if not self.shape:
-        return ()
     common = broadcast_shapes(replaced(self.shape, dim, 1), replaced(indices.shape, dim, 1))
     return replaced(common, dim, indices.shape[dim])
 

@@ -136,6 +136,7 @@ def as_meta(type: Attribute) -> TensorMeta | NumberMeta | Dim:
 
 
 SYM_CATEGORY = {SymIntType: Category.INT, SymFloatType: Category.FLOAT, SymBoolType: Category.BOOL}
+EXPR_CATEGORY = {"int": Category.INT, "float": Category.FLOAT, "bool": Category.BOOL}
 
 
 def as_operand(value: Any) -> Operand | tuple[Operand, ...] | DType | None:
@@ -148,7 +149,7 @@ def as_operand(value: Any) -> Operand | tuple[Operand, ...] | DType | None:
             assert category is not None
             return Operand(NUMBER_DTYPE[category], 0)
         case Expr():
-            return Operand(NUMBER_DTYPE[Category.INT], 0)
+            return Operand(NUMBER_DTYPE[EXPR_CATEGORY[value.kind]], 0)
         case list() | tuple():
             items = [as_operand(item) for item in value if item is not None]  # pyright: ignore[reportUnknownVariableType]
             return tuple(item for item in items if isinstance(item, Operand))
@@ -157,9 +158,11 @@ def as_operand(value: Any) -> Operand | tuple[Operand, ...] | DType | None:
 
 
 def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DType, ...]:
-    """Dtypes of the results by the operator's rule. Raises `DtypeError`."""
+    """Dtypes of the results by the operator's rule. Raises `DtypeError`, `MetaError` where it has no rule."""
     rule = spec.dtype_rule
     if rule is None:
+        if any(ret.type.is_tensor for ret in spec.schema.returns):
+            raise MetaError(f"{spec.qualified_name} has no dtype rule")
         return ()
     seen: dict[str, Operand | tuple[Operand, ...] | DType | None] = {}
     for name in rule.constrained:
@@ -173,6 +176,17 @@ def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DTy
         raise DtypeError(f"{spec.qualified_name}: {error}") from None
 
 
+def numbers_as_tensors(spec: OperatorSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments with the expressions of symbolic numbers in tensor positions read as 0-dim numbers."""
+    numbers: dict[str, NumberMeta] = {}
+    for argument in spec.schema.arguments:
+        if argument.type.is_tensor and isinstance(value := arguments.get(argument.name), Expr | int):
+            operand = as_operand(value)
+            assert isinstance(operand, Operand)
+            numbers[argument.name] = NumberMeta(operand.dtype)
+    return {**arguments, **numbers} if numbers else arguments
+
+
 def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list[Attribute | None]:
     """Types of the results, from the operator's arguments with types in place of values.
 
@@ -182,6 +196,7 @@ def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list
     entry = SHAPES.find(spec)
     if entry is None:
         raise MetaError(f"{spec.qualified_name} has no shape rule")
+    arguments = numbers_as_tensors(spec, arguments)
     dtypes = result_dtypes(spec, arguments)
     try:
         given = entry.call(arguments)

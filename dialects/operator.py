@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BytesAttr,
     DenseArrayBase,
     IntegerAttr,
     StringAttr,
@@ -64,6 +65,7 @@ from xdsl_exir.dialects.exir import (
     number_category,
     number_value,
     parse_optional_number,
+    parse_optional_string,
     print_number,
     tensor_meta,
 )
@@ -94,7 +96,20 @@ def _dtype(value: Value) -> DType:
     return value if isinstance(value, DType) else dt.BY_CODE[value]
 
 
-NORMALISE: dict[str, Callable[[Value], Value]] = {"float": _float, "ScalarType": _dtype, "bool": bool}
+MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+"""By c10::MemoryFormat's values, as schema defaults write them."""
+
+
+def _memory_format(value: Value) -> str:
+    return MEMORY_FORMATS[value] if isinstance(value, int) else value
+
+
+NORMALISE: dict[str, Callable[[Value], Value]] = {
+    "float": _float,
+    "ScalarType": _dtype,
+    "MemoryFormat": _memory_format,
+    "bool": bool,
+}
 """How a constant of a base type is brought to its one Python form."""
 
 
@@ -131,9 +146,13 @@ def to_attr(base: str, value: Value) -> Attribute:
 def from_attr(base: str, attr: Attribute) -> Value:
     """The constant of an attribute made by `to_attr`. Raises `VerifyException` for another attribute."""
     if base in STRINGS:
-        if not isinstance(attr, StringAttr):
-            raise VerifyException(f"expected a string, got {attr}")
-        return attr.data
+        match attr:
+            case StringAttr():
+                return attr.data
+            case BytesAttr():  # how xDSL reads a string with escapes beyond ASCII
+                return attr.data.decode()
+            case _:
+                raise VerifyException(f"expected a string, got {attr}")
     if base == "ScalarType":
         if attr not in dt.BY_MLIR_TYPE:
             raise VerifyException(f"expected a dtype, got {attr}")
@@ -805,7 +824,7 @@ def _parse_value(parser: Parser, pending: list[UnresolvedOperand]) -> Value:
         return items
     if parser.parse_optional_keyword("none"):
         return None
-    text = parser.parse_optional_str_literal()
+    text = parse_optional_string(parser)
     if text is not None:
         return text
     number = parse_optional_number(parser)

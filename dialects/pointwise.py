@@ -88,8 +88,8 @@ def add_scalar(self: Tensor, other: Number, alpha: Number) -> Shape:
 
 
 @shape_rule("aten.div.Scalar_mode")
-def div_scalar(self: Tensor, rounding_mode: str | None) -> Shape:
-    check_rounding(rounding_mode)
+def div_scalar(self: Tensor, other: Number, rounding_mode: str | None) -> Shape:
+    check_rounding([self, other], rounding_mode)
     return self.shape
 
 
@@ -110,6 +110,11 @@ def hardtanh(self: TensorMeta, min_val: Number, max_val: Number) -> Shape:
 def clamp(self: TensorMeta, min: Number | None, max: Number | None) -> Shape:
     check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
     return self.shape
+
+
+@shape_rule("aten.view_as_real")
+def view_as_real(self: TensorMeta) -> Shape:
+    return (*self.shape, 2)
 
 
 @shape_rule("aten.dropout")
@@ -150,13 +155,16 @@ def add(self: Tensor, other: Tensor, alpha: Number) -> Shape:
 
 @shape_rule("aten.div.Tensor_mode")
 def div(self: Tensor, other: Tensor, rounding_mode: str | None) -> Shape:
-    check_rounding(rounding_mode)
+    check_rounding([self, other], rounding_mode)
     return broadcast_shapes(self.shape, other.shape)
 
 
-def check_rounding(mode: str | None) -> None:
+def check_rounding(operands: Sequence[Tensor | Number], mode: str | None) -> None:
     """Raises `MetaError` for a rounding mode that division does not have."""
     check(mode in (None, "trunc", "floor"), f"rounding_mode is '{mode}', not None, 'trunc' or 'floor'")
+    # The dtype rule gives integers, as both modes do.
+    floating = any(_category(operand) > Category.INT for operand in operands)
+    check(mode is not None or floating, "division of integers without rounding is aten.div.Tensor")
 
 
 @shape_rule("aten.pow.Tensor_Tensor")

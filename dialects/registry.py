@@ -33,6 +33,12 @@ class Entry(Generic[F]):
         return self.function(*leading, **{name: arguments[name] for name in self.parameters})
 
 
+def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of a function's parameters."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
 class Registry(Generic[F]):
     """One stage's functions by operator name."""
 
@@ -48,13 +54,17 @@ class Registry(Generic[F]):
         self._entries: dict[str, Entry[F]] = {}
         self._loaded: set[str] = set()
 
-    def register(self, *names: str, **options: Any) -> Callable[[F], F]:
-        """Decorator: the function serves the operators named (`aten.add.Tensor`). The last registration counts."""
+    def register(
+        self, *names: str, parameters: tuple[str, ...] | None = None, **options: Any
+    ) -> Callable[[F], F]:
+        """Decorator: the function serves the operators named (`aten.add.Tensor`). The last registration counts.
+
+        `parameters` are the arguments it gets by name, those of its signature if not given.
+        """
 
         def decorate(function: F) -> F:
-            code = function.__code__
-            count = code.co_argcount + code.co_kwonlyargcount
-            entry = Entry(function, code.co_varnames[self.leading : count], options)
+            asked = parameters_of(function)[self.leading :] if parameters is None else parameters
+            entry = Entry(function, asked, options)
             for name in names:
                 self._check(name, entry)
                 self._entries[name] = entry

@@ -40,6 +40,13 @@ def may_be_at_most(a: Dim, b: Dim) -> bool:
     return provably(apply("le", a, b)) is not False
 
 
+def is_at_most(a: Dim, b: Dim) -> bool:
+    """Whether a <= b is certain."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a <= b
+    return provably(apply("le", a, b)) is True
+
+
 def divides(divisor: Dim, size: Dim) -> bool:
     """Whether a size may be a multiple of another: False only where it is disproved."""
     return divisor != 0 and same_size(size % divisor, 0)
@@ -388,22 +395,28 @@ def repeat_interleave(self: TensorMeta, repeats: Size, dim: int | None) -> Parti
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
-def clamped(bound: Dim, size: Dim) -> Dim:
-    """A slice's bound as position: negative ones count from the end, all are within 0 and the size."""
-    negative = is_negative(bound)
-    if negative:
-        return max_(bound + size, 0)
-    if negative is None:
-        bound = max_(apply("where", apply("lt", bound, 0), bound + size, bound), 0)
-    return size if bound == MAX_INT or provably_le(size, bound) else min_(bound, size)
-
-
 MAX_INT = (1 << 63) - 1
 """The bound by which PyTorch says: to the end."""
 
 
-def provably_le(a: Dim, b: Dim) -> bool:
-    return provably(apply("le", a, b)) is True
+def smaller(a: Dim, b: Dim) -> Dim:
+    """The smaller of two sizes, without `min` where it is known."""
+    return a if is_at_most(a, b) else b if is_at_most(b, a) else min_(a, b)
+
+
+def larger(a: Dim, b: Dim) -> Dim:
+    """The larger of two sizes, without `max` where it is known."""
+    return b if is_at_most(a, b) else a if is_at_most(b, a) else max_(a, b)
+
+
+def clamped(bound: Dim, size: Dim) -> Dim:
+    """A slice's bound as position: negative ones count from the end, all are within 0 and the size."""
+    negative = is_negative(bound)
+    if negative is None:
+        bound = apply("where", apply("lt", bound, 0), bound + size, bound)
+    elif negative:
+        bound = bound + size
+    return size if bound == MAX_INT else smaller(larger(bound, 0), size)
 
 
 def slice_size(size: Dim, start: Size | None, end: Size | None, step: Size) -> Dim | None:
@@ -415,9 +428,7 @@ def slice_size(size: Dim, start: Size | None, end: Size | None, step: Size) -> D
     if isinstance(start, NumberMeta) or isinstance(end, NumberMeta) or isinstance(step, NumberMeta):
         return None
     low, high = clamped(start, size), clamped(end, size)
-    length = high - low
-    if not provably_le(low, high):
-        length = max_(length, 0)
+    length = larger(high - low, 0)
     return length if step == 1 else ceildiv(length, step)
 
 
@@ -543,8 +554,7 @@ def diagonal_shape(shape: Sequence[Dim], offset: int, dim1: int, dim2: int) -> S
     check(len(shape) >= 2, f"needs two dimensions, not {len(shape)}")
     dim1, dim2 = wrap_dims([dim1, dim2], len(shape))
     rows, columns = shape[dim1] + min(offset, 0), shape[dim2] - max(offset, 0)
-    length = min_(rows, columns)
-    return (*without(shape, dim1, dim2), length if is_negative(length) is False else max_(length, 0))
+    return (*without(shape, dim1, dim2), larger(smaller(rows, columns), 0))
 
 
 @shape_rule("aten.diagonal", "aten.diagonal_copy")

@@ -7,7 +7,7 @@ that PyTorch has functionalized.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -163,6 +163,15 @@ def location_of(stack_trace: str) -> LocationAttr:
     return FileLineColLoc(StringAttr(frame.file), IntAttr(frame.line), IntAttr(0))
 
 
+def all_nodes(graph: g.Graph) -> Iterator[g.Node]:
+    """The nodes of a graph and of the sub-graphs that it passes to its operators."""
+    for node in graph.nodes:
+        yield node
+        for item in node.inputs:
+            if isinstance(item.value, g.Subgraph):
+                yield from all_nodes(item.value.graph)
+
+
 @dataclass
 class GraphBuilder:
     """Builds the operations of one graph at the end of a block."""
@@ -177,7 +186,7 @@ class GraphBuilder:
     def __post_init__(self):
         self.builder = Builder(aten.OPERATORS, self.block)
         self.builder.dialect_of = dialect_of
-        self.mutates = any(_mutates(node.target) for node in self.graph.nodes)
+        self.mutates = any(_mutates(node.target) for node in all_nodes(self.graph))
 
     # values
 
@@ -226,7 +235,7 @@ class GraphBuilder:
     def check_targets(self) -> None:
         unknown = [
             Unsupported(node.target, "unknown operator", _frame_text(node))
-            for node in self.graph.nodes
+            for node in all_nodes(self.graph)
             if not _is_known(node.target)
         ]
         if unknown:

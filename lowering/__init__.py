@@ -1,0 +1,27 @@
+"""From edge IR to linalg on tensors, and from there to native code.
+
+    @lowering("aten.mm")
+    def mm(b: LinalgBuilder, self: Tensor, mat2: Tensor) -> Tensor:
+        ...
+
+A lowering gets the builder and the operator's arguments by name: tensors as `Tensor` (a value of the lowered program
+with its PyTorch dtype and shape), everything else as in the schema. It returns what the operator's call returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from xdsl_exir.dialects.registry import Registry
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LOWERINGS: Registry[Callable[..., Any]] = Registry(
+    "lowering", "xdsl_exir.lowering", leading=1, extras=frozenset({"out"})
+)
+
+
+def lowering(*names: str) -> Callable[[F], F]:
+    """Registers the lowering of the operators named. `out` in its parameters is the list of its results' types."""
+    return LOWERINGS.register(*names)

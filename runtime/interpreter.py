@@ -27,10 +27,21 @@ from xdsl.ir import Attribute, Operation
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand, result_type
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_category, number_type, tensor_meta
+from xdsl_exir.dialects.exir import (
+    ConstantOp,
+    NumberOp,
+    RefineOp,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    number_category,
+    number_type,
+    tensor_meta,
+)
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import find
+from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.runtime.kernels import KERNELS, Array
@@ -80,12 +91,14 @@ def as_operand(value: Any) -> Operand:
 
 
 def promoted(
-    op: OperatorOp, arguments: dict[str, Any], returns: tuple[DType, ...], raw: bool = False
+    op: OperatorOp, arguments: dict[str, Any], returns: tuple[DType, ...], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Arguments with those that promote in the computation dtype, integers as the floats that the results are.
 
-    Reduced floats come as float32, unless `raw`.
+    `options` are those of the kernel's registration: reduced floats come as float32 unless `raw`, rounded to the
+    computation dtype unless `exact`.
     """
+    raw = options["raw"]
     rest = arguments if raw else {name: raise_precision(value) for name, value in arguments.items()}
     rule = op.SPEC.dtype_rule
     names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
@@ -96,7 +109,12 @@ def promoted(
     if returns and returns[0].category > Category.INT >= dtype.category:
         dtype = returns[0]
     target = dtype.numpy if raw else opmath(dtype.numpy)
-    return rest | {name: _cast(arguments[name], target) for name in names}
+
+    def cast(name: str) -> Any:
+        value = arguments[name] if name == options["exact"] else _cast(arguments[name], dtype.numpy)
+        return _cast(value, target)
+
+    return rest | {name: cast(name) for name in names}
 
 
 def _items(value: Any) -> list[Any]:
@@ -135,7 +153,7 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
     arguments = op.arguments(lambda value: held[value])
     returns = return_dtypes(op)
     if entry.options["promote"]:
-        arguments = promoted(op, arguments, returns, entry.options["raw"])
+        arguments = promoted(op, arguments, returns, entry.options)
     elif not entry.options["raw"]:
         arguments = {name: raise_precision(value) for name, value in arguments.items()}
     results = entry.call({**arguments, "out": returns, "rng": rng})
@@ -204,6 +222,32 @@ class ExirFunctions(InterpreterFunctions):
         return args
 
 
+PYTHON_TYPES: dict[type[Attribute], Callable[[Any], bool | int | float]] = {
+    SymIntType: int,
+    SymFloatType: float,
+    SymBoolType: bool,
+}
+
+
+class SymbolicFunctions(InterpreterFunctions):
+    """Implementations of arithmetic on symbolic numbers, by the functions of size expressions."""
+
+    def _impls(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+    ) -> Iterable[tuple[type[Operation], OpImpl]]:
+        return ((op_type, SymbolicFunctions.run) for op_type in dict.fromkeys(SYM_OPS.values()))
+
+    def _none(self) -> Iterable[Any]:
+        return ()
+
+    _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
+
+    def run(self, interpreter: Interpreter, op: SymOp, args: PythonValues) -> OpImplResult:
+        value = op.value_of(args)
+        number = value.evaluate({}) if isinstance(value, Expr) else value
+        return OpImplResult((PYTHON_TYPES[type(op.result.type)](number),), None)
+
+
 # --- modules -------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +296,7 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
     interpreter = ProgramInterpreter(module)
     interpreter.register_implementations(FuncFunctions())
     interpreter.register_implementations(ExirFunctions())
+    interpreter.register_implementations(SymbolicFunctions())
     interpreter.register_implementations(OperatorFunctions(module))
     if any(op.name.startswith("higher_order.") for op in module.walk()):
         from xdsl_exir.runtime.control_flow import ControlFlowFunctions

@@ -45,7 +45,7 @@ class Decomposer:
         dialect = (aten if op.NUMBERS else edge).OPERATORS
         builder = Builder(dialect, op)
         builder.rule_of = lambda name: self.rule(builder, name)
-        results = entry.call(op.arguments(), Namespace(builder))
+        results = entry.call({**op.arguments(), "out": op.result_types}, Namespace(builder))
         if results is not KEEP:
             replace(builder, op, flat_results(results))
 
@@ -56,7 +56,7 @@ class Decomposer:
             return None
 
         def run(bound: Mapping[str, Any]) -> Results:
-            results = entry.call(bound, Namespace(builder))
+            results = entry.call({**bound, "out": None}, Namespace(builder))
             return builder.build(builder.dialect[name], bound) if results is KEEP else results
 
         return run

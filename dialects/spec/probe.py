@@ -25,6 +25,7 @@ from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import (
+    ABSENT,
     DTYPE_SETS,
     NAMED_RULES,
     NUMBER_DTYPE,
@@ -183,8 +184,8 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "randperm": [(4,)],
     "scatter.value": [(_f(3), 0, _i(0, 1), 2)],
     "arange": [(3,)],
-    "arange.start": [(1, 3)],
-    "arange.start_step": [(1, 5, 2)],
+    "arange.start": [(0, 3)],
+    "arange.start_step": [(0, 5, 2)],
     "_assert_async.msg": [(_f(), "")],
     "_assert_tensor_metadata": [(_f(3),)],
     "sym_size.int": [(_f(3), 0)],
@@ -291,7 +292,8 @@ def number(value: Any, category: Category) -> bool | int | float | complex:
     """A number of a category: one that no narrower category can hold."""
     if isinstance(value, torch.Tensor):
         value = value.flatten()[0].item()
-    real = max(1, int(min(abs(value), 9)))
+    real = int(min(abs(value), 9))
+    real = 1 if 0 < abs(value) < 1 else real
     return (True, real, real + 0.5, complex(real, 1))[category]
 
 
@@ -534,8 +536,66 @@ def set_names(dtypes: Collection[DType]) -> str | list[str]:
     return names[0] if len(names) == 1 and names[0] in DTYPE_SETS else names
 
 
-def fit(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Case]]:
-    """The rule of the short form that agrees best with what was observed, and where it does not."""
+def fit(spec: OperatorSpec, probes: Sequence[Probe]) -> tuple[Entry, list[Case]]:
+    """The shortest entry that agrees with what was observed; else the best, and where it does not."""
+    observed = [case for probe in probes for case in cases(probe)]
+    flag = deciding_flag(probes)
+    if flag is None:
+        return fit_plain(spec, observed)
+    by_value: dict[Any, list[Case]] = defaultdict(list)
+    for case in observed:
+        by_value[case.arguments[flag]].append(case)
+    fits = {value: fit_plain(spec, group)[0] for value, group in by_value.items()}
+    # What most values have is the rule, the others are its cases.
+    usual = max(fits.values(), key=lambda entry: (list(fits.values()).count(entry), -len(str(entry))))
+    whens = [
+        {flag: value} | {name: said for name, said in entry.items() if name != "func"}
+        for value, entry in fits.items()
+        if entry != usual
+    ]
+    entry = usual | {"when": whens}
+    return entry, disagreements(expand(spec.schema, entry), observed)
+
+
+def deciding_flag(probes: Sequence[Probe]) -> str | None:
+    """The argument that tells apart probes with different observations; None where there are none such."""
+
+    def disagree(some: Iterable[Probe]) -> bool:
+        said: dict[Any, Any] = {}
+        return any(
+            said.setdefault((len(probe.slots), seen), given) != given
+            for probe in some
+            for seen, given in probe.observed.items()
+        )
+
+    if not disagree(probes):
+        return None
+    for flag in probes[0].flags:
+        values = {probe.flags[flag] for probe in probes}
+        if not any(disagree(probe for probe in probes if probe.flags[flag] == value) for value in values):
+            return flag
+    return None
+
+
+def fit_plain(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Case]]:
+    """As `fit`, for observations that no flag decides."""
+    short, left = fit_short(spec, observed)
+    if not left:
+        return short, left
+    rows = fit_rows(spec, observed)
+    if rows is not None:
+        found = disagreements(expand(spec.schema, rows), observed)
+        if len(found) < len(left) and len(rows["type_constraint"]) <= ROWS:
+            return rows, found
+    return short, left
+
+
+ROWS = 8
+"""Rows beyond which a rule is no longer readable, and a short one with exceptions better."""
+
+
+def fit_short(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Case]]:
+    """The entry of the short form that agrees best with what was observed, and where it does not."""
     accepted = [case for case in observed if case.given is not None]
     best: Entry = {}
     left = observed
@@ -555,7 +615,8 @@ def candidates(spec: OperatorSpec, accepted: list[Case]) -> Iterator[Entry]:
     rules = [name for name in NAMED_RULES if name.startswith("dtype") == by_dtype]
     present = {name for case in accepted for name, value in case.arguments.items() if value is not None}
     tensors = [argument.name for argument in schema.arguments if argument.type.is_tensor and argument.name in present]
-    for count in range(max(1, len(tensors))):
+    numbers = any(argument.type.base == "Scalar" for argument in schema.arguments)
+    for count in range(max(1, len(tensors) + numbers)):
         for own in itertools.combinations(reversed(tensors), count):
             for rule in rules:
                 yield from completed(schema, rule, own, accepted)
@@ -565,7 +626,7 @@ def completed(schema: FunctionSchema, rule: str, own: Sequence[str], accepted: l
     """Entries of a named rule, with the sets of dtypes that the accepted cases have."""
     named = NAMED_RULES[rule]
     taking = participants(schema, named, own)
-    head: Entry = {"func": f"{schema.namespace}::{schema.qualified_name.split('.', 1)[1]}", "rule": rule}
+    head: Entry = {"func": schema.qualified_name.replace(".", "::", 1), "rule": rule}
     usable = [case for case in accepted if not case.numbers or (named.promotes and case.numbers.issubset(taking))]
     computing: dict[int, DType] = {}
     for case in usable:
@@ -577,8 +638,12 @@ def completed(schema: FunctionSchema, rule: str, own: Sequence[str], accepted: l
                 continue  # these do not promote, yet PyTorch takes them
         elif operands:
             computing[id(case)] = operands[0].dtype
-    by_itself = [case for case in usable if case.arguments.get("dtype") is None]
-    types = {computing[id(case)] for case in by_itself if id(case) in computing}
+    by_itself = [case for case in usable if case.arguments.get("dtype") is None and id(case) in computing]
+    types = {
+        computing[id(case)]
+        for case in by_itself
+        if named.promotes or len({operand.dtype for operand in case.operands(taking)}) == 1
+    }
     dtype = {case.arguments["dtype"] for case in usable if case.arguments.get("dtype") is not None}
     middle: Entry = {}
     if not taking:
@@ -608,7 +673,7 @@ def _number_rule(name: str, usable: list[Case], computing: Mapping[int, DType]) 
     pairs: set[tuple[Category, DType]] = set()
     for case in usable:
         for number in case.operands([name]):
-            dtype = computing.get(id(case), case.given[0] if case.given else None)
+            dtype = case.arguments.get("dtype") or computing.get(id(case), case.given[0] if case.given else None)
             if dtype is not None:
                 pairs.add((dtype.category, number.dtype))
     categories = {category for category, _ in pairs}
@@ -636,3 +701,146 @@ def _returns(schema: FunctionSchema, entry: Entry, usable: list[Case]) -> Entry:
         if len(givens) == 1:
             found[f"__ret_{i}"] = givens.pop().name
     return found
+
+
+# --- explicit rows -------------------------------------------------------------------------------------------
+
+Point = tuple["DType | None", ...]
+"""The dtypes of the arguments, by position."""
+
+
+def fit_rows(spec: OperatorSpec, observed: list[Case]) -> Entry | None:
+    """Rows that cover the accepted cases and none of the others, greedily: always the row that covers most.
+
+    None for operators with lists of tensors, and where two cases of the same dtypes differ.
+    """
+    names = [
+        argument.name
+        for argument in spec.schema.arguments
+        if argument.type.base in ("Tensor", "Scalar", "ScalarType") and observed and argument.name in observed[0].arguments
+    ]
+    points: dict[Point, tuple[DType, ...] | None] = {}
+    for case in observed:
+        values = [case.arguments.get(name) for name in names]
+        if case.numbers:
+            continue
+        if any(isinstance(value, tuple) for value in values):
+            return None
+        point = tuple(value.dtype if isinstance(value, Operand) else value for value in values)
+        if points.setdefault(point, case.given) != case.given:
+            return None
+    writer = RowWriter(spec, names)
+    left = {point: given for point, given in points.items() if given is not None}
+    while left:
+        if len(writer.lines) == ROWS:
+            return None
+        box = max((box for pattern in patterns(len(names)) for box in boxes(pattern, points, left)), key=Box.rank)
+        writer.add(box)
+        left = {point: given for point, given in left.items() if not box.covers(point)}
+    return writer.entry()
+
+
+def patterns(count: int) -> Iterator[tuple[int, ...]]:
+    """The ways to share variables: for each of `count` arguments the number of its variable."""
+
+    def extend(pattern: tuple[int, ...], used: int) -> Iterator[tuple[int, ...]]:
+        if len(pattern) == count:
+            yield pattern
+            return
+        for variable in range(min(used + 1, 3)):
+            yield from extend((*pattern, variable), max(used, variable + 1))
+
+    yield from extend((), 0)
+
+
+@dataclass
+class Box:
+    """A row in the making: variables, and the dtypes that each ranges over."""
+
+    pattern: tuple[int, ...]
+    sets: list[set[DType | None]]
+    returns: tuple[int | DType, ...]
+    """For each result a variable, or a dtype."""
+    covered: int = 0
+
+    def values(self, point: Point) -> list[DType | None] | None:
+        """The variables' dtypes at a point; None where one would need two."""
+        values: dict[int, DType | None] = {}
+        for variable, dtype in zip(self.pattern, point, strict=True):
+            if values.setdefault(variable, dtype) is not dtype:
+                return None
+        return [values[variable] for variable in sorted(values)]
+
+    def covers(self, point: Point) -> bool:
+        values = self.values(point)
+        return values is not None and all(value in held for value, held in zip(values, self.sets, strict=True))
+
+    def rank(self) -> tuple[int, int]:
+        return self.covered, -len(self.sets)
+
+
+def boxes(
+    pattern: tuple[int, ...], points: Mapping[Point, Any], left: Mapping[Point, tuple[DType, ...]]
+) -> Iterator[Box]:
+    """Boxes of a pattern around the first point not covered yet, grown as far as the observations allow."""
+    seed = Box(pattern, [], ())
+    consistent = {point: values for point in points if (values := seed.values(point)) is not None}
+    start = next((point for point in left if point in consistent), None)
+    if start is None:
+        return
+    at = consistent[start]
+    given = left[start]
+    bound = [[*(v for v, dtype in enumerate(at) if dtype is ret), ret] for ret in given]
+    for returns in itertools.product(*bound):
+        for order in (range(len(at)), range(len(at) - 1, -1, -1)):
+            box = Box(pattern, [{dtype} for dtype in at], returns)
+
+            def fits(box: Box = box) -> bool:
+                return all(
+                    points[point] == tuple(ret if isinstance(ret, DType) else values[ret] for ret in box.returns)
+                    for point, values in consistent.items()
+                    if all(value in held for value, held in zip(values, box.sets, strict=True))
+                )
+
+            for variable in order:
+                for dtype in sorted({values[variable] for values in consistent.values()}, key=str):
+                    if dtype is None or None in box.sets[variable] or dtype in box.sets[variable]:
+                        continue
+                    box.sets[variable].add(dtype)
+                    if not fits():
+                        box.sets[variable].remove(dtype)
+            box.covered = sum(box.covers(point) for point in left)
+            yield box
+
+
+class RowWriter:
+    """Boxes as an entry with explicit rows."""
+
+    def __init__(self, spec: OperatorSpec, names: Sequence[str]) -> None:
+        self.spec = spec
+        self.names = names
+        self.aliases: dict[str, Any] = {}
+        self.lines: list[dict[str, str]] = []
+
+    def add(self, box: Box) -> None:
+        variables: list[str] = []
+        for held in box.sets:
+            dtypes = {dtype for dtype in held if dtype is not None}
+            if len(dtypes) <= 1:
+                variables.append(next(iter(dtypes)).name if dtypes else ABSENT)
+                continue
+            variable = f"T{len(self.aliases)}"
+            self.aliases[variable] = set_names(dtypes)
+            variables.append(variable)
+        line = {name: variables[variable] for name, variable in zip(self.names, box.pattern, strict=True)}
+        for i, ret in enumerate(box.returns):
+            line[f"__ret_{i}"] = ret.name if isinstance(ret, DType) else variables[ret]
+        self.lines.append(line)
+
+    def entry(self) -> Entry:
+        return {"func": func_name(self.spec), "type_alias": self.aliases, "type_constraint": self.lines}
+
+
+def func_name(spec: OperatorSpec) -> str:
+    """The name as specs write it: `aten::add.Tensor`."""
+    return spec.qualified_name.replace(".", "::", 1)

@@ -15,7 +15,8 @@ Registration says how floating-point operands arrive:
 - `promote=True`: operands that promote by the operator's dtype rule come in its computation dtype (integers as
   float32 where the results are floating-point);
 - `raw=True`: as they are, for kernels that move elements and never compute with them;
-- both: in the computation dtype itself, for kernels that compare or select.
+- both: in the computation dtype itself, for kernels that compare or select;
+- `exact="other"`: this operand is not rounded to the computation dtype first (a number beside float16 tensors).
 
 Arrays may be read-only and views of others: a kernel never writes to its arguments.
 """
@@ -38,6 +39,6 @@ KERNELS: Registry[Callable[..., Any]] = Registry(
 )
 
 
-def kernel(*names: str, promote: bool = False, raw: bool = False) -> Callable[[F], F]:
+def kernel(*names: str, promote: bool = False, raw: bool = False, exact: str = "") -> Callable[[F], F]:
     """Registers the kernel of the operators named."""
-    return KERNELS.register(*names, promote=promote, raw=raw)
+    return KERNELS.register(*names, promote=promote, raw=raw, exact=exact)

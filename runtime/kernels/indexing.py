@@ -40,9 +40,8 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
 
 def along(index: Array, dim: int) -> tuple[Array, ...]:
     """The index tuple that picks by `index` along one dimension and by position along the others."""
-    positions: list[Array] = list(np.indices(index.shape, sparse=True))
-    positions[dim] = index
-    return tuple(positions)
+    positions = np.meshgrid(*map(np.arange, index.shape), indexing="ij", sparse=True)
+    return tuple(index if axis == dim % index.ndim else at for axis, at in enumerate(positions))
 
 
 @kernel("aten.gather", raw=True)
@@ -133,7 +132,7 @@ def index_tuple(self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]
     for index in indices:
         if index is None:
             result.append(slice(None))
-        elif index.dtype in (np.bool_, np.uint8):
+        elif index.dtype.name in ("bool", "uint8"):
             result += index.nonzero()
         else:
             result.append(check_index(index, self.shape[len(result)], wraps=True))
@@ -201,11 +200,12 @@ def argsort(array: Array, axis: int, descending: bool) -> Array:
 
 def ordered(self: Array, dim: int, descending: bool, count: int | None = None) -> tuple[Array, Array]:
     """The first `count` elements in order along a dimension, and where they stood."""
-    array = np.atleast_1d(self)
-    order = argsort(array, dim, descending)
-    order = order.take(range(order.shape[dim] if count is None else count), dim)
-    values = np.take_along_axis(array, order, dim)
-    return (values, order) if self.ndim else (values.reshape(()), order.reshape(()))
+    if self.ndim == 0:
+        return self, np.zeros((), np.int64)
+    order = argsort(self, dim, descending)
+    if count is not None:
+        order = order.take(range(count), dim)
+    return np.take_along_axis(self, order, dim), order
 
 
 @kernel("aten.sort", "aten.sort.stable")
@@ -228,10 +228,7 @@ def search(boundaries: Array, values: Array, right: bool) -> Array:
     while (searching := start < end).any():
         middle = (start + end) // 2
         at = np.minimum(middle, boundaries.shape[-1] - 1)
-        if boundaries.ndim == 1:
-            boundary = boundaries[at]
-        else:
-            boundary = np.take_along_axis(boundaries, at, -1)
+        boundary = boundaries[at] if boundaries.ndim == 1 else np.take_along_axis(boundaries, at, -1)
         before = ~(boundary > values if right else boundary >= values)
         start = np.where(searching & before, middle + 1, start)
         end = np.where(searching & ~before, middle, end)

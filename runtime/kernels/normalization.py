@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,12 +19,6 @@ def moments(array: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
 
 def rsqrt(variance: Array, eps: float) -> Array:
     return 1 / np.sqrt(variance + variance.dtype.type(eps))
-
-
-def affine(array: Array, weight: Array | None, bias: Array | None) -> Array:
-    if weight is not None:
-        array = array * weight
-    return array if bias is None else array + bias
 
 
 # --- batch norm ----------------------------------------------------------------------------------------------
@@ -60,11 +53,19 @@ def batch_norm_no_training(
 def batch_norm_no_stats(
     input: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
+    result, mean, invstd, _ = batch_norm_training(input, weight, bias, eps)
+    return result, mean, invstd
+
+
+def batch_norm_training(
+    input: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array, Array]:
+    """The normalized input; mean, reciprocal deviation and variance of each channel."""
     centred, mean, variance = moments(input, channel_axes(input))
     invstd = rsqrt(variance, eps)
     scale = invstd if weight is None else invstd * per_channel(weight, input.ndim)
-    result = affine(centred * scale, None, None if bias is None else per_channel(bias, input.ndim))
-    return result, mean.reshape(-1), invstd.reshape(-1)
+    result = centred * scale if bias is None else centred * scale + per_channel(bias, input.ndim)
+    return result, mean.reshape(-1), invstd.reshape(-1), variance.reshape(-1)
 
 
 def channel_axes(input: Array) -> tuple[int, ...]:
@@ -86,32 +87,17 @@ def batch_norm_functional(
     if not training:
         results = batch_norm_no_training(input, weight, bias, running_mean, running_var, eps)
         return *results, running_mean, running_var
-    results = batch_norm_no_stats(input, weight, bias, eps)
-    axes = channel_axes(input)
-    count = math.prod(input.shape[axis] for axis in axes)
-    _, mean, variance = moments(input, axes)
+    result, mean, invstd, variance = batch_norm_training(input, weight, bias, eps)
+    count = input.size // input.shape[1]
     # What runs is the unbiased variance.
-    unbiased = variance.reshape(-1) * np.divide(count, count - 1, dtype=input.dtype)
+    unbiased = variance * np.divide(count, count - 1, dtype=input.dtype)
     return (
-        *results,
-        momentum * mean.reshape(-1) + (1 - momentum) * running_mean,
+        result,
+        mean,
+        invstd,
+        momentum * mean + (1 - momentum) * running_mean,
         momentum * unbiased + (1 - momentum) * running_var,
     )
-
-
-@kernel("aten.native_batch_norm")
-def native_batch_norm(
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
-    training: bool,
-    eps: float,
-) -> tuple[Array, Array, Array]:
-    if training or running_mean is None or running_var is None:
-        return batch_norm_no_stats(input, weight, bias, eps)
-    return batch_norm_no_training(input, weight, bias, running_mean, running_var, eps)
 
 
 # --- layer and group norm ------------------------------------------------------------------------------------
@@ -123,7 +109,12 @@ def native_layer_norm(
 ) -> tuple[Array, Array, Array]:
     centred, mean, variance = moments(input, tuple(range(-len(normalized_shape), 0)))
     rstd = rsqrt(variance, eps)
-    return affine(centred * rstd, weight, bias), mean, rstd
+    result = centred * rstd
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return result, mean, rstd
 
 
 @kernel("aten.native_group_norm")
@@ -132,8 +123,11 @@ def native_group_norm(
 ) -> tuple[Array, Array, Array]:
     centred, mean, variance = moments(input.reshape(N, group, C // group * HxW), (2,))
     rstd = rsqrt(variance, eps)
-    weight, bias = (None if each is None else each.reshape(C, 1) for each in (weight, bias))
-    result = affine((centred * rstd).reshape(N, C, HxW), weight, bias)
+    result = (centred * rstd).reshape(N, C, HxW)
+    if weight is not None:
+        result = result * weight.reshape(C, 1)
+    if bias is not None:
+        result = result + bias.reshape(C, 1)
     return result.reshape(input.shape), mean.reshape(N, group), rstd.reshape(N, group)
 
 
@@ -142,7 +136,7 @@ def native_group_norm(
 
 def shifted(array: Array, dim: int) -> Array:
     """The array less its maximum, so that exponentials do not overflow."""
-    return array - array.max(axis=dim, keepdims=True, initial=-math.inf)
+    return array - array.max(axis=dim, keepdims=True, initial=-np.inf)
 
 
 @kernel("aten._softmax")

@@ -125,6 +125,11 @@ def identity(self: Array) -> Array:
     return self
 
 
+@kernel("aten.view_as_real", raw=True)
+def view_as_real(self: Array) -> Array:
+    return np.stack([self.real, self.imag], -1)  # pyright: ignore[reportAttributeAccessIssue]
+
+
 @kernel("aten.round.decimals")
 def round_decimals(self: Array, decimals: int) -> Array:
     scale = self.dtype.type(10.0 ** abs(decimals))
@@ -255,11 +260,15 @@ def shift(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array],
     return compute
 
 
-BINARY: dict[str, Callable[[Array, Array], Array]] = {
+FACTORS: dict[str, Callable[[Array, Array], Array]] = {
     "mul.Tensor": np.multiply,
     "mul.Scalar": np.multiply,
     "div.Tensor": np.true_divide,
     "div.Scalar": np.true_divide,
+}
+"""Functions that take a number in full precision: float16 times 0.1 is not float16 times float16(0.1)."""
+
+BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "atan2": np.arctan2,
     "hypot": np.hypot,
     "copysign.Tensor": np.copysign,
@@ -273,7 +282,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "bitwise_left_shift.Tensor": shift(np.left_shift),
     "bitwise_right_shift.Tensor": shift(np.right_shift),
 }
-"""Functions that compute; reduced floats come as float32."""
+"""Functions that compute."""
 
 SELECTION: dict[str, Callable[[Array, Array], Array]] = {
     "eq.Tensor": np.equal,
@@ -296,7 +305,7 @@ SELECTION: dict[str, Callable[[Array, Array], Array]] = {
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
 }
-"""Functions that compare: their operands are rounded to the computation dtype, so that 0.1 equals 0.1 in float16."""
+"""Functions that compare or choose."""
 
 
 def binary(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
@@ -308,6 +317,8 @@ def binary(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
     return compute
 
 
+for _name, _binary in FACTORS.items():
+    kernel(f"aten.{_name}", promote=True, exact="other")(binary(_binary))
 for _name, _binary in BINARY.items():
     kernel(f"aten.{_name}", promote=True)(binary(_binary))
 for _name, _binary in SELECTION.items():

@@ -54,8 +54,8 @@ def sliding(
     options = [pair(option, count) for option in (kernel_size, stride or kernel_size, padding, dilation)]
     for size, taps, step, pad, spread in zip(sizes, *options, strict=True):
         windows = cast(int, window_count(size, taps, step, pad, spread, ceil_mode))
-        starts = np.arange(windows) * step - pad
-        result.append(Windows(starts + np.arange(taps)[:, None] * spread, size))
+        starts = np.array(range(-pad, windows * step - pad, step))
+        result.append(Windows(np.add.outer(range(0, taps * spread, spread), starts), size))
     return result
 
 
@@ -63,9 +63,10 @@ def adaptive(sizes: Sequence[int], output_size: Sequence[int]) -> list[Windows]:
     """Windows that divide the input evenly: number i of n covers from floor(i size / n) to ceil((i + 1) size / n)."""
     result: list[Windows] = []
     for size, count in zip(sizes, pair(output_size, len(sizes)), strict=True):
-        number: Array = np.arange(count)
-        starts, ends = number * size // count, -(-(number + 1) * size // count)
-        coordinates = starts + np.arange(max(ends - starts, default=1))[:, None]
+        starts = [number * size // count for number in range(count)]
+        ends = [-(-(number + 1) * size // count) for number in range(count)]
+        longest = max((end - start for start, end in zip(starts, ends, strict=True)), default=1)
+        coordinates = np.add.outer(range(longest), np.array(starts, np.int64))
         result.append(Windows(np.where(coordinates < ends, coordinates, size), size))
     return result
 
@@ -129,11 +130,11 @@ def adaptive_max_pool(self: Array, output_size: list[int]) -> tuple[Array, Array
 
 def sum_along(image: Array, axis: int, window: Windows) -> Array:
     """The sum of each window along one dimension, counted from the end."""
-    total: Array = np.zeros((), image.dtype)
+    terms: list[Array] = []
     for at, inside in zip(window.clipped, window.inside, strict=True):
         mask = inside.reshape(-1, *(1 for _ in range(-axis - 1)))
-        total = total + np.where(mask, image.take(at, axis), total.dtype.type(0))
-    return total
+        terms.append(np.where(mask, image.take(at, axis), np.zeros((), image.dtype)))
+    return reduce(np.add, terms)
 
 
 def sum_of(image: Array, windows: Sequence[Windows]) -> Array:

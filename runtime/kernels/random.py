@@ -18,13 +18,18 @@ UNIFORM_BITS = {dt.Half: 11, dt.BFloat16: 8}
 """Random bits of a uniform number of the shorter dtypes: all multiples of 2^-bits below 1 are exact in them."""
 
 
+def integers(rng: np.random.Generator, low: int, high: int, size: Shape) -> Array:
+    """Uniform integers from `low` up to, but without, `high`."""
+    return np.asarray(rng.integers(low, high, size))
+
+
 def uniform(rng: np.random.Generator, size: Shape, dtype: DType) -> Array:
     """Uniform numbers within 0 (included) and 1 (excluded)."""
     if dtype.category is Category.COMPLEX:
         return rng.random(size) + 1j * rng.random(size)
     if dtype in UNIFORM_BITS:
         scale = 1 << UNIFORM_BITS[dtype]
-        return rng.integers(0, scale, size) / scale
+        return integers(rng, 0, scale, size) / scale
     return rng.random(size, dtype.numpy)
 
 
@@ -57,29 +62,30 @@ def randn_like(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
 
 @kernel("aten.randint")
 def randint(high: int, size: list[int], rng: np.random.Generator) -> Array:
-    return rng.integers(0, high, size)
+    return integers(rng, 0, high, size)
 
 
 @kernel("aten.randint.low")
 def randint_low(low: int, high: int, size: list[int], rng: np.random.Generator) -> Array:
-    return rng.integers(low, high, size)
+    return integers(rng, low, high, size)
 
 
 @kernel("aten.randint_like", raw=True)
 def randint_like(self: Array, high: int, rng: np.random.Generator) -> Array:
-    return rng.integers(0, high, self.shape)
+    return integers(rng, 0, high, self.shape)
 
 
 @kernel("aten.randint_like.low_dtype", raw=True)
 def randint_like_low(self: Array, low: int, high: int, rng: np.random.Generator) -> Array:
-    return rng.integers(low, high, self.shape)
+    return integers(rng, low, high, self.shape)
 
 
 @kernel("aten.randperm")
 def randperm(n: int, rng: np.random.Generator) -> Array:
-    return rng.permutation(n)
+    order: Array = rng.permutation(n)
+    return order
 
 
 @kernel("aten.bernoulli.p", raw=True)
 def bernoulli(self: Array, p: float, rng: np.random.Generator) -> Array:
-    return rng.random(self.shape) < p
+    return np.less(rng.random(self.shape), p)

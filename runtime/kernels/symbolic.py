@@ -29,8 +29,8 @@ def sym_numel(self: Array) -> int:
     return self.size
 
 
-@kernel("aten.item", "aten._local_scalar_dense", raw=True)
-def item(self: Array) -> Any:
+@kernel("aten._local_scalar_dense", raw=True)
+def local_scalar_dense(self: Array) -> Any:
     require(self.size == 1, f"a tensor of {self.size} elements is not one number")
     return self.item()
 

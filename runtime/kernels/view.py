@@ -52,7 +52,7 @@ def permute(self: Array, dims: list[int]) -> Array:
 
 @kernel("aten.flip", raw=True)
 def flip(self: Array, dims: list[int]) -> Array:
-    return np.flip(self, dims if self.ndim else ())
+    return np.flip(self, tuple(dims) if self.ndim else ())
 
 
 # --- broadcasting and repeating ------------------------------------------------------------------------------

@@ -6,7 +6,9 @@
 
 A rule gets the namespace to build with and the arguments that it names, in normal form (lists are lists, tensors and
 computed numbers are SSA values). It returns what the operator's call returns. Operators that a rule uses may have
-rules of their own. A rule that does not apply to its arguments returns `KEEP`, and the operator stays.
+rules of their own. A rule that does not apply to its arguments returns `KEEP`, and the operator stays. Besides the
+operator's arguments a rule may name `out`, the types of its results, where they depend on the data (None for an
+operator that another rule builds).
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ KEEP = _Keep()
 F = TypeVar("F", bound=Callable[..., Any])
 
 DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry(
-    "decomposition", "xdsl_exir.transforms.decompositions", leading=1
+    "decomposition", "xdsl_exir.transforms.decompositions", leading=1, extras=frozenset({"out"})
 )
 
 

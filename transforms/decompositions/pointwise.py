@@ -1,6 +1,6 @@
 """Decompositions of pointwise operators, into those that PyTorch's own decompositions end in.
 
-Many are stated for floating-point numbers of full precision: `opmath` brings operands to the dtype that PyTorch
+Many are stated for floating-point numbers of full precision: `computing` brings operands to the dtype that PyTorch
 computes in, and `cast` rounds the result.
 """
 
@@ -16,9 +16,8 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import Operand, result_type
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import as_meta, as_operand
-from xdsl_exir.transforms.builder import Namespace, meta
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 
 Number: TypeAlias = bool | int | float | complex | SSAValue
@@ -33,34 +32,24 @@ def promotion(*operands: Number) -> DType:
     return result_type(tuple(operand for operand in seen if isinstance(operand, Operand)))
 
 
-def cast(aten: Namespace, value: SSAValue, dtype: DType) -> SSAValue:
-    """A tensor as this dtype; itself where it already is. A Python number stays one."""
-    if not isinstance(value.type, TensorType) or meta(value).dtype is dtype:
-        return value
-    return aten._to_copy(value, dtype=dtype)
-
-
-def opmath(
+def computing(
     aten: Namespace, *operands: SSAValue, int_to_float: bool = False
 ) -> tuple[Sequence[SSAValue], DType]:
     """Operands in the dtype PyTorch computes in, float32 for shorter floats; and the dtype that the result has."""
     dtype = promotion(*operands)
     if int_to_float and dtype.category <= Category.INT:
         dtype = dt.Float
-    reduced = dtype.category is Category.FLOAT and dtype.bits < 32
-    computation = dt.Float if reduced else dtype
-    return [cast(aten, operand, computation) for operand in operands], dtype
+    # A Python number computes in any dtype.
+    tensors = [
+        cast(aten, operand, opmath(dtype)) if isinstance(operand.type, TensorType) else operand
+        for operand in operands
+    ]
+    return tensors, dtype
 
 
 def scalar(aten: Namespace, number: Number, dtype: DType) -> SSAValue:
     """A number as 0-dim tensor."""
     return aten.scalar_tensor(number, dtype=dtype)
-
-
-def size(aten: Namespace, self: SSAValue, dim: int) -> int | SSAValue:
-    """A size as an argument of operators."""
-    length: Dim = meta(self).shape[dim]
-    return length if isinstance(length, int) else aten.sym_size.int(self, dim)
 
 
 def is_complex(value: SSAValue) -> bool:
@@ -226,7 +215,7 @@ def masked_fill_tensor(aten: Namespace, self: SSAValue, mask: SSAValue, value: S
 
 @decomposition("aten.threshold")
 def threshold(aten: Namespace, self: SSAValue, threshold: Number, value: Number) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(
         aten, aten.where.self(aten.le.Scalar(x, threshold), scalar(aten, value, meta(x).dtype), x), dtype
     )
@@ -254,7 +243,7 @@ def nan_to_num(
     if dtype.category <= Category.INT:
         return aten.clone(self)
     largest = LARGEST[dtype]
-    [x], _ = opmath(aten, self)
+    [x], _ = computing(aten, self)
     result = self
     for condition, value, default in (
         (aten.isnan(self), nan, 0.0),
@@ -287,7 +276,7 @@ def isfinite(aten: Namespace, self: SSAValue) -> SSAValue:
 
 @decomposition("aten.heaviside")
 def heaviside(aten: Namespace, self: SSAValue, values: SSAValue) -> SSAValue:
-    [x, values], dtype = opmath(aten, self, values)
+    [x, values], dtype = computing(aten, self, values)
     below = aten.logical_or(aten.lt.Scalar(x, 0), aten.isnan(x))
     step = aten.where.Scalar(below, 0, 1)
     return cast(aten, aten.where.self(aten.eq.Scalar(x, 0), values, step), dtype)
@@ -298,7 +287,7 @@ def heaviside(aten: Namespace, self: SSAValue, values: SSAValue) -> SSAValue:
 
 @decomposition("aten.silu")
 def silu(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(aten, aten.mul.Tensor(x, aten.sigmoid(x)), dtype)
 
 
@@ -309,23 +298,22 @@ def relu6_of_sum(aten: Namespace, x: SSAValue) -> SSAValue:
 
 @decomposition("aten.hardsigmoid")
 def hardsigmoid(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(aten, aten.div.Tensor(relu6_of_sum(aten, x), 6), dtype)
 
 
 @decomposition("aten.hardswish")
 def hardswish(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(aten, aten.div.Tensor(aten.mul.Tensor(x, relu6_of_sum(aten, x)), 6), dtype)
 
 
 @decomposition("aten.celu")
 def celu(aten: Namespace, self: SSAValue, alpha: Number) -> SSAValue:
-    [x], dtype = opmath(aten, self)
-    if alpha == 1:
-        negative = aten.expm1(x)
-    else:
-        negative = aten.mul.Tensor(aten.expm1(aten.div.Tensor(x, alpha)), alpha)
+    [x], dtype = computing(aten, self)
+    unit = alpha == 1
+    negative = aten.expm1(x if unit else aten.div.Tensor(x, alpha))
+    negative = negative if unit else aten.mul.Tensor(negative, alpha)
     return cast(aten, aten.where.self(aten.gt.Scalar(x, 0), x, negative), dtype)
 
 
@@ -339,20 +327,20 @@ def softplus_of(aten: Namespace, x: SSAValue, beta: Number, threshold: Number) -
 
 @decomposition("aten.softplus")
 def softplus(aten: Namespace, self: SSAValue, beta: Number, threshold: Number) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(aten, softplus_of(aten, x, beta, threshold), dtype)
 
 
 @decomposition("aten.mish")
 def mish(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(aten, aten.mul.Tensor(x, aten.tanh(softplus_of(aten, x, 1, 20))), dtype)
 
 
 @decomposition("aten.log_sigmoid")
 def log_sigmoid(aten: Namespace, self: SSAValue) -> SSAValue:
     # min(x, 0) - log(1 + exp(-|x|)) does not overflow.
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     least = aten.minimum(aten.full([], 0, dtype=meta(x).dtype), x)
     return cast(aten, aten.sub.Tensor(least, aten.log1p(aten.exp(aten.neg(aten.abs(x))))), dtype)
 
@@ -363,7 +351,7 @@ def prelu(aten: Namespace, self: SSAValue, weight: SSAValue) -> SSAValue:
     if rank != weight_rank:
         shape: list[int | SSAValue] = [1] * rank
         if rank > 1 and weight_rank:
-            shape[1] = size(aten, weight, 0)
+            [shape[1]] = sizes(aten, weight)
         weight = aten.view(weight, shape)
     return aten._prelu_kernel(self, weight)
 
@@ -378,13 +366,13 @@ def prelu_kernel(aten: Namespace, self: SSAValue, weight: SSAValue) -> SSAValue:
 
 @decomposition("aten.addcmul")
 def addcmul(aten: Namespace, self: SSAValue, tensor1: SSAValue, tensor2: SSAValue, value: Number) -> SSAValue:
-    [x, a, b], dtype = opmath(aten, self, tensor1, tensor2)
+    [x, a, b], dtype = computing(aten, self, tensor1, tensor2)
     return cast(aten, aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(a, value), b)), dtype)
 
 
 @decomposition("aten.addcdiv")
 def addcdiv(aten: Namespace, self: SSAValue, tensor1: SSAValue, tensor2: SSAValue, value: Number) -> SSAValue:
-    [x, a, b], dtype = opmath(aten, self, tensor1, tensor2)
+    [x, a, b], dtype = computing(aten, self, tensor1, tensor2)
     return cast(aten, aten.add.Tensor(x, aten.div.Tensor(aten.mul.Tensor(a, value), b)), dtype)
 
 
@@ -398,25 +386,25 @@ def interpolate(aten: Namespace, start: SSAValue, end: SSAValue, weight: SSAValu
 
 @decomposition("aten.lerp.Scalar")
 def lerp(aten: Namespace, self: SSAValue, end: SSAValue, weight: Number) -> SSAValue:
-    [start, end], dtype = opmath(aten, self, end)
+    [start, end], dtype = computing(aten, self, end)
     return cast(aten, interpolate(aten, start, end, aten.full([], weight, dtype=meta(start).dtype)), dtype)
 
 
 @decomposition("aten.lerp.Tensor")
 def lerp_tensor(aten: Namespace, self: SSAValue, end: SSAValue, weight: SSAValue) -> SSAValue:
-    [start, end, weight], dtype = opmath(aten, self, end, weight)
+    [start, end, weight], dtype = computing(aten, self, end, weight)
     return cast(aten, interpolate(aten, start, end, weight), dtype)
 
 
 @decomposition("aten.frac")
 def frac(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self)
+    [x], dtype = computing(aten, self)
     return cast(aten, aten.sub.Tensor(x, aten.trunc(x)), dtype)
 
 
 @decomposition("aten.logit")
 def logit(aten: Namespace, self: SSAValue, eps: float | None) -> SSAValue:
-    [x], dtype = opmath(aten, self, int_to_float=True)
+    [x], dtype = computing(aten, self, int_to_float=True)
     # Without eps PyTorch's limits are -1 and 2, beyond which the logarithm is NaN anyway.
     low = -1.0 if eps is None else eps
     below, above = aten.lt.Scalar(x, low), aten.gt.Scalar(x, 1 - low)
@@ -427,19 +415,19 @@ def logit(aten: Namespace, self: SSAValue, eps: float | None) -> SSAValue:
 
 @decomposition("aten.deg2rad")
 def deg2rad(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self, int_to_float=True)
+    [x], dtype = computing(aten, self, int_to_float=True)
     return cast(aten, aten.mul.Tensor(x, pi / 180), dtype)
 
 
 @decomposition("aten.rad2deg")
 def rad2deg(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self, int_to_float=True)
+    [x], dtype = computing(aten, self, int_to_float=True)
     return cast(aten, aten.mul.Tensor(x, 180 / pi), dtype)
 
 
 @decomposition("aten.sinc")
 def sinc(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = opmath(aten, self, int_to_float=True)
+    [x], dtype = computing(aten, self, int_to_float=True)
     angle = aten.mul.Tensor(x, pi)
     ratio = aten.div.Tensor(aten.sin(angle), angle)
     one = scalar(aten, 1, meta(x).dtype)
@@ -448,7 +436,7 @@ def sinc(aten: Namespace, self: SSAValue) -> SSAValue:
 
 @decomposition("aten.xlogy.Tensor")
 def xlogy(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    [x, y], dtype = opmath(aten, self, other, int_to_float=True)
+    [x, y], dtype = computing(aten, self, other, int_to_float=True)
     computation = meta(x).dtype
     product = aten.mul.Tensor(x, aten.log(y))
     product = aten.where.self(aten.eq.Scalar(x, 0), scalar(aten, 0, computation), product)
@@ -457,7 +445,7 @@ def xlogy(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
 
 @decomposition("aten.logaddexp")
 def logaddexp(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    [x, y], dtype = opmath(aten, self, other)
+    [x, y], dtype = computing(aten, self, other)
     if dtype.category is Category.COMPLEX:
         return logaddexp_complex(aten, x, y)
     greater = aten.ge.Tensor(x, y)
@@ -486,7 +474,7 @@ def logaddexp_complex(aten: Namespace, x: SSAValue, y: SSAValue) -> SSAValue:
 
 @decomposition("aten.logaddexp2")
 def logaddexp2(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    [x, y], dtype = opmath(aten, self, other)
+    [x, y], dtype = computing(aten, self, other)
     greater = aten.ge.Tensor(x, y)
     high, low = aten.where.self(greater, x, y), aten.where.self(greater, y, x)
     infinite = aten.logical_and(aten.isinf(x), aten.eq.Tensor(x, y))
@@ -534,6 +522,6 @@ def feature_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> 
     dtype = meta(input).dtype
     if p == 1:
         return aten.mul.Tensor(input, aten.full([], 0, dtype=dtype))
-    shape = [size(aten, input, 0), size(aten, input, 1), *([1] * (meta(input).ndim - 2))]
+    shape = [*sizes(aten, input)[:2], *([1] * (meta(input).ndim - 2))]
     kept = aten.bernoulli.p(aten.empty.memory_format(shape, dtype=dtype), 1 - p)
     return aten.mul.Tensor(input, aten.div.Scalar(kept, 1 - p))

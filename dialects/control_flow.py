@@ -1,0 +1,471 @@
+"""The `higher_order` dialect: PyTorch's operators that take functions, with the functions as regions.
+
+Names, order of operands and meaning are PyTorch's (`torch/_higher_order_ops`): `cond`, `while_loop`, `map`, `scan` and
+their kin. As in Export IR a function sees nothing of the graph around it: regions are isolated from above, of one block
+each, and what they use comes in as an operand and is a block argument of every region. Operations do what is in their
+regions and nothing more. Becoming `scf` is left to lowering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeGuard
+
+from xdsl.dialects.builtin import TensorType, i1
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.exir import AnyTensor, SymBoolType, SymType, tensor_meta, tensor_type
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.meta import may_equal, numel, same_size
+
+Types: TypeAlias = Sequence[Attribute]
+
+# --- what regions and their operands must agree on -----------------------------------------------------------
+
+
+def is_tensor(type: Attribute) -> TypeGuard[AnyTensor]:
+    return isinstance(type, TensorType)
+
+
+def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
+    return [value.type for value in values]
+
+
+def argument_types(region: Region) -> list[Attribute]:
+    """Types of a region's block arguments."""
+    return types_of(region.block.args)
+
+
+def yielded_types(region: Region) -> list[Attribute]:
+    """Types that a region yields. Raises `VerifyException` where it does not end in a yield."""
+    last = region.block.last_op
+    if not isinstance(last, YieldOp):
+        raise VerifyException(f"a region ends in {YieldOp.name}")
+    return types_of(last.values)
+
+
+def may_carry(before: Attribute, after: Attribute) -> bool:
+    """Whether one turn of a loop may hand a value of the first type to the next as one of the second.
+
+    The type of a symbolic number says its value, which changes from turn to turn: only its kind stays.
+    """
+    if isinstance(before, SymType):
+        return type(before) is type(after)
+    return may_equal(before, after)
+
+
+def check_types(
+    what: str, given: Types, expected: Types, agree: Callable[[Attribute, Attribute], bool] = may_equal
+) -> None:
+    """Raises `VerifyException` unless the types agree one by one."""
+    if len(given) != len(expected):
+        raise VerifyException(f"{what}: {len(given)} values for {len(expected)}")
+    for index, (a, b) in enumerate(zip(given, expected, strict=True)):
+        if not agree(a, b):
+            raise VerifyException(f"{what}: value {index} is {a}, expected {b}")
+
+
+def is_predicate(type: Attribute) -> bool:
+    """Whether a value of this type decides: a boolean, or a boolean tensor of one element."""
+    if not is_tensor(type):
+        return type == i1 or isinstance(type, SymBoolType)
+    meta = tensor_meta(type)
+    return meta.dtype is dt.Bool and same_size(numel(meta.shape), 1)
+
+
+def check_predicate(what: str, type: Attribute) -> None:
+    """Raises `VerifyException` unless a value of this type decides."""
+    if not is_predicate(type):
+        raise VerifyException(f"{what} is {type}, not a boolean or a boolean tensor of one element")
+
+
+def slice_type(type: Attribute) -> Attribute:
+    """The type of one element along a tensor's leading dimension. Raises `VerifyException` where it has none."""
+    if not is_tensor(type) or not type.get_shape():
+        raise VerifyException(f"{type} has no leading dimension")
+    meta = tensor_meta(type)
+    return tensor_type(meta.shape[1:], meta.dtype, None, meta.device)
+
+
+def stack_type(type: Attribute, length: Dim) -> Attribute:
+    """The type of `length` values of this type, stacked along a new leading dimension."""
+    if not is_tensor(type):
+        raise VerifyException(f"{type} is not a tensor, so it cannot be stacked")
+    meta = tensor_meta(type)
+    return tensor_type((length, *meta.shape), meta.dtype, None, meta.device)
+
+
+def leading_dimension(types: Types) -> Dim:
+    """The leading dimension that all tensors share. Raises `VerifyException` where they do not, or where it is 0."""
+    lengths = [tensor_meta(type).shape[0] for type in types if is_tensor(type) and type.get_shape()]
+    if not types or len(lengths) != len(types):
+        raise VerifyException("xs: at least one tensor expected, all with a leading dimension")
+    if not all(same_size(length, lengths[0]) for length in lengths):
+        raise VerifyException(f"xs: leading dimensions {', '.join(map(str, lengths))} differ")
+    if lengths[0] == 0:
+        raise VerifyException("xs: the leading dimension is 0")
+    return lengths[0]
+
+
+# --- operations ----------------------------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends a region with its results.
+
+    ```mlir
+    higher_order.yield %0, %1 : tensor<3xf32>, tensor<f32>
+    ```
+    """
+
+    name = "higher_order.yield"
+
+    values = var_operand_def()
+
+    traits = lazy_traits_def(lambda: (IsTerminator(), Pure(), HasParent(*OPERATIONS)))
+
+    assembly_format = "($values^ `:` type($values))? attr-dict"
+
+    def __init__(self, *values: SSAValue | Operation):
+        super().__init__(operands=[values])
+
+
+@irdl_op_definition
+class CondOp(IRDLOperation):
+    """`torch.cond(pred, true_fn, false_fn, operands)`: one of two functions, as a boolean says.
+
+    ```mlir
+    %y = higher_order.cond %p : tensor<i1> inputs(%x : tensor<3xf32>) -> tensor<3xf32> {
+    ^bb0(%a : tensor<3xf32>):
+      %b = aten.sin(%a) : (tensor<3xf32>) -> tensor<3xf32>
+      higher_order.yield %b : tensor<3xf32>
+    } else {
+    ^bb1(%c : tensor<3xf32>):
+      %d = aten.cos(%c) : (tensor<3xf32>) -> tensor<3xf32>
+      higher_order.yield %d : tensor<3xf32>
+    }
+    ```
+    """
+
+    name = "higher_order.cond"
+
+    pred = operand_def()
+    inputs = var_operand_def()
+    true_region = region_def("single_block")
+    false_region = region_def("single_block")
+    outputs = var_result_def()
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    assembly_format = (
+        "$pred `:` type($pred) (`inputs` `(` $inputs^ `:` type($inputs) `)`)? (`->` type($outputs)^)? "
+        "attr-dict-with-keyword $true_region `else` $false_region"
+    )
+
+    def __init__(
+        self,
+        pred: SSAValue,
+        inputs: Sequence[SSAValue],
+        true_region: Region,
+        false_region: Region,
+        result_types: Types,
+    ):
+        super().__init__(
+            operands=[pred, inputs], regions=[true_region, false_region], result_types=[result_types]
+        )
+
+    def verify_(self) -> None:
+        check_predicate("pred", self.pred.type)
+        for what, region in (("true region", self.true_region), ("false region", self.false_region)):
+            check_types(f"arguments of the {what}", argument_types(region), types_of(self.inputs))
+            check_types(f"yield of the {what}", yielded_types(region), types_of(self.outputs))
+
+
+class LoopOp(IRDLOperation):
+    """What the two forms of `while_loop` share: a condition and a body over carried and additional values."""
+
+    carried_inputs = var_operand_def()
+    additional_inputs = var_operand_def()
+    cond_region = region_def("single_block")
+    body_region = region_def("single_block")
+    outputs = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    assembly_format = (
+        "(`carried` `(` $carried_inputs^ `:` type($carried_inputs) `)`)? "
+        "(`additional` `(` $additional_inputs^ `:` type($additional_inputs) `)`)? "
+        "(`->` type($outputs)^)? attr-dict-with-keyword $cond_region `do` $body_region"
+    )
+
+    def __init__(
+        self,
+        carried_inputs: Sequence[SSAValue],
+        additional_inputs: Sequence[SSAValue],
+        cond_region: Region,
+        body_region: Region,
+        result_types: Types,
+    ):
+        super().__init__(
+            operands=[carried_inputs, additional_inputs],
+            regions=[cond_region, body_region],
+            result_types=[result_types],
+        )
+
+    def verify_(self) -> None:
+        inputs = types_of([*self.carried_inputs, *self.additional_inputs])
+        carried = types_of(self.carried_inputs)
+        for what, region in (("condition", self.cond_region), ("body", self.body_region)):
+            check_types(f"arguments of the {what}", inputs, argument_types(region), may_carry)
+        decided = yielded_types(self.cond_region)
+        if len(decided) != 1:
+            raise VerifyException(f"the condition yields {len(decided)} values, not one")
+        check_predicate("yield of the condition", decided[0])
+        check_types("yield of the body", yielded_types(self.body_region), carried, may_carry)
+        self.verify_outputs(carried)
+
+    def verify_outputs(self, carried: Types) -> None:
+        """Raises `VerifyException` where the results do not fit the carried values."""
+        check_types("results", types_of(self.outputs), carried, may_carry)
+
+
+@irdl_op_definition
+class WhileLoopOp(LoopOp):
+    """`while_loop(cond_fn, body_fn, carried_inputs, additional_inputs)`: a body, as long as a condition holds.
+
+    The first region gives the condition, the second the carried values of the next turn; both get the carried and the
+    additional values. The results are the carried values at the end.
+
+    ```mlir
+    %i_1, %y = higher_order.while_loop carried(%i, %x : tensor<i64>, tensor<3xf32>) additional(%w : tensor<3xf32>)
+        -> tensor<i64>, tensor<3xf32> {
+    ^bb0(%j : tensor<i64>, %a : tensor<3xf32>, %b : tensor<3xf32>):
+      %c = aten.lt.Scalar(%j, other = 5) : (tensor<i64>) -> tensor<i1>
+      higher_order.yield %c : tensor<i1>
+    } do {
+    ^bb1(%j : tensor<i64>, %a : tensor<3xf32>, %b : tensor<3xf32>):
+      ...
+      higher_order.yield %k, %d : tensor<i64>, tensor<3xf32>
+    }
+    ```
+    """
+
+    name = "higher_order.while_loop"
+
+
+@irdl_op_definition
+class WhileLoopStackOutputOp(LoopOp):
+    """`while_loop` that gives the carried values of every turn, stacked along a new leading dimension.
+
+    Of a loop without a turn the results are the carried inputs, with a leading dimension of 1.
+
+    ```mlir
+    %y = higher_order.while_loop_stack_output carried(%x : tensor<3xf32>)
+        -> tensor<?x3xf32, #exir.shape<[u0, 3]>> {
+      ...
+    } do {
+      ...
+    }
+    ```
+    """
+
+    name = "higher_order.while_loop_stack_output"
+
+    def verify_outputs(self, carried: Types) -> None:
+        outputs = types_of(self.outputs)
+        if outputs:
+            leading_dimension(outputs)
+        check_types("results", [slice_type(type) for type in outputs], carried)
+
+
+@irdl_op_definition
+class MapOp(IRDLOperation):
+    """`map_impl(f, xs, pos_args)`: a function of every element along the leading dimension of `xs`.
+
+    The results are stacked along a new leading dimension.
+
+    ```mlir
+    %y = higher_order.map xs(%x : tensor<4x3xf32>) args(%w : tensor<3xf32>) -> tensor<4x3xf32> {
+    ^bb0(%a : tensor<3xf32>, %b : tensor<3xf32>):
+      %c = aten.mul.Tensor(%a, %b) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      higher_order.yield %c : tensor<3xf32>
+    }
+    ```
+    """
+
+    name = "higher_order.map"
+
+    xs = var_operand_def(TensorType)
+    pos_args = var_operand_def()
+    body_region = region_def("single_block")
+    outputs = var_result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    assembly_format = (
+        "`xs` `(` $xs `:` type($xs) `)` (`args` `(` $pos_args^ `:` type($pos_args) `)`)? "
+        "(`->` type($outputs)^)? attr-dict-with-keyword $body_region"
+    )
+
+    def __init__(
+        self, xs: Sequence[SSAValue], pos_args: Sequence[SSAValue], body_region: Region, result_types: Types
+    ):
+        super().__init__(operands=[xs, pos_args], regions=[body_region], result_types=[result_types])
+
+    def verify_(self) -> None:
+        xs = types_of(self.xs)
+        length = leading_dimension(xs)
+        inputs = [*map(slice_type, xs), *types_of(self.pos_args)]
+        check_types("arguments of the body", argument_types(self.body_region), inputs)
+        expected = [stack_type(type, length) for type in yielded_types(self.body_region)]
+        check_types("results", types_of(self.outputs), expected)
+
+
+@irdl_op_definition
+class ScanOp(IRDLOperation):
+    """`scan(combine_fn, init, xs, additional_inputs)`: a function folded over the leading dimension of `xs`.
+
+    The region gets the carried values, one element of each of `xs`, and the additional values; it yields the next carried
+    values, then outputs. The results are the last carried values, then the outputs of all steps, stacked along a new
+    leading dimension.
+
+    ```mlir
+    %last, %ys = higher_order.scan init(%i : tensor<3xf32>) xs(%x : tensor<4x3xf32>)
+        -> tensor<3xf32>, tensor<4x3xf32> {
+    ^bb0(%carry : tensor<3xf32>, %a : tensor<3xf32>):
+      %b = aten.add.Tensor(%carry, %a) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      %c = aten.sin(%b) : (tensor<3xf32>) -> tensor<3xf32>
+      higher_order.yield %b, %c : tensor<3xf32>, tensor<3xf32>
+    }
+    ```
+    """
+
+    name = "higher_order.scan"
+
+    init = var_operand_def()
+    xs = var_operand_def(TensorType)
+    additional_inputs = var_operand_def()
+    combine_region = region_def("single_block")
+    outputs = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    assembly_format = (
+        "(`init` `(` $init^ `:` type($init) `)`)? `xs` `(` $xs `:` type($xs) `)` "
+        "(`additional` `(` $additional_inputs^ `:` type($additional_inputs) `)`)? "
+        "(`->` type($outputs)^)? attr-dict-with-keyword $combine_region"
+    )
+
+    def __init__(
+        self,
+        init: Sequence[SSAValue],
+        xs: Sequence[SSAValue],
+        additional_inputs: Sequence[SSAValue],
+        combine_region: Region,
+        result_types: Types,
+    ):
+        super().__init__(
+            operands=[init, xs, additional_inputs], regions=[combine_region], result_types=[result_types]
+        )
+
+    def verify_(self) -> None:
+        init, xs = types_of(self.init), types_of(self.xs)
+        length = leading_dimension(xs)
+        inputs = [*init, *map(slice_type, xs), *types_of(self.additional_inputs)]
+        check_types("arguments of the combine region", inputs, argument_types(self.combine_region), may_carry)
+        yielded, outputs = yielded_types(self.combine_region), types_of(self.outputs)
+        count = len(init)
+        check_types("carried values of the yield", yielded[:count], init, may_carry)
+        check_types("carried results", outputs[:count], init, may_carry)
+        stacked = [stack_type(type, length) for type in yielded[count:]]
+        check_types("stacked results", outputs[count:], stacked)
+
+
+@irdl_op_definition
+class AssociativeScanOp(IRDLOperation):
+    """`associative_scan(combine_fn, xs, additional_inputs)`: all prefixes of `xs`, combined by an associative function.
+
+    The region gets two elements of each of `xs`, first all left ones, and the additional values; it yields the two
+    combined. The order in which elements are combined is not fixed.
+
+    ```mlir
+    %y = higher_order.associative_scan xs(%x : tensor<4x3xf32>) -> tensor<4x3xf32> {
+    ^bb0(%a : tensor<3xf32>, %b : tensor<3xf32>):
+      %c = aten.add.Tensor(%a, %b) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      higher_order.yield %c : tensor<3xf32>
+    }
+    ```
+    """
+
+    name = "higher_order.associative_scan"
+
+    xs = var_operand_def(TensorType)
+    additional_inputs = var_operand_def()
+    combine_region = region_def("single_block")
+    outputs = var_result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    assembly_format = (
+        "`xs` `(` $xs `:` type($xs) `)` (`additional` `(` $additional_inputs^ `:` type($additional_inputs) `)`)? "
+        "(`->` type($outputs)^)? attr-dict-with-keyword $combine_region"
+    )
+
+    def __init__(
+        self,
+        xs: Sequence[SSAValue],
+        additional_inputs: Sequence[SSAValue],
+        combine_region: Region,
+        result_types: Types,
+    ):
+        super().__init__(
+            operands=[xs, additional_inputs], regions=[combine_region], result_types=[result_types]
+        )
+
+    def verify_(self) -> None:
+        xs = types_of(self.xs)
+        leading_dimension(xs)
+        slices = [slice_type(type) for type in xs]
+        inputs = [*slices, *slices, *types_of(self.additional_inputs)]
+        check_types("arguments of the combine region", argument_types(self.combine_region), inputs)
+        check_types("yield", yielded_types(self.combine_region), slices)
+        check_types("results", types_of(self.outputs), xs)
+
+
+OPERATIONS: tuple[type[IRDLOperation], ...] = (
+    CondOp,
+    WhileLoopOp,
+    WhileLoopStackOutputOp,
+    MapOp,
+    ScanOp,
+    AssociativeScanOp,
+)
+"""The operations with regions."""
+
+
+def dialect() -> Dialect:
+    """The xDSL dialect."""
+    return Dialect("higher_order", [YieldOp, *OPERATIONS], [])

@@ -1,0 +1,283 @@
+"""Higher-order operators of a graph: sub-graphs become regions, or go where they are called.
+
+`cond`, `while_loop`, `map`, `scan` and their kin become operations of the `higher_order` dialect; each sub-graph is built,
+functionalized, in a region of its own. Wrappers that mean nothing to values (`invoke_subgraph`, gradients on or off)
+are built in place. A sub-graph that writes to its operands is refused, as PyTorch itself does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from xdsl_exir.dialects import control_flow as cf
+from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.meta import may_equal
+from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
+from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.build import GraphBuilder
+from xdsl_exir.importers.functionalize import Tensor
+
+Types: TypeAlias = Sequence[Attribute]
+
+
+# --- arguments -----------------------------------------------------------------------------------------------
+
+
+def _subgraph(node: g.Node, index: int) -> g.Subgraph:
+    value = node.inputs[index].value if index < len(node.inputs) else None
+    if not isinstance(value, g.Subgraph):
+        raise LoadError(f"argument {index} is {value!r}, not a sub-graph")
+    return value
+
+
+def _values(node: g.Node, index: int) -> tuple[g.Value, ...]:
+    """A list argument; operators without additional inputs may leave the last one out."""
+    value = node.inputs[index].value if index < len(node.inputs) else ()
+    if not isinstance(value, tuple):
+        raise LoadError(f"argument {index} is {value!r}, not a list")
+    return value
+
+
+def _operand(build: GraphBuilder, value: g.Value) -> SSAValue:
+    """A value as operand; numbers are symbolic ones, as they are inside the sub-graphs."""
+    if not isinstance(value, g.Ref | bool | int | float):
+        raise LoadError(f"{value!r} passed to a sub-graph")
+    return build.symbolic_operand(value)
+
+
+def _operands(build: GraphBuilder, node: g.Node, index: int) -> list[SSAValue]:
+    return [_operand(build, value) for value in _values(node, index)]
+
+
+# --- regions -------------------------------------------------------------------------------------------------
+
+
+class _Body:
+    """A sub-graph built in a region; `finish` ends it with its yield."""
+
+    def __init__(self, build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, operand_types: Types):
+        graph, block = subgraph.graph, Block()
+        self.node = node
+        self.region = Region(block)
+        self.build = GraphBuilder(graph, block, build.source)
+        self.build.locate(node)
+        if len(graph.inputs) != len(operand_types):
+            raise LoadError(
+                f"sub-graph {subgraph.name} has {len(graph.inputs)} inputs for {len(operand_types)} operands"
+            )
+        for value, operand_type in zip(graph.inputs, operand_types, strict=True):
+            type = self.build.type_of(value.name) if isinstance(value, g.Ref) else operand_type
+            argument = block.insert_arg(type, len(block.args))
+            if isinstance(value, g.Ref):
+                self.build.define(value.name, argument)
+        arguments = list(self.build.values.items())
+        outputs = self.build.build()
+        self.build.locate(node)
+        written = [name for name, value in arguments if isinstance(value, Tensor) and value.storage.version]
+        if written:
+            raise _unsupported(node, f"sub-graph {subgraph.name} writes to its operand '{written[0]}'")
+        if None in outputs:
+            raise _unsupported(node, f"sub-graph {subgraph.name} returns None")
+        self.outputs: list[SSAValue] = [
+            output if isinstance(output, SSAValue) else _operand(self.build, output) for output in outputs
+        ]
+
+    @property
+    def types(self) -> list[Attribute]:
+        """Types of what the sub-graph returns."""
+        return [output.type for output in self.outputs]
+
+    def finish(self, types: Types = ()) -> Region:
+        """The region, ended with a yield of the outputs; tensors whose sizes have other names in `types` are retyped.
+
+        `types` may be those of the first outputs only; whether the yield fits is left to the verifier.
+        """
+        count = min(len(types), len(self.outputs))
+        retyped = [self._refined(value, type) for value, type in zip(self.outputs, types, strict=False)]
+        op = cf.YieldOp(*retyped, *self.outputs[count:])
+        if self.build.builder.location is not None:
+            op.location = self.build.builder.location
+        self.build.block.add_op(op)
+        return self.region
+
+    def _refined(self, value: SSAValue, type: Attribute) -> SSAValue:
+        # A number's type says its value, so a number keeps it.
+        if value.type == type or not cf.is_tensor(type) or not may_equal(value.type, type):
+            return value
+        return self.build.builder.insert(RefineOp(value, type)).results[0]
+
+
+def _unsupported(node: g.Node, reason: str) -> UnsupportedError:
+    return UnsupportedError([Unsupported(node.target, reason)])
+
+
+def _types_of(values: Sequence[SSAValue]) -> list[Attribute]:
+    return [value.type for value in values]
+
+
+def _slices(values: Sequence[SSAValue]) -> list[Attribute]:
+    """Types of the values' elements along their leading dimension. Raises `LoadError` where there is none."""
+    try:
+        return [cf.slice_type(value.type) for value in values]
+    except VerifyException as error:
+        raise LoadError(str(error)) from None
+
+
+# --- results -------------------------------------------------------------------------------------------------
+
+
+def _result_names(node: g.Node) -> list[str | None]:
+    """Names of the results; PyTorch serializes them one by one or as one list."""
+    names: list[str | None] = []
+    for result in node.outputs:
+        items = result if isinstance(result, tuple) else (result,)
+        names += [item.name if item is not None else None for item in items]
+    return names
+
+
+def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Attribute]:
+    """Types of the results as the graph says them, of those it does not name as inferred."""
+    names = _result_names(node)
+    if len(names) != len(default):
+        raise LoadError(f"{len(names)} results, its sub-graph returns {len(default)}")
+    return [
+        build.type_of(name) if name is not None else inferred
+        for name, inferred in zip(names, default, strict=True)
+    ]
+
+
+def _define_results(build: GraphBuilder, node: g.Node, op: Operation) -> None:
+    build.builder.insert(op)
+    for name, value in zip(_result_names(node), op.results, strict=True):
+        if name is not None:
+            build.define(name, value)
+
+
+# --- operators -----------------------------------------------------------------------------------------------
+
+
+def _cond(build: GraphBuilder, node: g.Node) -> None:
+    """`cond(pred, true_fn, false_fn, operands)`."""
+    pred = build.argument(node.inputs[0].value)
+    if isinstance(pred, bool):  # decided at export
+        _inline(build, node, _subgraph(node, 1 if pred else 2), _values(node, 3))
+        return
+    operands = _operands(build, node, 3)
+    bodies = [_Body(build, node, _subgraph(node, index), _types_of(operands)) for index in (1, 2)]
+    types = _result_types(build, node, bodies[0].types)
+    true_region, false_region = (body.finish(types) for body in bodies)
+    _define_results(build, node, cf.CondOp(pred, operands, true_region, false_region, types))
+
+
+def _while_loop(cls: type[cf.LoopOp]) -> Callable[[GraphBuilder, g.Node], None]:
+    """`while_loop(cond_fn, body_fn, carried_inputs, additional_inputs)`."""
+
+    def build_loop(build: GraphBuilder, node: g.Node) -> None:
+        carried, additional = _operands(build, node, 2), _operands(build, node, 3)
+        inputs = _types_of([*carried, *additional])
+        condition, body = (_Body(build, node, _subgraph(node, index), inputs) for index in (0, 1))
+        types = _result_types(build, node, body.types)
+        regions = condition.finish(), body.finish(_types_of(carried))
+        _define_results(build, node, cls(carried, additional, *regions, types))
+
+    return build_loop
+
+
+def _map(build: GraphBuilder, node: g.Node) -> None:
+    """`map_impl(f, xs, pos_args)`."""
+    xs, args = _operands(build, node, 1), _operands(build, node, 2)
+    body = _Body(build, node, _subgraph(node, 0), [*_slices(xs), *_types_of(args)])
+    types = _result_types(build, node, _stacked(body.types, xs))
+    _define_results(build, node, cf.MapOp(xs, args, body.finish(), types))
+
+
+def _scan(build: GraphBuilder, node: g.Node) -> None:
+    """`scan(combine_fn, init, xs, additional_inputs)`."""
+    init, xs, additional = (_operands(build, node, index) for index in (1, 2, 3))
+    body = _Body(build, node, _subgraph(node, 0), [*_types_of(init), *_slices(xs), *_types_of(additional)])
+    count = len(init)
+    types = _result_types(build, node, [*body.types[:count], *_stacked(body.types[count:], xs)])
+    _define_results(build, node, cf.ScanOp(init, xs, additional, body.finish(_types_of(init)), types))
+
+
+def _associative_scan(build: GraphBuilder, node: g.Node) -> None:
+    """`associative_scan(combine_fn, xs, additional_inputs)`."""
+    xs, additional = _operands(build, node, 1), _operands(build, node, 2)
+    slices = _slices(xs)
+    body = _Body(build, node, _subgraph(node, 0), [*slices, *slices, *_types_of(additional)])
+    types = _result_types(build, node, _types_of(xs))
+    _define_results(build, node, cf.AssociativeScanOp(xs, additional, body.finish(slices), types))
+
+
+def _stacked(types: Types, xs: Sequence[SSAValue]) -> list[Attribute]:
+    """Types of results that are stacked along the leading dimension of `xs`. Raises `LoadError` for others than tensors."""
+    try:
+        length = cf.leading_dimension(_types_of(xs))
+        return [cf.stack_type(type, length) for type in types]
+    except VerifyException as error:
+        raise LoadError(str(error)) from None
+
+
+# --- wrappers ------------------------------------------------------------------------------------------------
+
+
+def _inline(build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, arguments: Sequence[g.Value]) -> None:
+    """Builds a sub-graph where it is called. It shares the storages of its operands, so writes to them are seen."""
+    graph = subgraph.graph
+    inner = GraphBuilder(graph, build.block, build.source)
+    inner.mutates = build.mutates
+    for value, argument in zip(graph.inputs, arguments, strict=True):
+        if isinstance(value, g.Ref):
+            is_ref = isinstance(argument, g.Ref)
+            inner.values[value.name] = build.values[argument.name] if is_ref else _operand(build, argument)
+    outputs = inner.build()
+    for name, source, value in zip(_result_names(node), graph.outputs, outputs, strict=True):
+        if name is not None:
+            known = inner.values[source.name] if isinstance(source, g.Ref) else None
+            build.values[name] = known or (value if isinstance(value, SSAValue) else _operand(build, value))
+
+
+def _set_grad_enabled(build: GraphBuilder, node: g.Node) -> None:
+    """`wrap_with_set_grad_enabled(enable_grad, fn, *operands)`."""
+    _inline(build, node, _subgraph(node, 1), [item.value for item in node.inputs[2:]])
+
+
+def _invoke_subgraph(build: GraphBuilder, node: g.Node) -> None:
+    """`invoke_subgraph(fn, identifier, *operands)`."""
+    _inline(build, node, _subgraph(node, 0), [item.value for item in node.inputs[2:]])
+
+
+def _autocast(build: GraphBuilder, node: g.Node) -> None:
+    """`wrap_with_autocast(device_type, dtype, enabled, cache_enabled, fn, *operands)`."""
+    device, enabled = node.inputs[0].value, node.inputs[2].value
+    if enabled is not False:
+        reason = f"autocast on {device} chooses dtypes op by op; ExportedProgram.run_decompositions() makes them explicit"
+        raise _unsupported(node, reason)
+    _inline(build, node, _subgraph(node, 4), [item.value for item in node.inputs[5:]])
+
+
+HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
+    "higher_order.cond": _cond,
+    "higher_order.while_loop": _while_loop(cf.WhileLoopOp),
+    "higher_order.while_loop_stack_output": _while_loop(cf.WhileLoopStackOutputOp),
+    "higher_order.map_impl": _map,
+    "higher_order.scan": _scan,
+    "higher_order.associative_scan": _associative_scan,
+    "higher_order.wrap_with_set_grad_enabled": _set_grad_enabled,
+    "higher_order.wrap_with_autocast": _autocast,
+    "higher_order.invoke_subgraph": _invoke_subgraph,
+}
+"""How each higher-order operator is built, by target."""
+
+
+def build_higher_order(build: GraphBuilder, node: g.Node) -> None:
+    """Builds a node whose target is in `HIGHER_ORDER`.
+
+    Raises `UnsupportedError` for a sub-graph that writes to its operands or returns None, and for autocast; `LoadError`
+    for arguments that are not those of the operator.
+    """
+    HIGHER_ORDER[node.target](build, node)

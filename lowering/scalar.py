@@ -1,0 +1,343 @@
+"""Numbers inside loop bodies: arithmetic that reads like Python and becomes `arith` and `math` operations.
+
+    1 / (1 + exp(-x))
+
+A `Scalar` knows its PyTorch dtype, which says what MLIR's signless integers mean. Short floats are computed in float32,
+as PyTorch's CPU kernels do. Operations are inserted where the surrounding `ImplicitBuilder` inserts.
+"""
+
+from __future__ import annotations
+
+import math as python_math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.errors import ExirError
+
+Number: TypeAlias = "Scalar | bool | int | float"
+
+CONTRACT = arith.FastMathFlagsAttr([arith.FastMathFlag.ALLOW_CONTRACT])
+"""A product and a sum may become one fused operation: more exact, and what makes contractions fast."""
+
+
+def compute_dtype(dtype: DType) -> DType:
+    """The dtype that bodies compute a tensor's elements in."""
+    return dt.Float if dtype.category is Category.FLOAT and dtype.bits < 32 else dtype
+
+
+def register_type(dtype: DType) -> Attribute:
+    """The MLIR type of a number of this dtype inside a body: signless, booleans one bit."""
+    if dtype.category is Category.INT:
+        return IntegerType(dtype.bits)
+    return dtype.mlir_type
+
+
+def is_unsigned(dtype: DType) -> bool:
+    return dtype in (dt.Byte, dt.UInt16, dt.UInt32, dt.UInt64)
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """A number of a loop body."""
+
+    value: SSAValue
+    dtype: DType
+
+    def _binary(self, other: Number, op: Callable[[Scalar, Scalar], Scalar], swap: bool = False) -> Scalar:
+        right = constant(other, self.dtype) if not isinstance(other, Scalar) else other
+        if right.dtype is not self.dtype:
+            raise ExirError(f"arithmetic on {self.dtype} and {right.dtype}")
+        return op(right, self) if swap else op(self, right)
+
+    def __add__(self, other: Number) -> Scalar:
+        return self._binary(other, add)
+
+    def __radd__(self, other: Number) -> Scalar:
+        return self._binary(other, add, swap=True)
+
+    def __sub__(self, other: Number) -> Scalar:
+        return self._binary(other, sub)
+
+    def __rsub__(self, other: Number) -> Scalar:
+        return self._binary(other, sub, swap=True)
+
+    def __mul__(self, other: Number) -> Scalar:
+        return self._binary(other, mul)
+
+    def __rmul__(self, other: Number) -> Scalar:
+        return self._binary(other, mul, swap=True)
+
+    def __truediv__(self, other: Number) -> Scalar:
+        return self._binary(other, div)
+
+    def __rtruediv__(self, other: Number) -> Scalar:
+        return self._binary(other, div, swap=True)
+
+    def __neg__(self) -> Scalar:
+        return neg(self)
+
+    def __lt__(self, other: Number) -> Scalar:
+        return self._binary(other, compare("lt"))
+
+    def __le__(self, other: Number) -> Scalar:
+        return self._binary(other, compare("le"))
+
+    def __gt__(self, other: Number) -> Scalar:
+        return self._binary(other, compare("gt"))
+
+    def __ge__(self, other: Number) -> Scalar:
+        return self._binary(other, compare("ge"))
+
+    def equals(self, other: Number) -> Scalar:
+        """Whether the numbers are equal, a Bool. (`==` stays Python's identity.)"""
+        return self._binary(other, compare("eq"))
+
+    def differs(self, other: Number) -> Scalar:
+        """Whether the numbers differ, a Bool; NaN differs from itself."""
+        return self._binary(other, compare("ne"))
+
+    def __and__(self, other: Number) -> Scalar:
+        return self._binary(other, _bits(arith.AndIOp))
+
+    def __or__(self, other: Number) -> Scalar:
+        return self._binary(other, _bits(arith.OrIOp))
+
+    def __xor__(self, other: Number) -> Scalar:
+        return self._binary(other, _bits(arith.XOrIOp))
+
+    def __invert__(self) -> Scalar:
+        return self ^ (True if self.dtype is dt.Bool else -1)
+
+
+def _of(op: Operation, dtype: DType) -> Scalar:
+    return Scalar(op.results[0], dtype)
+
+
+def constant(value: bool | int | float, dtype: DType) -> Scalar:
+    """A constant of this dtype."""
+    type = register_type(dtype)
+    if dtype.category is Category.FLOAT:
+        assert isinstance(type, AnyFloat)
+        return _of(arith.ConstantOp(FloatAttr(float(value), type)), dtype)
+    if dtype.category is Category.COMPLEX:
+        raise ExirError("complex numbers are not lowered")
+    number = int(bool(value)) if dtype is dt.Bool else int(value)
+    assert isinstance(type, IntegerType)
+    return _of(arith.ConstantOp(IntegerAttr(number, type, truncate_bits=True)), dtype)
+
+
+def is_float(scalar: Scalar) -> bool:
+    return scalar.dtype.category is Category.FLOAT
+
+
+# --- arithmetic ----------------------------------------------------------------------------------------------
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    """The sum; of Bools, whether one is true."""
+    if is_float(a):
+        return _of(arith.AddfOp(a.value, b.value, flags=CONTRACT), a.dtype)
+    return a | b if a.dtype is dt.Bool else _of(arith.AddiOp(a.value, b.value), a.dtype)
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    """The difference."""
+    if is_float(a):
+        return _of(arith.SubfOp(a.value, b.value, flags=CONTRACT), a.dtype)
+    return _of(arith.SubiOp(a.value, b.value), a.dtype)
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    """The product; of Bools, whether both are true."""
+    if is_float(a):
+        return _of(arith.MulfOp(a.value, b.value, flags=CONTRACT), a.dtype)
+    return a & b if a.dtype is dt.Bool else _of(arith.MuliOp(a.value, b.value), a.dtype)
+
+
+def div(a: Scalar, b: Scalar) -> Scalar:
+    """The quotient of floats; of integers, rounded towards zero."""
+    if is_float(a):
+        return _of(arith.DivfOp(a.value, b.value), a.dtype)
+    return _of((arith.DivUIOp if is_unsigned(a.dtype) else arith.DivSIOp)(a.value, b.value), a.dtype)
+
+
+def rem(a: Scalar, b: Scalar) -> Scalar:
+    """The remainder with the dividend's sign, as C's fmod and % give it."""
+    if is_float(a):
+        return a - trunc(a / b) * b
+    return _of((arith.RemUIOp if is_unsigned(a.dtype) else arith.RemSIOp)(a.value, b.value), a.dtype)
+
+
+def neg(a: Scalar) -> Scalar:
+    """The number with its sign changed, zero's included."""
+    return _of(arith.NegfOp(a.value), a.dtype) if is_float(a) else constant(0, a.dtype) - a
+
+
+def _bits(op: Callable[[SSAValue, SSAValue], Operation]) -> Callable[[Scalar, Scalar], Scalar]:
+    return lambda a, b: _of(op(a.value, b.value), a.dtype)
+
+
+_FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+
+
+def compare(predicate: str) -> Callable[[Scalar, Scalar], Scalar]:
+    """A comparison, by name (`lt`), with a Bool for result; NaN only differs."""
+
+    def comparison(a: Scalar, b: Scalar) -> Scalar:
+        if is_float(a):
+            return _of(arith.CmpfOp(a.value, b.value, _FLOAT_PREDICATES[predicate]), dt.Bool)
+        signed = "" if predicate in ("eq", "ne") else "u" if is_unsigned(a.dtype) or a.dtype is dt.Bool else "s"
+        return _of(arith.CmpiOp(a.value, b.value, signed + predicate), dt.Bool)
+
+    return comparison
+
+
+def select(condition: Scalar, a: Number, b: Number) -> Scalar:
+    """`a` where the Bool holds, else `b`; one of them may be a Python number."""
+    dtype = next(x.dtype for x in (a, b) if isinstance(x, Scalar))
+    values = [x.value if isinstance(x, Scalar) else constant(x, dtype).value for x in (a, b)]
+    return _of(arith.SelectOp(condition.value, *values), dtype)
+
+
+def maximum(a: Scalar, b: Number) -> Scalar:
+    """The greater number; NaN if either is."""
+    b = b if isinstance(b, Scalar) else constant(b, a.dtype)
+    if is_float(a):
+        return _of(arith.MaximumfOp(a.value, b.value), a.dtype)
+    unsigned = is_unsigned(a.dtype) or a.dtype is dt.Bool
+    return _of((arith.MaxUIOp if unsigned else arith.MaxSIOp)(a.value, b.value), a.dtype)
+
+
+def minimum(a: Scalar, b: Number) -> Scalar:
+    """The lesser number; NaN if either is."""
+    b = b if isinstance(b, Scalar) else constant(b, a.dtype)
+    if is_float(a):
+        return _of(arith.MinimumfOp(a.value, b.value), a.dtype)
+    unsigned = is_unsigned(a.dtype) or a.dtype is dt.Bool
+    return _of((arith.MinUIOp if unsigned else arith.MinSIOp)(a.value, b.value), a.dtype)
+
+
+# --- functions -----------------------------------------------------------------------------------------------
+
+
+def _function(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
+    return lambda x: _of(op(x.value), x.dtype)
+
+
+exp = _function(math.ExpOp)
+exp2 = _function(math.Exp2Op)
+expm1 = _function(math.ExpM1Op)
+log = _function(math.LogOp)
+log2 = _function(math.Log2Op)
+log10 = _function(math.Log10Op)
+log1p = _function(math.Log1pOp)
+sqrt = _function(math.SqrtOp)
+sin = _function(math.SinOp)
+cos = _function(math.CosOp)
+tan = _function(math.TanOp)
+asin = _function(math.AsinOp)
+acos = _function(math.AcosOp)
+atan = _function(math.AtanOp)
+sinh = _function(math.SinhOp)
+cosh = _function(math.CoshOp)
+tanh = _function(math.TanhOp)
+asinh = _function(math.AsinhOp)
+acosh = _function(math.AcoshOp)
+atanh = _function(math.AtanhOp)
+erf = _function(math.ErfOp)
+_floor = _function(math.FloorOp)
+_ceil = _function(math.CeilOp)
+_trunc = _function(math.TruncOp)
+_roundeven = _function(math.RoundEvenOp)
+
+
+def rsqrt(x: Scalar) -> Scalar:
+    """The reciprocal square root, by a division: hardware approximations are not exact enough."""
+    return 1 / sqrt(x)
+
+
+def pow(a: Scalar, b: Scalar) -> Scalar:
+    """The power of floats."""
+    return _of(math.PowFOp(a.value, b.value), a.dtype)
+
+
+def atan2(a: Scalar, b: Scalar) -> Scalar:
+    """The angle of the point (b, a)."""
+    return _of(math.Atan2Op(a.value, b.value), a.dtype)
+
+
+def copysign(a: Scalar, b: Scalar) -> Scalar:
+    """`a` with the sign of `b`."""
+    return _of(math.CopySignOp(a.value, b.value), a.dtype)
+
+
+def _on_floats(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:
+    return lambda x: function(x) if is_float(x) else x
+
+
+floor = _on_floats(_floor)
+ceil = _on_floats(_ceil)
+trunc = _on_floats(_trunc)
+round_even = _on_floats(_roundeven)
+
+
+def absolute(x: Scalar) -> Scalar:
+    """The absolute value; the least integer is its own."""
+    if is_float(x):
+        return _of(math.AbsFOp(x.value), x.dtype)
+    return x if is_unsigned(x.dtype) or x.dtype is dt.Bool else _of(math.AbsIOp(x.value), x.dtype)
+
+
+def is_nan(x: Scalar) -> Scalar:
+    """Whether the number is NaN."""
+    return x.differs(x) if is_float(x) else constant(False, dt.Bool)
+
+
+def is_inf(x: Scalar) -> Scalar:
+    """Whether the number is infinite."""
+    return absolute(x).equals(python_math.inf) if is_float(x) else constant(False, dt.Bool)
+
+
+# --- conversion ----------------------------------------------------------------------------------------------
+
+
+def cast(x: Scalar, dtype: DType) -> Scalar:
+    """The number in another dtype, as PyTorch converts: floats to integers towards zero, to Bool whether not zero."""
+    if x.dtype is dtype:
+        return x
+    source, target = x.dtype.category, dtype.category
+    if Category.COMPLEX in (source, target):
+        raise ExirError("complex numbers are not lowered")
+    if target is Category.BOOL:
+        return x.differs(0)
+    return _of(_conversion(x, dtype), dtype) if register_type(x.dtype) != register_type(dtype) else Scalar(x.value, dtype)
+
+
+def _conversion(x: Scalar, dtype: DType) -> Operation:
+    type: Any = register_type(dtype)
+    unsigned = is_unsigned(x.dtype) or x.dtype is dt.Bool
+    if is_float(x):
+        if dtype.category is Category.INT:
+            return (arith.FPToUIOp if is_unsigned(dtype) and dtype.bits > 8 else arith.FPToSIOp)(x.value, type)
+        if x.dtype.bits == dtype.bits:  # float16 and bfloat16 meet in float32
+            return _conversion(_of(_conversion(x, dt.Float), dt.Float), dtype)
+        return (arith.ExtFOp if dtype.bits > x.dtype.bits else arith.TruncFOp)(x.value, type)
+    if dtype.category is Category.FLOAT:
+        return (arith.UIToFPOp if unsigned else arith.SIToFPOp)(x.value, type)
+    if dtype.bits < register_bits(x.dtype):
+        return arith.TruncIOp(x.value, type)
+    return (arith.ExtUIOp if unsigned else arith.ExtSIOp)(x.value, type)
+
+
+def register_bits(dtype: DType) -> int:
+    """Bits of a number inside a body: a Bool has one."""
+    return 1 if dtype is dt.Bool else dtype.bits
+
+

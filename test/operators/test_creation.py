@@ -1,0 +1,120 @@
+"""Every operator that makes tensors from numbers, against PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check, find_operator, program_of, run  # noqa: E402
+
+from xdsl_exir.dialects import dtypes as dt  # noqa: E402
+from xdsl_exir.dialects.creation import arange_shape  # noqa: E402
+from xdsl_exir.dialects.exir import NumberMeta  # noqa: E402
+from xdsl_exir.dialects.expr import Expr  # noqa: E402
+from xdsl_exir.dialects.spec import specs  # noqa: E402
+from xdsl_exir.errors import ExirError  # noqa: E402
+
+X = torch.arange(6.0).reshape(2, 3)
+LONGS = torch.arange(4)
+F64, BF16, HALF, BOOL, LONG, INT = (
+    torch.float64,
+    torch.bfloat16,
+    torch.float16,
+    torch.bool,
+    torch.int64,
+    torch.int32,
+)
+BYTE, C64 = torch.uint8, torch.complex64
+
+Case = tuple[Any, ...]
+"""Arguments of a call; a dict at the end holds keyword arguments."""
+
+TABLE: dict[str, list[Case]] = {
+    "arange": [(5,), (5.5,), (0,), (5, {"dtype": torch.float32}), (3, {"dtype": BF16}), (5.5, {"dtype": LONG}), (4, {"dtype": BYTE})],
+    "arange.start": [(1, 5), (-2, 3), (0.5, 4), (2, 2), (1.5, 4.5, {"dtype": LONG}), (1.5, 4.5, {"dtype": INT})],
+    "arange.start_step": [
+        (1, 5, 2), (5, 1, -2), (0, 1, 0.1), (0, -1, -0.25), (0, 10, 3), (0, 9, 3), (1, 2), (0, 2.5, 0.5, {"dtype": INT}),
+        (0, 5, 2.5, {"dtype": LONG}), (0, 1, 0.3, {"dtype": F64}), (0, 300, 7, {"dtype": HALF}), (1 << 60, (1 << 60) + 3, 1),
+    ],
+    "full": [
+        ([2, 3], 1), ([2], 1.5), ([], True), ([0, 2], 2), ([2], 2.7, {"dtype": LONG}), ([2], 0.1, {"dtype": BF16}),
+        ([2], 3, {"dtype": BOOL}), ([2], 1 + 2j), ([2], float("inf"), {"dtype": HALF}), ([2], float("nan")),
+    ],
+    "full_like": [(X, 2), (LONGS, 2.7), (X, 1, {"dtype": BOOL}), (torch.tensor(1.0), -1), (X.to(BF16), 0.1)],
+    "zeros": [([2, 3],), ([],), ([2], {"dtype": LONG}), ([0], {"dtype": BOOL})],
+    "zeros_like": [(X,), (LONGS,), (X, {"dtype": BOOL}), (X.t(), {"dtype": C64})],
+    "ones": [([2, 3],), ([2], {"dtype": HALF}), ([2], {"dtype": BOOL})],
+    "ones_like": [(X,), (X.bool(),), (X, {"dtype": LONG})],
+    "new_zeros": [(LONGS, [2, 2]), (X, [2], {"dtype": BOOL})],
+    "new_ones": [(X.bool(), [2]), (X, [], {"dtype": INT})],
+    "new_full": [(LONGS, [2], 7), (X, [2, 2], 0.5), (X, [2], 2, {"dtype": LONG})],
+    "scalar_tensor": [(1,), (2.5,), (True,), (2.7, {"dtype": LONG}), (1, {"dtype": BF16}), (3, {"dtype": BOOL})],
+    "eye": [(3,), (0,), (3, {"dtype": LONG}), (2, {"dtype": BOOL}), (300,), (2, {"dtype": BF16})],
+    "eye.m": [(2, 3), (3, 2, {"dtype": INT}), (0, 3)],
+    "linspace": [
+        (0, 1, 5), (0, 10, 4), (1, -1, 7), (0, 1, 0), (3, 4, 1), (0, 1, 2), (-2.5, 7, 33), (0, 10, 5, {"dtype": LONG}),
+        (0, 1, 11, {"dtype": F64}), (0, 1, 6, {"dtype": BF16}), (0, 3, 7, {"dtype": HALF}),
+    ],
+    "tril_indices": [(3, 3), (2, 4, 1), (4, 2, -1), (3, 3, -5), (3, 3, 5), (0, 3), (3, 0), (3, 4, 1, {"dtype": INT}), (5, 2, 3)],
+    "triu_indices": [(3, 3), (2, 4, 1), (4, 2, -1), (3, 3, -5), (3, 3, 5), (0, 3), (3, 4, 1, {"dtype": INT}), (5, 2, -3)],
+}  # fmt: skip
+
+UNINITIALISED: dict[str, list[Case]] = {
+    "empty.memory_format": [([2, 3],), ([2], {"dtype": LONG})],
+    "empty_like": [(X,), (X, {"dtype": BOOL})],
+    "empty_strided": [([2, 3], [3, 1])],
+    "empty_permuted": [([2, 3], [1, 0]), ([2, 3], [0, 1], {"dtype": HALF})],
+    "new_empty": [(LONGS, [2])],
+}
+
+
+def call(name: str, case: Case, **options: Any) -> None:
+    args, kwargs = (case[:-1], case[-1]) if isinstance(case[-1], dict) else (case, {})
+    check(f"aten.{name}", *args, **kwargs, **options)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_agrees(name: str):
+    for case in TABLE[name]:
+        call(name, case)
+
+
+@pytest.mark.parametrize("name", UNINITIALISED)
+def test_uninitialised_tensors_have_the_type_and_are_zero(name: str):
+    for case in UNINITIALISED[name]:
+        call(name, case, values=False)
+    module, tensors = program_of("aten.empty.memory_format", [2, 3])
+    assert not run(module, tensors)[0].any()
+
+
+def test_every_operator_occurs():
+    family = {name for name, spec in specs().items() if spec.family == "creation"}
+    assert family == {f"aten.{name}" for name in TABLE | UNINITIALISED}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("full", [-1], 1), ("zeros", [2, -3]), ("eye", -1), ("eye.m", 2, -1), ("linspace", 0, 1, -1), ("arange", -1),
+        ("arange.start", 2, 1), ("arange.start_step", 0, 5, 0), ("arange.start_step", 0, 5, -1), ("arange", float("inf")),
+        ("empty_permuted", [2, 3], [0, 0]), ("empty_strided", [2, 3], [1]), ("tril_indices", -1, 2), ("triu_indices", 2, -1),
+    ],
+    ids=lambda case: case[0],
+)  # fmt: skip
+def test_refuses_what_pytorch_refuses(case: Case):
+    name, *args = case
+    with pytest.raises((RuntimeError, IndexError, ValueError)):
+        find_operator(f"aten.{name}")(*args)
+    with pytest.raises(ExirError):
+        program_of(f"aten.{name}", *args)
+
+
+def test_length_of_a_symbolic_range():
+    s = Expr.symbol("s0")
+    assert arange_shape(0, s, 1, None) == (s,)
+    assert arange_shape(2, 2 * s + 2, 2, None) == (s,)
+    assert arange_shape(0, NumberMeta(dt.Long), 1, None) == (None,)
+    assert arange_shape(0, s, 0.5, None) == (None,)

@@ -1,0 +1,456 @@
+"""Valid calls of every operator in the spec, and operations made of them.
+
+A call is written with tensor readings in place of tensors, so that the table needs no PyTorch:
+
+    "aten.mm": call(f(2, 3), f(3, 4))
+
+Operators that take what `default_call` gives them (most of the pointwise and reduction families) are not in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from xdsl_exir.dialects import aten, edge, quantized_decomposed
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import SymIntType, TensorMeta, tensor_type
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorLayout, OperatorOp
+from xdsl_exir.dialects.schema import Argument
+from xdsl_exir.dialects.spec import OperatorSpec, specs
+from xdsl_exir.transforms.builder import Builder
+
+# --- notation ------------------------------------------------------------------------------------------------
+
+
+def _tensors(dtype: DType) -> Callable[..., TensorMeta]:
+    def tensor(*shape: int | str) -> TensorMeta:
+        return TensorMeta(tuple(Expr.parse(size) if isinstance(size, str) else size for size in shape), dtype)
+
+    return tensor
+
+
+f, d, h, bf, c = map(_tensors, (dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.ComplexFloat))
+i, i32, i8, u8, b = map(_tensors, (dt.Long, dt.Int, dt.Char, dt.Byte, dt.Bool))
+"""Tensor readings by dtype: `f(2, 3)` is a float32 one of two dimensions, `f("s0", 3)` one of symbolic size."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A computed number: an operand of type `!exir.symint<expr>`."""
+
+    expr: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments of an operator's call."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    results: tuple[Attribute, ...] | None = None
+    """Result types, where they depend on data."""
+    mixed: bool = False
+    """Whether its operands promote to a dtype that not all of them have: edge has no such operation."""
+
+
+def call(
+    *args: Any, results: Sequence[TensorMeta | Attribute] | None = None, mixed: bool = False, **kwargs: Any
+) -> Call:
+    """A call; `results` and `mixed` as in `Call`."""
+    types = (
+        None if results is None else tuple(type_of(r) if isinstance(r, TensorMeta) else r for r in results)
+    )
+    return Call(args, kwargs, types, mixed)
+
+
+def type_of(meta: TensorMeta) -> Attribute:
+    return tensor_type(meta.shape, meta.dtype, meta.dim_order, meta.device)
+
+
+# --- the table -----------------------------------------------------------------------------------------------
+
+_U0 = SymIntType(Expr.parse("u0"))
+_IMAGE, _LINE, _VOLUME = f(1, 4, 6, 6), f(1, 4, 8), f(1, 4, 4, 4, 4)
+_HEADS = f(1, 2, 4, 8)
+_STATS = (f(4), f(4), f(4), f(4))
+
+CALLS: dict[str, tuple[Call, ...]] = {
+    # pointwise
+    "aten.add.Tensor": (
+        call(f(2, 3), f(2, 3)),
+        call(f(2, 3), d(3), alpha=2, mixed=True),
+        call(f("s0", 3), f("s0", 3)),
+        call(i(2, 3), 1.5, mixed=True),
+    ),
+    "aten.div.Tensor_mode": (call(f(2, 3), f(2, 3), rounding_mode="floor"),),
+    "aten.div.Scalar_mode": (call(f(2, 3), 2, rounding_mode=None),),
+    "aten.where.self": (call(b(2, 3), f(2, 3), f(2, 3)), call(b(3), f(2, 3), 1)),
+    "aten.where.ScalarOther": (call(b(2, 3), f(2, 3), 2),),
+    "aten.where.ScalarSelf": (call(b(2, 3), 2, f(2, 3)),),
+    "aten.where.Scalar": (call(b(2, 3), 1, 2),),
+    "aten.masked_fill.Scalar": (call(f(2, 3), b(2, 3), 2),),
+    "aten.masked_fill.Tensor": (call(f(2, 3), b(3), f()),),
+    "aten.fill.Tensor": (call(f(2, 3), f()),),
+    "aten.prelu": (call(f(2, 3), f(3)),),
+    "aten._prelu_kernel": (call(f(2, 3), f(1, 3)),),
+    "aten.gelu": (call(f(2, 3)), call(f(2, 3), approximate="tanh")),
+    "aten.clamp": (call(f(2, 3), 0), call(f(2, 3), None, 1.5)),
+    "aten.clamp.Tensor": (call(f(2, 3), f(3)), call(f(2, 3), None, f(2, 3))),
+    "aten.bitwise_and.Scalar": (call(i(2, 3), 3),),
+    "aten.bitwise_or.Scalar": (call(i(2, 3), 3),),
+    "aten.bitwise_xor.Scalar": (call(i(2, 3), 3),),
+    "aten.to.device": (call(f(2, 3), "cpu", dt.Double),),
+    "aten._to_copy": (call(f(2, 3)), call(f(2, 3), dtype=dt.Half)),
+    "aten.detach_": (call(f(2, 3)),),
+    # reduction
+    "aten.amax": (call(f(2, 3)), call(f(2, 3), [1], True)),
+    "aten.sum.dim_IntList": (call(f(2, 3), [1]), call(f("s0", 3), [-1], True, dtype=dt.Double)),
+    "aten.norm.Scalar": (call(f(2, 3)),),
+    "aten.norm.ScalarOpt_dim": (call(f(2, 3), 2, [1]),),
+    # matmul
+    "aten.mm": (call(f(2, 3), f(3, 4)), call(f("s0", 3), f(3, "s1"))),
+    "aten.bmm": (call(f(2, 3, 4), f(2, 4, 5)),),
+    "aten.addmm": (call(f(4), f(2, 3), f(3, 4)),),
+    "aten.baddbmm": (call(f(2, 3, 5), f(2, 3, 4), f(2, 4, 5)),),
+    "aten.addbmm": (call(f(3, 5), f(2, 3, 4), f(2, 4, 5)),),
+    "aten.matmul": (call(f(2, 3), f(3, 4)), call(f(2, 3, 4), f(4))),
+    "aten.linalg_matmul": (call(f(2, 3), f(3, 4)),),
+    "aten.linear": (call(f(2, 3), f(4, 3)), call(f("s0", 5, 3), f(4, 3), f(4))),
+    "aten.dot": (call(f(3), f(3)),),
+    "aten.vdot": (call(f(3), f(3)),),
+    "aten.mv": (call(f(2, 3), f(3)),),
+    "aten.addmv": (call(f(2), f(2, 3), f(3)),),
+    "aten.outer": (call(f(2), f(3)),),
+    "aten.einsum": (call("ij,jk->ik", [f(2, 3), f(3, 4)]),),
+    "aten.chain_matmul": (call([f(2, 3), f(3, 4), f(4, 5)]),),
+    "aten.tensordot": (call(f(2, 3), f(3, 4), [1], [0]),),
+    # convolution
+    "aten.convolution": (
+        call(_IMAGE, f(8, 4, 3, 3), f(8), [2, 2], [1, 1], [1, 1], False, [0, 0], 1),
+        call(_IMAGE, f(4, 2, 3, 3), None, [2, 2], [1, 1], [1, 1], True, [1, 1], 2),
+    ),
+    "aten.conv1d": (call(_LINE, f(8, 4, 3)),),
+    "aten.conv2d": (call(_IMAGE, f(8, 4, 3, 3), f(8), padding=1), call(_IMAGE, f(8, 2, 3, 3), groups=2)),
+    "aten.conv3d": (call(_VOLUME, f(8, 4, 3, 3, 3)),),
+    "aten.conv1d.padding": (call(_LINE, f(8, 4, 3), padding="same"),),
+    "aten.conv2d.padding": (call(_IMAGE, f(8, 4, 3, 3)),),
+    "aten.conv_transpose1d": (call(_LINE, f(4, 8, 3)),),
+    "aten.conv_transpose2d.input": (call(_IMAGE, f(4, 8, 3, 3), stride=2),),
+    "aten.conv_transpose3d.input": (call(_VOLUME, f(4, 8, 3, 3, 3)),),
+    # pooling
+    "aten.max_pool1d": (call(_LINE, [2]),),
+    "aten.max_pool2d": (call(_IMAGE, [2, 2]),),
+    "aten.max_pool3d": (call(_VOLUME, [2, 2, 2]),),
+    "aten.max_pool2d_with_indices": (call(_IMAGE, [3, 3], [2, 2], [1, 1]),),
+    "aten.max_pool3d_with_indices": (call(_VOLUME, [2, 2, 2]),),
+    "aten.avg_pool1d": (call(_LINE, [2]),),
+    "aten.avg_pool2d": (call(_IMAGE, [2, 2], ceil_mode=True),),
+    "aten.avg_pool3d": (call(_VOLUME, [2, 2, 2]),),
+    "aten.adaptive_avg_pool1d": (call(_LINE, [2]),),
+    "aten.adaptive_avg_pool2d": (call(_IMAGE, [2, 2]),),
+    "aten.adaptive_avg_pool3d": (call(_VOLUME, [2, 2, 2]),),
+    "aten._adaptive_avg_pool2d": (call(_IMAGE, [2, 2]),),
+    "aten._adaptive_avg_pool3d": (call(_VOLUME, [2, 2, 2]),),
+    "aten.adaptive_max_pool1d": (call(_LINE, [2]),),
+    "aten.adaptive_max_pool2d": (call(_IMAGE, [2, 2]),),
+    "aten.adaptive_max_pool3d": (call(_VOLUME, [2, 2, 2]),),
+    "aten.upsample_nearest1d": (call(_LINE, [16]),),
+    "aten.upsample_nearest2d": (call(_IMAGE, [12, 12]),),
+    "aten.upsample_nearest2d.vec": (call(_IMAGE, [12, 12], None),),
+    "aten.upsample_bilinear2d": (call(_IMAGE, [12, 12], False),),
+    "aten.upsample_bilinear2d.vec": (call(_IMAGE, [12, 12], False, None),),
+    # normalization
+    "aten.batch_norm": (call(_IMAGE, *_STATS, False, 0.1, 1e-5, False),),
+    "aten._native_batch_norm_legit_no_training": (call(_IMAGE, *_STATS, 0.1, 1e-5),),
+    "aten._native_batch_norm_legit_functional": (call(_IMAGE, *_STATS, True, 0.1, 1e-5),),
+    "aten._native_batch_norm_legit.no_stats": (call(_IMAGE, f(4), f(4), True, 0.1, 1e-5),),
+    "aten.native_batch_norm": (call(_IMAGE, *_STATS, False, 0.1, 1e-5),),
+    "aten.layer_norm": (call(f(2, 3), [3], f(3), f(3)), call(f(2, 3), [3])),
+    "aten.native_layer_norm": (call(f(2, 3), [3], f(3), f(3), 1e-5),),
+    "aten.group_norm": (call(_IMAGE, 2, f(4), f(4)),),
+    "aten.native_group_norm": (call(_IMAGE, f(4), f(4), 1, 4, 36, 2, 1e-5),),
+    "aten.instance_norm": (call(_IMAGE, *_STATS, True, 0.1, 1e-5, False),),
+    "aten.rms_norm": (call(f(2, 3), [3], f(3)),),
+    "aten._fused_rms_norm": (call(f(2, 3), [3], f(3), 1e-5),),
+    # attention
+    "aten.scaled_dot_product_attention": (call(_HEADS, _HEADS, _HEADS, f(4, 4)),),
+    "aten._scaled_dot_product_flash_attention_for_cpu": (call(_HEADS, _HEADS, _HEADS),),
+    # view
+    "aten.view": (call(f(2, 3), [3, 2]), call(f("s0", 3), [Number("s0"), 1, 3])),
+    "aten._unsafe_view": (call(f(2, 3), [6]),),
+    "aten.reshape": (call(f(2, 3), [-1]),),
+    "aten.view_copy": (call(f(2, 3), [3, 2]),),
+    "aten.movedim.int": (call(f(2, 3), 0, 1),),
+    "aten.moveaxis.int": (call(f(2, 3), 0, 1),),
+    "aten.movedim.intlist": (call(f(2, 3), [0, 1], [1, 0]),),
+    "aten.moveaxis.intlist": (call(f(2, 3), [0, 1], [1, 0]),),
+    "aten.squeeze.dim": (call(f(2, 1, 3), 1),),
+    "aten.squeeze.dims": (call(f(2, 1, 3), [1]),),
+    "aten.expand": (call(f(1, 3), [2, 3]), call(f(3), [Number("s0"), -1])),
+    "aten.expand_as": (call(f(3), f(2, 3)),),
+    "aten.broadcast_to": (call(f(3), [2, 3]),),
+    "aten.unflatten.int": (call(f(2, 6), 1, [2, 3]),),
+    "aten.view_as": (call(f(2, 3), f(3, 2)),),
+    "aten.reshape_as": (call(f(2, 3), f(3, 2)),),
+    "aten.slice.Tensor": (
+        call(f(4, 6), 1, 1, 5, 2),
+        call(f("s0", 3), 0, 1),
+        call(f("s0", 3), 0, None, Number("s0 - 1")),
+    ),
+    "aten.select.int": (call(f(2, 3), 1, 2),),
+    "aten.narrow": (call(f(2, 3), 1, 0, 2),),
+    "aten.split.Tensor": (call(f(2, 6), 2, 1),),
+    "aten.unsafe_split.Tensor": (call(f(2, 6), 2, 1),),
+    "aten.split_with_sizes": (call(f(2, 6), [1, 2, 3], 1),),
+    "aten.split.sizes": (call(f(2, 6), [1, 2, 3], 1),),
+    "aten.split_with_sizes_copy": (call(f(2, 6), [1, 2, 3], 1),),
+    "aten.chunk": (call(f(2, 6), 3, 1),),
+    "aten.unsafe_chunk": (call(f(2, 6), 3, 1),),
+    "aten.tensor_split.sections": (call(f(2, 7), 3, 1),),
+    "aten.tensor_split.indices": (call(f(2, 7), [2, 3], 1),),
+    "aten.cat": (call([f(2, 3), f(2, 4)], 1), call([f("s0", 3), f(2, 3)])),
+    "aten.column_stack": (call([f(2), f(2, 3)]),),
+    "aten.repeat": (call(f(2, 3), [2, 1]),),
+    "aten.repeat_interleave.self_int": (call(f(2, 3), 2, 1),),
+    "aten.tile": (call(f(2, 3), [2, 1]),),
+    "aten.roll": (call(f(2, 3), [1], [1]),),
+    "aten.as_strided": (call(f(2, 3), [3, 2], [1, 3]),),
+    "aten.as_strided_copy": (call(f(2, 3), [3, 2], [1, 3]),),
+    "aten.constant_pad_nd": (call(f(2, 3), [1, 1]), call(f(2, 3), [1, 0, 0, 1], 1.5)),
+    "aten.pad": (call(f(2, 3), [1, 1]),),
+    "aten.reflection_pad1d": (call(_LINE, [1, 1]),),
+    "aten.reflection_pad2d": (call(_IMAGE, [1, 1, 2, 2]),),
+    "aten.reflection_pad3d": (call(_VOLUME, [1, 1, 1, 1, 1, 1]),),
+    "aten.replication_pad1d": (call(_LINE, [1, 1]),),
+    "aten.replication_pad2d": (call(_IMAGE, [1, 1, 2, 2]),),
+    "aten.replication_pad3d": (call(_VOLUME, [1, 1, 1, 1, 1, 1]),),
+    "aten.slice_scatter": (call(f(4, 6), f(4, 2), 1, 1, 3),),
+    "aten.select_scatter": (call(f(2, 3), f(2), 1, 2),),
+    "aten.diagonal_scatter": (call(f(2, 3), f(2)),),
+    "aten.as_strided_scatter": (call(f(2, 3), f(3, 2), [3, 2], [1, 3]),),
+    "aten.pixel_shuffle": (call(_IMAGE, 2),),
+    "aten.pixel_unshuffle": (call(_IMAGE, 2),),
+    "aten.channel_shuffle": (call(_IMAGE, 2),),
+    "aten.meshgrid": (call([f(2), f(3)]),),
+    "aten.meshgrid.indexing": (call([f(2), f(3)], indexing="xy"),),
+    "aten.unfold": (call(f(2, 6), 1, 2, 2),),
+    "aten.fliplr": (call(f(2, 3)),),
+    "aten.im2col": (call(_IMAGE, [2, 2], [1, 1], [0, 0], [2, 2]),),
+    "aten.col2im": (call(f(1, 16, 9), [6, 6], [2, 2], [1, 1], [0, 0], [2, 2]),),
+    # indexing
+    "aten.embedding": (call(f(5, 3), i(2, 4)),),
+    "aten.index_select": (call(f(2, 3), 1, i(4)),),
+    "aten.gather": (call(f(2, 3), 1, i(2, 2)),),
+    "aten.index.Tensor": (call(f(2, 3), [i(4)]), call(f(2, 3), [None, i(4)])),
+    "aten.index_put": (call(f(2, 3), [i(4)], f(4, 3)), call(f(2, 3), [None, i(4)], f(2, 4), True)),
+    "aten.scatter.src": (call(f(2, 3), 1, i(2, 2), f(2, 2)),),
+    "aten.scatter.value": (call(f(2, 3), 1, i(2, 2), 2),),
+    "aten.scatter.reduce": (call(f(2, 3), 1, i(2, 2), f(2, 2), reduce="add"),),
+    "aten.scatter.value_reduce": (call(f(2, 3), 1, i(2, 2), 2, reduce="add"),),
+    "aten.scatter_add": (call(f(2, 3), 1, i(2, 2), f(2, 2)),),
+    "aten.scatter_reduce.two": (call(f(2, 3), 1, i(2, 2), f(2, 2), "sum"),),
+    "aten.take_along_dim": (call(f(2, 3), i(2, 2), 1),),
+    "aten.take": (call(f(2, 3), i(4)),),
+    "aten.put": (call(f(2, 3), i(4), f(4)),),
+    "aten.topk": (call(f(2, 3), 2),),
+    "aten.sort.stable": (call(f(2, 3), stable=True),),
+    "aten.one_hot": (call(i(3), 5),),
+    "aten.masked_select": (call(f(2, 3), b(2, 3), results=[f("u0")]),),
+    "aten.nonzero": (call(f(2, 3), results=[i("u0", 2)]),),
+    "aten.index_fill.int_Scalar": (call(f(2, 3), 1, i(2), 2),),
+    "aten.index_fill.int_Tensor": (call(f(2, 3), 1, i(2), f()),),
+    "aten.index_add": (call(f(2, 3), 1, i(2), f(2, 2)),),
+    "aten.index_copy": (call(f(2, 3), 1, i(2), f(2, 2)),),
+    "aten.searchsorted.Tensor": (call(f(5), f(2, 3)),),
+    "aten.bucketize.Tensor": (call(f(2, 3), f(5)),),
+    "aten.masked_scatter": (call(f(2, 3), b(2, 3), f(6)),),
+    # creation
+    "aten.arange": (call(5),),
+    "aten.arange.start": (call(1, 5),),
+    "aten.arange.start_step": (call(1, 5, 2), call(0, Number("s0"))),
+    "aten.full": (call([2, 3], 1.5), call([Number("s0"), 3], True, dtype=dt.Float)),
+    "aten.empty_strided": (call([2, 3], [3, 1]),),
+    "aten.empty_permuted": (call([2, 3], [0, 1]),),
+    "aten.new_zeros": (call(f(2, 3), [4]),),
+    "aten.new_ones": (call(f(2, 3), [4]),),
+    "aten.new_full": (call(f(2, 3), [4], 2),),
+    "aten.new_empty": (call(f(2, 3), [4]),),
+    "aten.new_empty_strided": (call(f(2, 3), [4], [1]),),
+    "aten.eye": (call(3),),
+    "aten.eye.m": (call(3, 4),),
+    "aten.linspace": (call(0, 1, 5),),
+    "aten.tril_indices": (call(3, 3),),
+    "aten.triu_indices": (call(3, 3),),
+    # random
+    "aten.randint": (call(9, [2, 3]),),
+    "aten.randint.low": (call(1, 9, [2, 3]),),
+    "aten.randint_like": (call(f(2, 3), 9),),
+    "aten.randint_like.low_dtype": (call(f(2, 3), 1, 9),),
+    "aten.randperm": (call(5),),
+    # symbolic
+    "aten.sym_size.int": (call(f("s0", 3), 0), call(f("s0", 3), 1)),
+    "aten.item": (call(i(), results=[_U0]),),
+    "aten._local_scalar_dense": (call(i(), results=[_U0]),),
+    "aten._assert_scalar": (call(Number("u0"), "u0 > 0"),),
+    "aten._assert_async.msg": (call(b(), 'says "no"\n'),),
+    "aten._assert_tensor_metadata": (call(f(2, 3), [2, 3], [3, 1], dt.Float),),
+    "aten.sym_constrain_range_for_size": (call(Number("u0"), min=2, max=9),),
+    "aten.sym_constrain_range": (call(Number("u0"), max=9),),
+    # quantization
+    "quantized_decomposed.quantize_per_tensor": (call(f(2, 3), 0.5, 0, -128, 127, dt.Char),),
+    "quantized_decomposed.quantize_per_tensor.tensor": (call(f(2, 3), d(1), i(1), -128, 127, dt.Char),),
+    "quantized_decomposed.dequantize_per_tensor": (call(i8(2, 3), 0.5, 0, -128, 127, dt.Char),),
+    "quantized_decomposed.dequantize_per_tensor.tensor": (call(i8(2, 3), d(1), i(1), -128, 127, dt.Char),),
+    "quantized_decomposed.quantize_per_channel": (call(f(2, 3), d(3), i(3), 1, -128, 127, dt.Char),),
+    "quantized_decomposed.dequantize_per_channel": (call(i8(2, 3), d(3), i(3), 1, -128, 127, dt.Char),),
+}
+
+_BY_TYPE: dict[str, Any] = {
+    "Scalar": 2,
+    "float": 0.5,
+    "bool": False,
+    "ScalarType": dt.Double,
+    "str": "none",
+    "SymInt": 1,
+    "int": 1,
+}
+_BY_NAME: dict[str, Any] = {
+    "dim0": 0,
+    "axis0": 0,
+    "size": [2, 3],
+    "dims": [1, 0],
+    "dim": 1,
+}
+"""Values of required arguments that are no tensors."""
+
+
+def default_call(spec: OperatorSpec) -> Call:
+    """A call with all required arguments: tensors of two dimensions, of float32 where the operator takes it."""
+
+    def value(argument: Argument) -> Any:
+        kind = argument.type
+        if kind.is_tensor:
+            allowed = spec.dtype_rule.allowed.get(argument.name) if spec.dtype_rule else None
+            dtype = next(
+                (t for t in (dt.Float, dt.Long, dt.Bool) if allowed is None or t in allowed), dt.Float
+            )
+            tensor = TensorMeta((2, 3), dtype)
+            return [tensor, tensor] if kind.is_list else tensor
+        known = _BY_NAME.get(argument.name, _BY_TYPE.get(kind.base))
+        if known is None:
+            raise KeyError(
+                f"{spec.qualified_name}: no sample of {argument}; write a call of it in samples.py"
+            )
+        return [known] if kind.is_list and not isinstance(known, list) else known
+
+    required = [argument for argument in spec.schema.arguments if argument.required]
+    return Call((), {argument.name: value(argument) for argument in required})
+
+
+def calls(spec: OperatorSpec) -> tuple[Call, ...]:
+    """Valid calls of an operator, at least one."""
+    return CALLS[spec.qualified_name] if spec.qualified_name in CALLS else (default_call(spec),)
+
+
+# --- operations ----------------------------------------------------------------------------------------------
+
+
+def dialect_of(name: str, stage: str) -> OperatorDialect:
+    """The dialect of an operator at a stage (`aten` or `edge`)."""
+    if stage == "edge":
+        return edge.OPERATORS
+    return quantized_decomposed.OPERATORS if name.startswith("quantized_decomposed.") else aten.OPERATORS
+
+
+def build(name: str, sample: Call, stage: str = "aten", block: Block | None = None) -> OperatorOp:
+    """An operation of a call, at the end of a block of its own; its tensors and computed numbers are block arguments.
+
+    Python numbers in tensor positions are `exir.number`s in aten, literals in edge.
+    """
+    block = Block() if block is None else block
+    dialect = dialect_of(name, stage)
+    cls = dialect[name]
+
+    def lower(value: Any) -> Any:
+        match value:
+            case TensorMeta():
+                return block.insert_arg(type_of(value), len(block.args))
+            case Number():
+                return block.insert_arg(SymIntType(Expr.parse(value.expr)), len(block.args))
+            case list():
+                return [lower(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            case _:
+                return value
+
+    builder = Builder(dialect, block)
+    args = [lower(value) for value in sample.args]
+    kwargs = {key: lower(value) for key, value in sample.kwargs.items()}
+    bound = cls.LAYOUT.bind(*builder.with_numbers(cls, args, kwargs))
+    builder.build(cls, bound, sample.results)
+    op = block.last_op
+    assert isinstance(op, OperatorOp)
+    return op
+
+
+def sample_ops(stage: str) -> Iterator[OperatorOp]:
+    """A fresh operation of every call of every operator that a stage may hold."""
+    for name, spec in specs().items():
+        for sample in calls(spec):
+            if stage == "aten" or not sample.mixed:
+                yield build(name, sample, stage)
+
+
+def function_of(op: Operation, name: str = "f") -> FuncOp:
+    """A function around the block of an operation, which returns the operation's results."""
+    block = op.parent
+    assert block is not None
+    block.add_op(ReturnOp(*op.results))
+    return FuncOp(name, (block.arg_types, op.result_types), Region(block))
+
+
+def sample_module(stage: str) -> ModuleOp:
+    """One module of all samples, a function each."""
+    return ModuleOp([function_of(op, f"f{n}") for n, op in enumerate(sample_ops(stage))])
+
+
+def with_all_arguments(spec: OperatorSpec, stage: str) -> OperatorOp:
+    """An operation in which every argument has a value other than its default: for syntax, it need not be valid."""
+    block = Block()
+    values: dict[str, Any] = {
+        "float": -1.5e-07,
+        "bool": True,
+        "Scalar": float("-inf"),
+        "SymInt": 1 << 40,
+        "int": -7,
+        "ScalarType": dt.BFloat16,
+    }
+
+    def value(argument: Argument) -> Any:
+        kind, default = argument.type, argument.default
+        if kind.is_tensor:
+            tensors = [block.insert_arg(type_of(f(2, "s0")), len(block.args)) for _ in range(2)]
+            return [*tensors, None] if kind.item_optional else tensors if kind.is_list else tensors[0]
+        single = values.get(kind.base, 'a "b"\\c')
+        if kind.base == "bool" and not kind.is_list:
+            single = not default
+        number = block.insert_arg(SymIntType(Expr.parse("2 * s0 + 1")), len(block.args))
+        return [single, *([number] if kind.base == "SymInt" else [single])] if kind.is_list else single
+
+    layout = OperatorLayout.of(spec)
+    bound = layout.bind((), {slot.name: value(slot.argument) for slot in layout.slots})
+    cls = dialect_of(spec.qualified_name, stage)[spec.qualified_name]
+    types = [
+        type_of(f("s0")) if ret.type.is_tensor else SymIntType(Expr.parse("s0"))
+        for ret in spec.schema.returns
+    ]
+    op = cls.from_bound(bound, types)
+    block.add_op(op)
+    return op

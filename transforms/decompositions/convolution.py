@@ -1,0 +1,94 @@
+"""Decompositions of convolutions: all are `convolution`, of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.convolution import same_padding
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, meta
+from xdsl_exir.transforms.decompositions import decomposition
+
+
+def batched(
+    aten: Namespace, input: SSAValue, weight: SSAValue, convolve: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """Convolves an input that may lack the batch dimension."""
+    if meta(input).ndim == meta(weight).ndim:
+        return convolve(input)
+    return aten.squeeze.dims(convolve(aten.unsqueeze(input, 0)), [0])
+
+
+@decomposition("aten.conv1d", "aten.conv2d", "aten.conv3d")
+def conv(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue,
+    bias: SSAValue | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    groups: int,
+) -> SSAValue:
+    def convolve(image: SSAValue) -> SSAValue:
+        zeros = [0] * len(padding)
+        return aten.convolution(image, weight, bias, stride, padding, dilation, False, zeros, groups)
+
+    return batched(aten, input, weight, convolve)
+
+
+@decomposition("aten.conv_transpose1d", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
+def conv_transpose(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue,
+    bias: SSAValue | None,
+    stride: list[int],
+    padding: list[int],
+    output_padding: list[int],
+    groups: int,
+    dilation: list[int],
+) -> SSAValue:
+    def convolve(image: SSAValue) -> SSAValue:
+        return aten.convolution(image, weight, bias, stride, padding, dilation, True, output_padding, groups)
+
+    return batched(aten, input, weight, convolve)
+
+
+def static(size: Dim) -> int:
+    """A size that a rule needs to know. Raises `ExirError` for a symbolic one."""
+    if isinstance(size, Expr):
+        raise ExirError(f"padding 'same' of a kernel of symbolic size {size}")
+    return size
+
+
+@decomposition("aten.conv1d.padding", "aten.conv2d.padding")
+def conv_padding(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue,
+    bias: SSAValue | None,
+    stride: list[int],
+    padding: str,
+    dilation: list[int],
+    groups: int,
+) -> SSAValue:
+    kernel = meta(weight).shape[2:]
+    zeros = [0] * len(kernel)
+    if padding == "valid":
+        margins = [(0, 0) for _ in kernel]
+    else:
+        margins = [(static(before), static(after)) for before, after in same_padding(kernel, dilation)]
+
+    def convolve(image: SSAValue) -> SSAValue:
+        # convolution pads both sides alike; what one side has more is padded before, last dimension first.
+        extra = [pad for before, after in reversed(margins) for pad in (0, after - before)]
+        if any(extra):
+            image = aten.constant_pad_nd(image, extra)
+        even = [before for before, _ in margins]
+        return aten.convolution(image, weight, bias, stride, even, dilation, False, zeros, groups)
+
+    return batched(aten, input, weight, convolve)

@@ -1,0 +1,310 @@
+"""Decompositions of matrix products into `mm`, `bmm`, `addmm`, or where one side is a vector products and sums.
+
+PyTorch chooses some of these forms by strides; here layouts are not known, and tensors count as contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.matmul import parse_einsum
+from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.transforms.decompositions import decomposition
+
+Size: TypeAlias = int | SSAValue
+"""A size as argument: constant or computed."""
+
+Number: TypeAlias = int | float | complex
+
+
+def flat_size(*group: Size) -> Size:
+    """The size of dimensions laid flat by a `view`; -1 where the view has to find it."""
+    static = [size for size in group if isinstance(size, int)]
+    if len(static) == len(group):
+        return math.prod(static)
+    return group[0] if len(group) == 1 else -1
+
+
+def transpose(aten: Namespace, value: SSAValue) -> SSAValue:
+    """Swaps the last two dimensions."""
+    rank = meta(value).ndim
+    return aten.permute(value, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def contiguous(aten: Namespace, value: SSAValue) -> SSAValue:
+    """What a program for PyTorch needs between a permutation and a view."""
+    return aten.clone(value, memory_format="contiguous_format")
+
+
+# --- vectors -------------------------------------------------------------------------------------------------
+
+
+def inner(aten: Namespace, a: SSAValue, b: SSAValue, dims: Sequence[int]) -> SSAValue:
+    """Products summed over dimensions, in the operands' dtype."""
+    dtype = meta(a).dtype
+    product = aten.mul.Tensor(cast(aten, a, opmath(dtype)), cast(aten, b, opmath(dtype)))
+    return cast(aten, aten.sum.dim_IntList(product, list(dims)), dtype)
+
+
+@decomposition("aten.dot")
+def dot(aten: Namespace, self: SSAValue, tensor: SSAValue) -> SSAValue:
+    return inner(aten, self, tensor, [])
+
+
+@decomposition("aten.vdot")
+def vdot(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    complex_ = meta(self).dtype.category is Category.COMPLEX
+    return inner(aten, aten.conj(self) if complex_ else self, other, [])
+
+
+@decomposition("aten.mv")
+def mv(aten: Namespace, self: SSAValue, vec: SSAValue) -> SSAValue:
+    return inner(aten, self, vec, [1])
+
+
+@decomposition("aten.outer")
+def outer(aten: Namespace, self: SSAValue, vec2: SSAValue) -> SSAValue:
+    return aten.mul.Tensor(aten.view(self, [*sizes(aten, self), 1]), vec2)
+
+
+# --- matmul and linear ---------------------------------------------------------------------------------------
+
+
+@decomposition("aten.matmul", "aten.linalg_matmul")
+def matmul(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    match meta(self).ndim, meta(other).ndim:
+        case 1, 1:
+            return aten.dot(self, other)
+        case 2, 1:
+            return aten.mv(self, other)
+        case 1, 2:
+            return aten.squeeze.dims(aten.mm(aten.unsqueeze(self, 0), other), [0])
+        case 2, 2:
+            return aten.mm(self, other)
+        case 1, _:
+            return folded(aten, contiguous(aten, transpose(aten, other)), self)
+        case _, 1 | 2:
+            return folded(aten, self, other)
+        case _:
+            return batched(aten, self, other)
+
+
+def folded(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    """`[..., n] @ [n]` or `[..., n] @ [n, p]`, with all rows in one matrix."""
+    *rows, n = sizes(aten, self)
+    product = aten.matmul(aten.view(self, [flat_size(*rows), n]), other)
+    return aten.view(product, [*rows, *sizes(aten, other)[1:]])
+
+
+def batched(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    """`[..., m, n] @ [..., n, p]`, batches broadcast and laid flat."""
+    batch = broadcast_sizes(aten, self, other)
+    [m, n], p = sizes(aten, self)[-2:], sizes(aten, other)[-1]
+    left = aten.view(aten.expand(self, [*batch, m, n]), [flat_size(*batch), m, n])
+    right = aten.view(aten.expand(other, [*batch, n, p]), [flat_size(*batch), n, p])
+    return aten.view(aten.bmm(left, right), [*batch, m, p])
+
+
+def broadcast_sizes(aten: Namespace, self: SSAValue, other: SSAValue) -> list[Size]:
+    """Sizes of the batch that the batches of two stacks of matrices broadcast to."""
+    available: dict[Dim, Size] = {}
+    for value in (self, other):
+        available |= zip(meta(value).shape, sizes(aten, value), strict=True)
+    return [available[size] for size in broadcast_shapes(meta(self).shape[:-2], meta(other).shape[:-2])]
+
+
+@decomposition("aten.linear")
+def linear(aten: Namespace, input: SSAValue, weight: SSAValue, bias: SSAValue | None) -> SSAValue:
+    if meta(weight).ndim == 1:
+        return aten.matmul(input, weight)
+    if bias is None:
+        return aten.matmul(input, transpose(aten, weight))
+    if meta(bias).ndim > 1 and meta(input).ndim != 2:
+        return aten.add.Tensor(aten.matmul(input, transpose(aten, weight)), bias)
+    if meta(input).ndim == 2:
+        return aten.addmm(bias, input, transpose(aten, weight))
+    *rows, n = sizes(aten, input)
+    flat = aten.view(input, [flat_size(*rows), n])
+    return aten.view(aten.addmm(bias, flat, transpose(aten, weight)), [*rows, sizes(aten, weight)[0]])
+
+
+@decomposition("aten.baddbmm")
+def baddbmm(
+    aten: Namespace, self: SSAValue, batch1: SSAValue, batch2: SSAValue, beta: Number, alpha: Number
+) -> SSAValue:
+    dtype = meta(self).dtype
+    product = aten.bmm(*(cast(aten, batch, opmath(dtype)) for batch in (batch1, batch2)))
+    product = scaled(aten, product, alpha, dtype)
+    if beta == 0:
+        return cast(aten, product, dtype)
+    addend = scaled(aten, cast(aten, self, opmath(dtype)), beta, dtype)
+    return cast(aten, aten.add.Tensor(addend, product), dtype)
+
+
+def scaled(aten: Namespace, value: SSAValue, factor: Number, dtype: DType) -> SSAValue:
+    """A tensor times a number, which is an integer where the tensor is of integers."""
+    if dtype.category <= Category.INT and not isinstance(factor, complex):
+        factor = int(factor)
+    return value if factor == 1 else aten.mul.Tensor(value, factor)
+
+
+@decomposition("aten.chain_matmul")
+def chain_matmul(aten: Namespace, matrices: Sequence[SSAValue]) -> SSAValue:
+    """The product in the order that takes the fewest multiplications; from left to right where sizes are symbolic."""
+    shapes = [meta(matrix).shape for matrix in matrices]
+    edges = [shapes[0][0], *(shape[1] for shape in shapes)]
+    sides = [edge for edge in edges if isinstance(edge, int)]
+    if len(sides) != len(edges):
+        sides = [1] * len(edges)
+
+    @cache
+    def best(first: int, last: int) -> tuple[int, int]:
+        """Multiplications of the product of these matrices, and the last one of its left factor."""
+        if first == last:
+            return 0, first
+        outer = sides[first] * sides[last + 1]
+        return min(
+            (best(first, split)[0] + best(split + 1, last)[0] + outer * sides[split + 1], -split)
+            for split in range(first, last)
+        )
+
+    def product(first: int, last: int) -> SSAValue:
+        if first == last:
+            return matrices[first]
+        split = -best(first, last)[1]
+        return aten.mm(product(first, split), product(split + 1, last))
+
+    return product(0, len(matrices) - 1)
+
+
+# --- tensordot and einsum ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Term:
+    """A tensor with a label for each dimension."""
+
+    value: SSAValue
+    labels: tuple[str, ...]
+
+    @property
+    def shape(self) -> dict[str, Dim]:
+        return dict(zip(self.labels, meta(self.value).shape, strict=True))
+
+    def sizes(self, aten: Namespace) -> dict[str, Size]:
+        return dict(zip(self.labels, sizes(aten, self.value), strict=True))
+
+    def arrange(self, aten: Namespace, labels: Sequence[str]) -> Term:
+        """The same tensor with its dimensions in this order."""
+        order = [self.labels.index(label) for label in labels]
+        return self if order == sorted(order) else Term(aten.permute(self.value, order), tuple(labels))
+
+    def without(self, remove: Callable[[SSAValue, list[int]], SSAValue], labels: Collection[str]) -> Term:
+        """The tensor that is left when an operator has removed the dimensions with these labels."""
+        dims = [dim for dim, label in enumerate(self.labels) if label in labels]
+        rest = tuple(label for label in self.labels if label not in labels)
+        return Term(remove(self.value, dims), rest) if dims else self
+
+    def squeeze_for(self, aten: Namespace, other: Term) -> Term:
+        """The tensor less dimensions of size 1 that broadcast against the other's."""
+        theirs = other.shape
+        return self.without(
+            aten.squeeze.dims,
+            [label for label, size in self.shape.items() if size == 1 != theirs.get(label, 1)],
+        )
+
+    def sum_but(self, aten: Namespace, kept: Collection[str]) -> Term:
+        """The tensor summed over all labels but these."""
+        return self.without(
+            lambda value, dims: cast(aten, aten.sum.dim_IntList(value, dims), meta(value).dtype),
+            [label for label in self.labels if label not in kept],
+        )
+
+    def diagonal(self, aten: Namespace) -> Term:
+        """The tensor with each label once: of dimensions that share one, the diagonal."""
+        for label in self.labels:
+            if self.labels.count(label) > 1:
+                first = self.labels.index(label)
+                second = self.labels.index(label, first + 1)
+                rest = tuple(name for dim, name in enumerate(self.labels) if dim not in (first, second))
+                # A diagonal becomes the last dimension.
+                return Term(aten.diagonal(self.value, 0, first, second), (*rest, label)).diagonal(aten)
+        return self
+
+    def view(self, aten: Namespace, *groups: Sequence[str]) -> SSAValue:
+        """The tensor with one dimension for each group of labels."""
+        labels = [label for group in groups for label in group]
+        known = self.sizes(aten)
+        shape = [flat_size(*map(known.__getitem__, group)) for group in groups]
+        if shape.count(-1) > 1:
+            raise ExirError(f"a product of {meta(self.value).shape} needs two products of symbolic sizes")
+        arranged = self.arrange(aten, labels)
+        if list(meta(arranged.value).shape) == shape:
+            return arranged.value
+        return aten.view(arranged.value if arranged is self else contiguous(aten, arranged.value), shape)
+
+
+def contract(aten: Namespace, a: Term, b: Term, kept: Collection[str]) -> Term:
+    """The product of two tensors, summed over labels that are not kept. Labels in both that are kept are batches."""
+    a, b = a.squeeze_for(aten, b), b.squeeze_for(aten, a)
+    a, b = a.sum_but(aten, {*kept, *b.labels}), b.sum_but(aten, {*kept, *a.labels})
+    shared = [label for label in a.labels if label in b.labels]
+    batch = [label for label in shared if label in kept]
+    summed = [label for label in shared if label not in kept]
+    rows = [label for label in a.labels if label not in shared]
+    columns = [label for label in b.labels if label not in shared]
+    known = a.sizes(aten) | b.sizes(aten)
+    labels = (*batch, *rows, *columns)
+    shape = [known[label] for label in labels]
+    if not summed:
+        left = a.arrange(aten, [*batch, *rows]).value
+        if columns:
+            left = aten.view(left, [*sizes(aten, left), *[1] * len(columns)])
+        right = b.view(aten, *([label] for label in batch), *([] for _ in rows), *([label] for label in columns))
+        return Term(aten.mul.Tensor(left, right), labels)
+    if batch:
+        product = aten.bmm(a.view(aten, batch, rows, summed), b.view(aten, batch, summed, columns))
+    else:
+        product = aten.mm(a.view(aten, rows, summed), b.view(aten, summed, columns))
+    return Term(aten.view(product, shape), labels)
+
+
+@decomposition("aten.tensordot")
+def tensordot(
+    aten: Namespace, self: SSAValue, other: SSAValue, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> SSAValue:
+    left = [f"self {dim}" for dim in range(meta(self).ndim)]
+    right = [f"other {dim}" for dim in range(meta(other).ndim)]
+    kept = {*left, *right}
+    pairs = zip(wrap_dims(dims_self, len(left)), wrap_dims(dims_other, len(right)), strict=True)
+    for a, b in pairs:
+        kept -= {left[a], right[b]}
+        right[b] = left[a]
+    return contract(aten, Term(self, tuple(left)), Term(other, tuple(right)), kept).value
+
+
+@decomposition("aten.einsum")
+def einsum(
+    aten: Namespace, equation: str, tensors: Sequence[SSAValue], path: Sequence[int] | None
+) -> SSAValue:
+    labels, result = parse_einsum(equation, [meta(tensor).ndim for tensor in tensors])
+    terms = [Term(tensor, term).diagonal(aten) for tensor, term in zip(tensors, labels, strict=True)]
+    pairs = zip(path[::2], path[1::2], strict=True) if path else [(0, 1)] * (len(terms) - 1)
+    for first, second in pairs:
+        a, b = terms[first], terms[second]
+        terms = [term for position, term in enumerate(terms) if position not in (first, second)]
+        kept = {*result, *(label for term in terms for label in term.labels)}
+        product = contract(aten, a, b, kept)
+        # By default products are made from left to right; a path counts a product as the last term.
+        terms = [*terms, product] if path else [product, *terms]
+    return terms[0].sum_but(aten, result).arrange(aten, result).value

@@ -1,0 +1,170 @@
+"""Decompositions of normalizations and softmax: the user's operator becomes the native one.
+
+Only RMS norm is written out, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.dtypes import Double, DType
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions.matmul import Size, flat_size
+
+# --- batch norm ----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.native_batch_norm")
+def native_batch_norm(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    running_mean: SSAValue | None,
+    running_var: SSAValue | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    statistics = running_mean, running_var
+    if not training:
+        return aten._native_batch_norm_legit_no_training(input, weight, bias, *statistics, momentum, eps)
+    if running_mean is None:
+        return aten._native_batch_norm_legit.no_stats(input, weight, bias, True, momentum, eps)
+    return aten._native_batch_norm_legit_functional(input, weight, bias, *statistics, True, momentum, eps)[:3]
+
+
+@decomposition("aten.batch_norm")
+def batch_norm(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    running_mean: SSAValue | None,
+    running_var: SSAValue | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> SSAValue:
+    return native_batch_norm(
+        aten, input, weight, bias, running_mean, running_var, training, momentum, eps
+    )[0]
+
+
+@decomposition("aten.instance_norm")
+def instance_norm(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    running_mean: SSAValue | None,
+    running_var: SSAValue | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+) -> SSAValue:
+    """Batch norm of one sample whose channels are those of all samples."""
+    samples, channels, *rest = sizes(aten, input)
+    repeated = [
+        None if each is None else aten.repeat(each, [samples])
+        for each in (weight, bias, running_mean, running_var)
+    ]
+    flat = aten.view(input, [1, flat_size(samples, channels), *rest])
+    result = batch_norm(aten, flat, *repeated, use_input_stats, momentum, eps)
+    return aten.view(result, [samples, channels, *rest])
+
+
+# --- layer, group and RMS norm -------------------------------------------------------------------------------
+
+
+@decomposition("aten.layer_norm")
+def layer_norm(
+    aten: Namespace,
+    input: SSAValue,
+    normalized_shape: Sequence[Size],
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    eps: float,
+) -> SSAValue:
+    return aten.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+@decomposition("aten.group_norm")
+def group_norm(
+    aten: Namespace,
+    input: SSAValue,
+    num_groups: int,
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    eps: float,
+) -> SSAValue:
+    samples, channels, *rest = sizes(aten, input)
+    positions = flat_size(*rest)
+    if positions == -1:
+        positions = sizes(aten, aten.view(input, [samples, channels, -1]))[2]
+    return aten.native_group_norm(input, weight, bias, samples, channels, positions, num_groups, eps)[0]
+
+
+EPSILON = {Double: math.ulp(1.0)}
+"""Distance of 1 to the next number, by dtype; of float32 where there is no entry."""
+FLOAT_EPSILON = 2.0**-23
+
+
+@decomposition("aten._fused_rms_norm")
+def fused_rms_norm(
+    aten: Namespace,
+    input: SSAValue,
+    normalized_shape: Sequence[int],
+    weight: SSAValue | None,
+    eps: float | None,
+) -> tuple[SSAValue, SSAValue]:
+    """`x / sqrt(mean(x ** 2) + eps) * weight`, and the factor before the weight."""
+    dtype = meta(input).dtype
+    x = cast(aten, input, opmath(dtype))
+    rank = meta(input).ndim
+    dims = [rank - 1 - dim for dim in range(len(normalized_shape))]
+    mean = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
+    if eps is None:
+        eps = EPSILON.get(dtype, FLOAT_EPSILON)
+    rstd = aten.rsqrt(aten.add.Scalar(mean, eps))
+    result = aten.mul.Tensor(x, rstd)
+    if weight is not None:
+        result = aten.mul.Tensor(result, weight)
+    return cast(aten, result, dtype), rstd
+
+
+@decomposition("aten.rms_norm")
+def rms_norm(
+    aten: Namespace,
+    input: SSAValue,
+    normalized_shape: Sequence[int],
+    weight: SSAValue | None,
+    eps: float | None,
+) -> SSAValue:
+    return fused_rms_norm(aten, input, normalized_shape, weight, eps)[0]
+
+
+# --- softmax -------------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.softmax.int")
+def softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) -> SSAValue:
+    return aten._softmax(cast(aten, self, dtype or meta(self).dtype), dim, False)
+
+
+@decomposition("aten.log_softmax.int")
+def log_softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) -> SSAValue:
+    return aten._log_softmax(cast(aten, self, dtype or meta(self).dtype), dim, False)
+
+
+@decomposition("aten._safe_softmax")
+def safe_softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) -> SSAValue:
+    """Softmax that is 0, not NaN, where all is masked out with minus infinity."""
+    probabilities = softmax(aten, self, dim, dtype)
+    masked_out = aten.eq.Scalar(self, -math.inf)
+    nothing_left = aten.logical_not(aten.any.dim(aten.logical_not(masked_out), dim, True))
+    return aten.where.self(nothing_left, aten.full_like(probabilities, 0), probabilities)

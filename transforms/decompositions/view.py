@@ -1,0 +1,538 @@
+"""Decompositions of views and rearrangements: into `view`, `permute`, `expand`, `slice`, `cat` and a few more.
+
+They end where PyTorch's do, but for the copies that only strides ask for: values of the IR have none. Sizes may be
+symbolic; what a rule computes from them becomes arithmetic on symbolic numbers (`Sizes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.exir import NumberOp, SymType
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
+from xdsl_exir.dialects.sym_ops import SYM_OPS
+from xdsl_exir.dialects.view import chunk_sizes, infer_size, movedim_order
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, meta, sizes
+from xdsl_exir.transforms.decompositions import decomposition
+
+Size: TypeAlias = int | SSAValue
+"""A size or index as the operators take it."""
+
+SYM_OP_OF = {op.FUNCTION: op for op in reversed(SYM_OPS.values())}
+
+
+class Sizes:
+    """Brings sizes to the form that operators take: ints stay, expressions become operations that compute them.
+
+    An expression is computed from the sizes of tensors and from the symbolic numbers given as sources.
+    """
+
+    def __init__(self, aten: Namespace, *sources: Size):
+        self.aten = aten
+        self.known: dict[Dim, tuple[SSAValue, int | None]] = {}
+        for source in sources:
+            if isinstance(source, int):
+                continue
+            if isinstance(source.type, TensorType):
+                for dim, size in enumerate(meta(source).shape):
+                    self.known.setdefault(size, (source, dim))
+            elif isinstance(source.type, SymType):
+                self.known[source.type.data] = source, None
+
+    def __call__(self, size: Dim) -> Size:
+        return size if isinstance(size, int) else self._value(size)
+
+    def all(self, shape: Sequence[Dim]) -> list[Size]:
+        """The sizes of a shape."""
+        return [self(size) for size in shape]
+
+    def _value(self, expr: Expr) -> SSAValue:
+        builder = self.aten.builder
+        if expr.head == "constant":
+            assert isinstance(expr.value, int | float)
+            return builder.insert(NumberOp(expr.value, symbolic=True)).results[0]
+        if expr in self.known:
+            source, dim = self.known[expr]
+            return source if dim is None else self.aten.sym_size.int(source, dim)
+        if expr.head not in SYM_OP_OF:
+            raise ExirError(f"size {expr} follows from no operand's size")
+        first, *rest = (self._value(arg) for arg in expr.args)
+        op = SYM_OP_OF[expr.head]
+        if op.ARITY == 1:
+            return builder.insert(op([first])).results[0]
+        for other in rest:
+            first = builder.insert(op([first, other])).results[0]
+        return first
+
+
+def dim_of(value: Size | None) -> Dim | None:
+    """The value of a size argument, None where it is absent or nothing tells it."""
+    if isinstance(value, SSAValue):
+        return value.type.data if isinstance(value.type, SymType) else None
+    return value
+
+
+def dims_of(values: Sequence[Size], name: str) -> list[Dim]:
+    """Values of size arguments. Raises `ExirError` where nothing tells one."""
+    dims = [dim_of(value) for value in values]
+    known = [dim for dim in dims if dim is not None]
+    if len(known) != len(dims):
+        raise ExirError(f"{name}: a number depends on the data; it has no decomposition then")
+    return known
+
+
+def rank(value: SSAValue) -> int:
+    return meta(value).ndim
+
+
+# --- reshaping -----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten._unsafe_view")
+def unsafe_view(aten: Namespace, self: SSAValue, size: list[Size]) -> SSAValue:
+    return aten.view(self, size)
+
+
+@decomposition("aten.reshape")
+def reshape(aten: Namespace, self: SSAValue, shape: list[Size]) -> SSAValue:
+    return aten.view(self, shape)
+
+
+@decomposition("aten.view_as", "aten.reshape_as")
+def view_as(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    return aten.view(self, sizes(aten, other))
+
+
+@decomposition("aten.ravel")
+def ravel(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.view(self, [-1])
+
+
+@decomposition("aten.flatten.using_ints")
+def flatten(aten: Namespace, self: SSAValue, start_dim: int, end_dim: int) -> SSAValue:
+    start, end = wrap_dim(start_dim, rank(self)), wrap_dim(end_dim, rank(self))
+    if rank(self) == 0:
+        return aten.view(self, [1])
+    if start == end:
+        return self
+    kept = sizes(aten, self)
+    merged = [size for size in meta(self).shape[start : end + 1] if isinstance(size, int)]
+    size = prod(merged) if len(merged) == end - start + 1 else -1
+    return aten.view(self, [*kept[:start], size, *kept[end + 1 :]])
+
+
+@decomposition("aten.unflatten.int")
+def unflatten(aten: Namespace, self: SSAValue, dim: int, sizes: list[Size]) -> SSAValue:
+    dim = wrap_dim(dim, rank(self))
+    kept = Sizes(aten, self).all(meta(self).shape)
+    static = [size for size in sizes if isinstance(size, int)]
+    if len(static) == len(sizes):
+        inferred = infer_size(meta(self).shape[dim], static)
+        sizes = [new if isinstance(new, int) else old for new, old in zip(inferred, sizes, strict=True)]
+    return aten.view(self, [*kept[:dim], *sizes, *kept[dim + 1 :]])
+
+
+@decomposition("aten.squeeze")
+def squeeze(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.squeeze.dims(self, list(range(rank(self))))
+
+
+@decomposition("aten.squeeze.dim")
+def squeeze_dim(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
+    return aten.squeeze.dims(self, [dim])
+
+
+@decomposition("aten.atleast_1d")
+def atleast_1d(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.view(self, [1]) if rank(self) == 0 else self
+
+
+@decomposition("aten.atleast_2d")
+def atleast_2d(aten: Namespace, self: SSAValue) -> SSAValue:
+    if rank(self) == 0:
+        return aten.view(self, [1, 1])
+    return aten.unsqueeze(self, 0) if rank(self) == 1 else self
+
+
+@decomposition("aten.atleast_3d")
+def atleast_3d(aten: Namespace, self: SSAValue) -> SSAValue:
+    if rank(self) == 0:
+        return aten.view(self, [1, 1, 1])
+    return aten.unsqueeze(aten.atleast_2d(self), -1) if rank(self) <= 2 else self
+
+
+@decomposition("aten.alias_copy")
+def alias_copy(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.clone(self)
+
+
+@decomposition("aten.pixel_shuffle")
+def pixel_shuffle(aten: Namespace, self: SSAValue, upscale_factor: int) -> SSAValue:
+    r, n = upscale_factor, rank(self) - 3
+    blocks = aten.unflatten.int(self, n, [-1, r, r])  # [..., C / r^2, r, r, H, W]
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    rows = aten.flatten.using_ints(aten.permute(blocks, order), n + 1, n + 2)
+    return aten.flatten.using_ints(rows, n + 2, n + 3)
+
+
+@decomposition("aten.pixel_unshuffle")
+def pixel_unshuffle(aten: Namespace, self: SSAValue, downscale_factor: int) -> SSAValue:
+    r, n = downscale_factor, rank(self) - 3
+    rows = aten.unflatten.int(self, n + 1, [-1, r])
+    blocks = aten.unflatten.int(rows, n + 3, [-1, r])  # [..., C, H / r, r, W / r, r]
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return aten.flatten.using_ints(aten.permute(blocks, order), n, n + 2)
+
+
+@decomposition("aten.channel_shuffle")
+def channel_shuffle(aten: Namespace, self: SSAValue, groups: Size) -> SSAValue:
+    grouped = aten.unflatten.int(self, 1, [groups, -1])
+    return aten.flatten.using_ints(aten.transpose.int(grouped, 1, 2), 1, 2)
+
+
+# --- permuting -----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.transpose.int", "aten.swapdims")
+def transpose(aten: Namespace, self: SSAValue, dim0: int, dim1: int) -> SSAValue:
+    dim0, dim1 = wrap_dim(dim0, rank(self)), wrap_dim(dim1, rank(self))
+    order = list(range(rank(self)))
+    if order:
+        order[dim0], order[dim1] = dim1, dim0
+    return aten.permute(self, order)
+
+
+@decomposition("aten.swapaxes")
+def swapaxes(aten: Namespace, self: SSAValue, axis0: int, axis1: int) -> SSAValue:
+    return aten.transpose.int(self, axis0, axis1)
+
+
+@decomposition("aten.mT")
+def mt(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.transpose.int(self, -2, -1)
+
+
+@decomposition("aten.t")
+def t(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.permute(self, [1, 0]) if rank(self) == 2 else self
+
+
+@decomposition("aten.numpy_T")
+def numpy_t(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.permute(self, list(reversed(range(rank(self)))))
+
+
+@decomposition("aten.movedim.int", "aten.moveaxis.int")
+def movedim(aten: Namespace, self: SSAValue, source: int, destination: int) -> SSAValue:
+    return aten.permute(self, movedim_order(rank(self), [source], [destination]))
+
+
+@decomposition("aten.movedim.intlist", "aten.moveaxis.intlist")
+def movedim_list(aten: Namespace, self: SSAValue, source: list[int], destination: list[int]) -> SSAValue:
+    return aten.permute(self, movedim_order(rank(self), source, destination))
+
+
+@decomposition("aten.fliplr")
+def fliplr(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.flip(self, [1])
+
+
+@decomposition("aten.flipud")
+def flipud(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.flip(self, [0])
+
+
+@decomposition("aten.rot90")
+def rot90(aten: Namespace, self: SSAValue, k: int, dims: list[int]) -> SSAValue:
+    a, b = dims
+    match k % 4:
+        case 1:
+            return aten.transpose.int(aten.flip(self, [b]), a, b)
+        case 2:
+            return aten.flip(self, dims)
+        case 3:
+            return aten.transpose.int(aten.flip(self, [a]), a, b)
+        case _:
+            return aten.clone(self)
+
+
+@decomposition("aten.roll")
+def roll(aten: Namespace, self: SSAValue, shifts: list[Size], dims: list[int]) -> SSAValue:
+    if not dims:
+        flat = roll(aten, aten.view(self, [-1]), shifts, [0])
+        return aten.view(flat, sizes(aten, self))
+    result = self
+    for shift, dim in zip(dims_of(shifts, "aten.roll"), dims, strict=True):
+        size = meta(self).shape[wrap_dim(dim, rank(self))]
+        if size == 0:
+            continue
+        length = Sizes(aten, self, *shifts)
+        positions = aten.arange.start_step(0, length(size))
+        sources = aten.add.Tensor(positions, length((size - shift % size) % size))
+        result = aten.index_select(result, dim, aten.fmod.Scalar(sources, length(size)))
+    return result
+
+
+# --- broadcasting and repeating ------------------------------------------------------------------------------
+
+
+@decomposition("aten.broadcast_to")
+def broadcast_to(aten: Namespace, self: SSAValue, size: list[Size]) -> SSAValue:
+    return aten.expand(self, size)
+
+
+@decomposition("aten.expand_as")
+def expand_as(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    return aten.expand(self, sizes(aten, other))
+
+
+@decomposition("aten.broadcast_tensors")
+def broadcast_tensors(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue]:
+    shape = broadcast_shapes(*(meta(tensor).shape for tensor in tensors))
+    size = Sizes(aten, *tensors).all(shape)
+    return [tensor if meta(tensor).shape == shape else aten.expand(tensor, size) for tensor in tensors]
+
+
+@decomposition("aten.meshgrid")
+def meshgrid(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue]:
+    return meshgrid_indexing(aten, tensors, "ij")
+
+
+@decomposition("aten.meshgrid.indexing")
+def meshgrid_indexing(aten: Namespace, tensors: list[SSAValue], indexing: str) -> list[SSAValue]:
+    axes = list(range(len(tensors)))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    lengths = Sizes(aten, *tensors).all([(*meta(tensor).shape, 1)[0] for tensor in tensors])
+    grid = [lengths[axis] for axis in axes]  # a swap is its own inverse
+
+    def along(tensor: SSAValue, axis: int) -> SSAValue:
+        line = aten.view(tensor, [-1 if other == axis else 1 for other in range(len(grid))])
+        return aten.expand(line, grid)
+
+    return [along(tensor, axis) for tensor, axis in zip(tensors, axes, strict=True)]
+
+
+@decomposition("aten.tile")
+def tile(aten: Namespace, self: SSAValue, dims: list[Size]) -> SSAValue:
+    return aten.repeat(self, [1] * (rank(self) - len(dims)) + dims)
+
+
+@decomposition("aten.repeat_interleave.self_int")
+def repeat_interleave(aten: Namespace, self: SSAValue, repeats: Size, dim: int | None) -> SSAValue:
+    if dim is None:
+        self, dim = aten.view(self, [-1]), 0
+    dim = wrap_dim(dim, rank(self))
+    size = sizes(aten, self)
+    copies = aten.expand(aten.unsqueeze(self, dim + 1), [*size[: dim + 1], repeats, *size[dim + 1 :]])
+    return aten.flatten.using_ints(copies, dim, dim + 1)
+
+
+# --- taking parts --------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.narrow")
+def narrow(aten: Namespace, self: SSAValue, dim: int, start: Size, length: Size) -> SSAValue:
+    dim = wrap_dim(dim, rank(self))
+    size = meta(self).shape[dim]
+    if isinstance(start, int) and start < 0 and isinstance(size, int):
+        start += size
+    if isinstance(start, int) and isinstance(length, int) and start >= 0:
+        return aten.slice.Tensor(self, dim, start, start + length)
+    return aten.slice.Tensor(aten.slice.Tensor(self, dim, start), dim, 0, length)
+
+
+@decomposition("aten.split.Tensor", "aten.unsafe_split.Tensor")
+def split(aten: Namespace, self: SSAValue, split_size: Size, dim: int) -> list[SSAValue]:
+    [piece] = dims_of([split_size], "aten.split.Tensor")
+    size = meta(self).shape[wrap_dim(dim, rank(self))]
+    count = -(-size // piece) if piece != 0 else 1
+    if not isinstance(count, int):
+        raise ExirError(f"aten.split.Tensor: pieces of {piece} of a dimension of size {size} are not counted")
+    pieces = [piece] * (max(count, 1) - 1)
+    last = size - piece * len(pieces)
+    return aten.split_with_sizes(self, Sizes(aten, self, split_size).all([*pieces, last]), dim)
+
+
+@decomposition("aten.split.sizes")
+def split_sizes(aten: Namespace, self: SSAValue, split_size: list[Size], dim: int) -> list[SSAValue]:
+    return aten.split_with_sizes(self, split_size, dim)
+
+
+@decomposition("aten.chunk", "aten.unsafe_chunk")
+def chunk(aten: Namespace, self: SSAValue, chunks: int, dim: int) -> list[SSAValue]:
+    pieces = chunk_sizes(meta(self).shape[wrap_dim(dim, rank(self))], chunks)
+    return aten.split_with_sizes(self, Sizes(aten, self).all(pieces), dim)
+
+
+@decomposition("aten.unbind.int")
+def unbind(aten: Namespace, self: SSAValue, dim: int) -> list[SSAValue]:
+    dim = wrap_dim(dim, rank(self))
+    size = meta(self).shape[dim]
+    if not isinstance(size, int):
+        raise ExirError(f"aten.unbind.int: size {size} is symbolic; the number of results must be known")
+    return [aten.squeeze.dims(aten.slice.Tensor(self, dim, index, index + 1), [dim]) for index in range(size)]
+
+
+@decomposition("aten.tensor_split.sections")
+def tensor_split(aten: Namespace, self: SSAValue, sections: Size, dim: int) -> list[SSAValue]:
+    if not isinstance(sections, int):
+        raise ExirError("aten.tensor_split.sections: the number of results must be known")
+    size = meta(self).shape[wrap_dim(dim, rank(self))]
+    ends: list[Dim] = [0]
+    for index in range(sections):
+        ends.append(ends[-1] + (size + (sections - 1 - index)) // sections)
+    return between(aten, self, Sizes(aten, self).all(ends), dim)
+
+
+@decomposition("aten.tensor_split.indices")
+def tensor_split_indices(aten: Namespace, self: SSAValue, indices: list[Size], dim: int) -> list[SSAValue]:
+    end = Sizes(aten, self)(meta(self).shape[wrap_dim(dim, rank(self))])
+    return between(aten, self, [0, *indices, end], dim)
+
+
+def between(aten: Namespace, self: SSAValue, bounds: Sequence[Size], dim: int) -> list[SSAValue]:
+    """The parts of a dimension that these bounds part it into."""
+    return [aten.slice.Tensor(self, dim, start, end) for start, end in pairwise(bounds)]
+
+
+@decomposition("aten.diagonal_copy")
+def diagonal_copy(aten: Namespace, self: SSAValue, offset: int, dim1: int, dim2: int) -> SSAValue:
+    return aten.clone(aten.diagonal(self, offset, dim1, dim2))
+
+
+@decomposition("aten.select_scatter")
+def select_scatter(aten: Namespace, self: SSAValue, src: SSAValue, dim: int, index: Size) -> SSAValue:
+    dim = wrap_dim(dim, rank(self))
+    shape = sizes(aten, self)
+    [place] = dims_of([index], "aten.select_scatter")
+    if isinstance(place, int) and place < 0:
+        index = Sizes(aten, self)(place + meta(self).shape[dim])
+    positions = aten.view(
+        aten.arange.start_step(0, shape[dim]), [-1 if d == dim else 1 for d in range(rank(self))]
+    )
+    source = aten.expand(aten.unsqueeze(src, dim), shape)
+    return aten.where.self(aten.eq.Scalar(positions, index), source, self)
+
+
+# --- joining -------------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.concat")
+def concat(aten: Namespace, tensors: list[SSAValue], dim: int) -> SSAValue:
+    return aten.cat(tensors, dim)
+
+
+@decomposition("aten.stack")
+def stack(aten: Namespace, tensors: list[SSAValue], dim: int) -> SSAValue:
+    dim = wrap_dim(dim, rank(tensors[0]) + 1)
+    if dim == rank(tensors[0]):
+        return aten.cat([aten.unsqueeze(tensor, dim) for tensor in tensors], dim)
+    shape = sizes(aten, tensors[0])
+    return aten.view(aten.cat(tensors, dim), [*shape[:dim], len(tensors), *shape[dim:]])
+
+
+@decomposition("aten.hstack")
+def hstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
+    lines = [aten.atleast_1d(tensor) for tensor in tensors]
+    return aten.cat(lines, 0 if rank(lines[0]) == 1 else 1)
+
+
+@decomposition("aten.vstack")
+def vstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
+    return aten.cat([aten.atleast_2d(tensor) for tensor in tensors], 0)
+
+
+@decomposition("aten.dstack")
+def dstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
+    return aten.cat([aten.atleast_3d(tensor) for tensor in tensors], 2)
+
+
+@decomposition("aten.column_stack")
+def column_stack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
+    return aten.cat([aten.view(t, [-1, 1]) if rank(t) <= 1 else t for t in tensors], 1)
+
+
+@decomposition("aten.block_diag")
+def block_diag(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
+    blocks = [aten.atleast_2d(tensor) for tensor in tensors]
+    size = Sizes(aten, *blocks)
+    widths = [meta(block).shape[1] for block in blocks]
+
+    def row(index: int) -> SSAValue:
+        def zeros(columns: Sequence[Dim]) -> SSAValue:
+            height = size(meta(blocks[index]).shape[0])
+            return aten.full([height, size(sum(columns, 0))], 0, dtype=meta(blocks[index]).dtype)
+
+        return aten.cat([zeros(widths[:index]), blocks[index], zeros(widths[index + 1 :])], 1)
+
+    return aten.cat([row(index) for index in range(len(blocks))], 0)
+
+
+# --- padding -------------------------------------------------------------------------------------------------
+
+
+def reflected(aten: Namespace, low: Size, high: Size, last: Size) -> SSAValue:
+    """Positions of a dimension's elements around it, mirrored at its first and last element."""
+    positions = aten.abs(aten.arange.start_step(low, high))
+    return aten.sub.Tensor(last, aten.abs(aten.sub.Tensor(last, positions)))
+
+
+def replicated(aten: Namespace, low: Size, high: Size, last: Size) -> SSAValue:
+    """Positions of a dimension's elements around it, its first and last element going on."""
+    return aten.clamp(aten.arange.start_step(low, high), 0, last)
+
+
+POSITIONS = {"reflect": reflected, "replicate": replicated}
+
+
+def pad_by_index(aten: Namespace, self: SSAValue, padding: list[Size], mode: str) -> SSAValue:
+    """Every padded dimension in turn, from the first on, gathered at positions within it."""
+    pads = dims_of(padding, f"padding by '{mode}'")
+    size = Sizes(aten, self, *padding)
+    result = self
+    for dim in range(-len(pads) // 2, 0):
+        before, after = pads[-2 * dim - 2 : -2 * dim or None]
+        length = meta(self).shape[dim]
+        positions = POSITIONS[mode](aten, size(-before), size(length + after), size(length - 1))
+        result = aten.index.Tensor(result, [None] * (rank(self) + dim) + [positions] + [None] * (-dim - 1))
+    return result
+
+
+@decomposition("aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d")
+def reflection_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSAValue:
+    return pad_by_index(aten, self, padding, "reflect")
+
+
+@decomposition("aten.replication_pad1d", "aten.replication_pad2d", "aten.replication_pad3d")
+def replication_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSAValue:
+    return pad_by_index(aten, self, padding, "replicate")
+
+
+def pad_around(aten: Namespace, self: SSAValue, pad: list[Size]) -> SSAValue:
+    """Every padded dimension goes on with its other end; a negative pad takes away."""
+    result = self
+    for index, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
+        dim = rank(self) - 1 - index
+        if not (isinstance(before, int) and isinstance(after, int)):
+            raise ExirError("aten.pad: circular padding takes constant pads")
+        middle = aten.slice.Tensor(result, dim, max(-before, 0), -max(-after, 0) or None)
+        first = [aten.slice.Tensor(middle, dim, -before)] if before > 0 else []
+        last = [aten.slice.Tensor(middle, dim, 0, after)] if after > 0 else []
+        result = aten.cat([*first, middle, *last], dim)
+    return result
+
+
+@decomposition("aten.pad")
+def pad(aten: Namespace, self: SSAValue, pad: list[Size], mode: str, value: float | None) -> SSAValue:
+    if mode == "constant":
+        return aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
+    return pad_around(aten, self, pad) if mode == "circular" else pad_by_index(aten, self, pad, mode)
