@@ -21,7 +21,9 @@ def scaled_dot_product_attention(
         check(
             tensor.ndim >= 2, f"'{name}' has shape {shape_text(tensor.shape)}; at least 2 dimensions expected"
         )
-    check(same_size(query.shape[-1], key.shape[-1]), f"query and key of {query.shape[-1]} and {key.shape[-1]}")
+    check(
+        same_size(query.shape[-1], key.shape[-1]), f"query and key of {query.shape[-1]} and {key.shape[-1]}"
+    )
     check(same_size(key.shape[-2], value.shape[-2]), f"{key.shape[-2]} keys, {value.shape[-2]} values")
     batch = query.shape[:-2]
     if enable_gqa:
@@ -29,7 +31,9 @@ def scaled_dot_product_attention(
             check(query.ndim >= 3 and tensor.ndim >= 3, "grouped queries need a dimension of heads")
             heads, groups = query.shape[-3], tensor.shape[-3]
             divides = isinstance(heads, int) and isinstance(groups, int) and groups and heads % groups == 0
-            check(bool(divides) or heads == groups, f"{groups} heads of keys do not divide {heads} of queries")
+            check(
+                bool(divides) or heads == groups, f"{groups} heads of keys do not divide {heads} of queries"
+            )
             broadcast_shapes(batch[:-1], tensor.shape[:-3])
     else:
         batch = broadcast_shapes(batch, key.shape[:-2], value.shape[:-2])

@@ -26,7 +26,10 @@ class Window:
         check_positive("stride", self.stride)
         check_positive("dilation", self.dilation)
         check(all(pad >= 0 for pad in self.padding), f"negative padding {list(self.padding)}")
-        check(all(pad >= 0 for pad in self.output_padding), f"negative output_padding {list(self.output_padding)}")
+        check(
+            all(pad >= 0 for pad in self.output_padding),
+            f"negative output_padding {list(self.output_padding)}",
+        )
         lists = vars(self)
         for name, values in lists.items():
             check(len(values) in (1, count), f"{name} {list(values)} must be one number or {count}")
@@ -84,7 +87,12 @@ def convolved(
     )
     size_of = transposed_extent if transposed else extent
     moves = window.spread(count)
-    return (batch, out, *(size_of(n, k, *move) for n, k, move in zip(sizes, kernel, moves, strict=True)))
+    # Of no channels PyTorch makes no channels, whatever the weight says.
+    return (
+        batch,
+        0 if channels == 0 else out,
+        *(size_of(n, k, *move) for n, k, move in zip(sizes, kernel, moves, strict=True)),
+    )
 
 
 @shape_rule("aten.convolution")

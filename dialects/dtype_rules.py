@@ -338,7 +338,8 @@ class NamedRule:
     """A rule of the short form.
 
     Its rows are (variable of the participants, variable of `dtype`, variable of the results), where `T` are the
-    `types`, `I` the integral ones of them, `F` the others, `A` is any dtype and `D` what `dtype` may be.
+    `types`, `I` the integral ones of them, `F` the others, `A` is any dtype and `D` what `dtype` may be. (The rows of
+    `norm` have a further one, with `H` for the half precision ones.)
     """
 
     rows: Sequence[tuple[str, str, str]]
@@ -346,6 +347,10 @@ class NamedRule:
     doc: str = ""
     every_number: bool = False
     """Whether numbers with a number as default take part as well."""
+    converts: str = "Number"
+    """Which of NUMBER_RULES numbers that take part follow where a `dtype` argument decides."""
+    mixes: bool = False
+    """Whether the first participant may be of half precision beside others in Float, as may the results."""
 
 
 _BY_DTYPE = ("A", "D", "D")
@@ -358,6 +363,11 @@ NAMED_RULES: dict[str, NamedRule] = {
     ),
     "bool": NamedRule([("T", "", "Bool")], True, "participants promote to be compared; results are Bool"),
     "int64": NamedRule([("T", "", "Long")], doc="results are Long"),
+    "norm": NamedRule(
+        [("T", "", "T")],
+        doc="same; or Float parameters and statistics beside a half precision input",
+        mixes=True,
+    ),
     "sum": NamedRule([("I", "", "Long"), ("F", "", "F")], doc="integers accumulate in Long"),
     "dtype": NamedRule([_BY_DTYPE], doc="results have the dtype argument; participants are cast to it"),
     "dtype_or_same": NamedRule([("T", ABSENT, "T"), _BY_DTYPE], doc="the dtype argument, else same"),
@@ -372,7 +382,17 @@ NAMED_RULES: dict[str, NamedRule] = {
         True,
     ),
     "dtype_or_scalar": NamedRule(
-        [("T", ABSENT, "T"), _BY_DTYPE], True, "the dtype argument, else what the numbers promote to", True
+        [("T", ABSENT, "T"), _BY_DTYPE],
+        True,
+        "the dtype argument, else what the numbers promote to",
+        True,
+        "Fill",
+    ),
+    "dtype_or_line": NamedRule(
+        [("I", ABSENT, "Float"), ("F", ABSENT, "F"), _BY_DTYPE],
+        True,
+        "the dtype argument, else int_to_float",
+        True,
     ),
     "dtype_or_float": NamedRule(
         [("A", ABSENT, "Float"), _BY_DTYPE], doc="the dtype argument, else the default dtype"
@@ -401,8 +421,10 @@ and a bool only with bools (the check of `alpha` in ATen/native/BinaryOps.h).
 RETURN_RULES: dict[str, Mapping[DType, DType]] = {
     "to_real": {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double},
     "to_opmath": {dt.Half: dt.Float, dt.BFloat16: dt.Float},
+    "to_mask": {dtype: dt.Bool for dtype in dt.DTYPES if dtype is not dt.Byte},
 }
-"""Dtypes that a result may have in place of the rule's, as in c10: the real part's, that of accumulation."""
+"""Dtypes that a result may have in place of the rule's: the real part's, that of accumulation (as c10 calls them),
+and Bool except that Byte stays Byte, as it did when masks were."""
 
 
 def participants(schema: FunctionSchema, named: NamedRule, own: Collection[str]) -> tuple[str, ...]:
@@ -503,7 +525,10 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
         returns = [
             entry.get(f"__ret_{i}", given) for i, ret in enumerate(schema.returns) if ret.type.is_tensor
         ]
-        for variable, dtypes, row_numbers, row_returns in _split(leading, ranges[leading], numbers, returns):
+        bound = dict(numbers)
+        if leading == "D":
+            bound |= {name: named.converts for name in taking if kinds[name] == "Scalar"}
+        for variable, dtypes, row_numbers, row_returns in _split(leading, ranges[leading], bound, returns):
             aliases[variable] = dtypes
             if taken not in aliases and taken != leading:
                 aliases[taken] = ranges[taken]
@@ -514,6 +539,12 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
                 operands[name] = f"N{variable[1:]}_{name}"
                 aliases[operands[name]] = allowed
             rows.append(Row(operands, tuple(names.get(ret, ret) for ret in row_returns)))
+    if named.mixes and taking:
+        aliases["H"] = tuple(dtype for dtype in (dt.Half, dt.BFloat16) if dtype in types)
+        results = ("H", *("Float" for _ in schema.returns[1:]))
+        rows.append(
+            Row(dict.fromkeys(taking, "Float") | {taking[0]: "H"} | {n: f"T_{n}" for n in sets}, results)
+        )
     operands_key = entry.get("operands")
     return DtypeRule(
         entry["func"],

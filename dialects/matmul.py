@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
@@ -137,7 +138,7 @@ def chain_matmul(matrices: Sequence[TensorMeta]) -> Shape:
     check(len(matrices) > 0, "no matrices")
     for matrix in matrices:
         check_rank("matrices", matrix, 2)
-    for left, right in zip(matrices, matrices[1:], strict=False):
+    for left, right in pairwise(matrices):
         check_inner(left, right, left.shape[1], right.shape[0])
     return matrices[0].shape[0], matrices[-1].shape[1]
 
@@ -190,10 +191,11 @@ def _labels(term: str, rank: int, equation: str) -> tuple[str, ...]:
     head, dots, tail = term.partition("...")
     letters = head + tail
     check(
-        letters.isalpha() and letters.isascii() or not letters, f"'{equation}': '{term}' has other than letters"
+        (letters.isalpha() and letters.isascii()) or not letters,
+        f"'{equation}': '{term}' has other than letters",
     )
     covered = rank - len(letters)
-    check(covered == 0 or bool(dots) and covered > 0, f"'{equation}': '{term}' is not of {rank} dimensions")
+    check(covered == 0 or (bool(dots) and covered > 0), f"'{equation}': '{term}' is not of {rank} dimensions")
     return (*head, *map(str, reversed(range(covered))), *tail)
 
 

@@ -178,19 +178,30 @@ def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DTy
 
 def numbers_as_tensors(spec: OperatorSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Arguments with the expressions of symbolic numbers in tensor positions read as 0-dim numbers."""
-    numbers: dict[str, NumberMeta] = {}
+    numbers: dict[str, Any] = {}
     for argument in spec.schema.arguments:
-        if argument.type.is_tensor and isinstance(value := arguments.get(argument.name), Expr | int):
-            operand = as_operand(value)
-            assert isinstance(operand, Operand)
-            numbers[argument.name] = NumberMeta(operand.dtype)
+        if argument.type.is_tensor:
+            value = arguments.get(argument.name)
+            if isinstance(value, Expr | int):
+                numbers[argument.name] = _number_meta(value)
+            elif isinstance(value, list):
+                numbers[argument.name] = [_number_meta(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return {**arguments, **numbers} if numbers else arguments
+
+
+def _number_meta(value: Any) -> Any:
+    """An expression as a 0-dim number; all else as it is."""
+    if not isinstance(value, Expr | int):
+        return value
+    operand = as_operand(value)
+    assert isinstance(operand, Operand)
+    return NumberMeta(operand.dtype)
 
 
 def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list[Attribute | None]:
     """Types of the results, from the operator's arguments with types in place of values.
 
-    A result whose type depends on the data is None. Raises `MetaError` or `DtypeError` for arguments that the
+    A size that depends on the data is `UNKNOWN`, the type of a number that does is None. Raises `MetaError` or `DtypeError` for arguments that the
     operator does not take, and `MetaError` where it has no shape rule.
     """
     entry = SHAPES.find(spec)
@@ -216,9 +227,17 @@ def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list
     return [_tensor_type(shape, dtype, device) for shape, dtype in zip(given, dtypes, strict=True)]
 
 
-def _tensor_type(shape: Sequence[Dim | None], dtype: DType, device: str) -> Attribute | None:
-    sizes = tuple(size for size in shape if size is not None)
-    return tensor_type(sizes, dtype, None, device) if len(sizes) == len(shape) else None
+UNKNOWN = Expr.parse("unknown")
+"""Stands in an inferred type for a size that depends on the data: it may equal any."""
+
+
+def _tensor_type(shape: Sequence[Dim | None], dtype: DType, device: str) -> Attribute:
+    return tensor_type(tuple(UNKNOWN if size is None else size for size in shape), dtype, None, device)
+
+
+def depends_on_data(type: Attribute | None) -> bool:
+    """Whether an inferred type leaves something to the data."""
+    return type is None or (isinstance(type, TensorType) and UNKNOWN in tensor_meta(type).shape)
 
 
 def _device(arguments: Mapping[str, Any]) -> str:

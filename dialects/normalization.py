@@ -107,7 +107,8 @@ def check_normalized(
     check(count >= 1, "the normalized shape is empty")
     fits = input.ndim >= count and same_shape(input.shape[-count:], normalized_shape)
     check(
-        fits, f"normalizes shape {shape_text(normalized_shape)} of an input of shape {shape_text(input.shape)}"
+        fits,
+        f"normalizes shape {shape_text(normalized_shape)} of an input of shape {shape_text(input.shape)}",
     )
     for name, tensor in affine.items():
         if tensor is not None:
@@ -137,7 +138,9 @@ def rms_norm(input: TensorMeta, normalized_shape: Sequence[Dim], weight: TensorM
 
 
 @shape_rule("aten._fused_rms_norm")
-def fused_rms_norm(input: TensorMeta, normalized_shape: Sequence[Dim], weight: TensorMeta | None) -> list[Shape]:
+def fused_rms_norm(
+    input: TensorMeta, normalized_shape: Sequence[Dim], weight: TensorMeta | None
+) -> list[Shape]:
     return list(check_normalized(input, normalized_shape, weight=weight))
 
 
@@ -167,7 +170,10 @@ def native_group_norm(
     group: int,
 ) -> list[Shape]:
     check_groups(C, group)
-    check(same_size(N * C * HxW, numel(input.shape)), f"input of shape {shape_text(input.shape)}: N C HxW differ")
+    check(
+        same_size(N * C * HxW, numel(input.shape)),
+        f"input of shape {shape_text(input.shape)}: N C HxW differ",
+    )
     check_channels(C, weight=weight, bias=bias)
     return [input.shape, (N, group), (N, group)]
 

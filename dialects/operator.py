@@ -70,7 +70,7 @@ from xdsl_exir.dialects.exir import (
     tensor_meta,
 )
 from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.meta import as_meta, infer_result_types, may_equal
+from xdsl_exir.dialects.meta import as_meta, depends_on_data, infer_result_types, may_equal
 from xdsl_exir.dialects.schema import MISSING, Argument
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
@@ -494,10 +494,9 @@ class OperatorOp(IRDLOperation):
     def infer(cls, bound: Mapping[str, Value]) -> list[Attribute]:
         """Result types for bound arguments. Raises `ExirError` where a result depends on the data."""
         types = infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
-        known = [type for type in types if type is not None]
-        if len(known) != len(types):
+        if any(map(depends_on_data, types)):
             raise ExirError(f"{cls.name}: a result's size depends on the data; its type must be given")
-        return known
+        return cast("list[Attribute]", types)
 
     @property
     def spec(self) -> OperatorSpec:
@@ -524,6 +523,7 @@ class OperatorOp(IRDLOperation):
         """Raises `VerifyException` unless the results' types are those the operator gives."""
         try:
             arguments = self.arguments(_meta_of)
+            self._verify_presence(arguments)
             if not self.NUMBERS:
                 self._verify_no_promotion(arguments)
             inferred = infer_result_types(self.SPEC, arguments)
@@ -534,6 +534,13 @@ class OperatorOp(IRDLOperation):
         for index, (type, result) in enumerate(zip(inferred, self.results, strict=True)):
             if type is not None and not may_equal(type, result.type):
                 raise VerifyException(f"result {index} is {type}, not {result.type}")
+
+    def _verify_presence(self, arguments: Mapping[str, Value]) -> None:
+        # A number's property and operand are both optional; one of them must be there.
+        for slot in self.LAYOUT.slots:
+            kind = slot.argument.type
+            if kind.base in SYMBOLIC and not kind.optional and arguments[slot.name] is None:
+                raise ExirError(f"argument '{slot.name}' is missing")
 
     def _verify_no_promotion(self, arguments: Mapping[str, Value]) -> None:
         rule = self.SPEC.dtype_rule
@@ -561,7 +568,7 @@ class OperatorOp(IRDLOperation):
                 continue
             printer.print_string(separator)
             separator = ", "
-            if not (positional and slot.is_tensor):
+            if not (positional and slot.is_tensor and value is not None):
                 printer.print_string(f"{slot.name} = ")
                 positional = False
             _print_value(printer, value)

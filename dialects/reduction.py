@@ -6,7 +6,15 @@ import math
 from collections.abc import Sequence
 
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.meta import Shape, broadcast_shapes, check, shape_rule, shape_text, wrap_dim, wrap_dims
+from xdsl_exir.dialects.meta import (
+    Shape,
+    broadcast_shapes,
+    check,
+    shape_rule,
+    shape_text,
+    wrap_dim,
+    wrap_dims,
+)
 
 
 def reduce_shape(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:

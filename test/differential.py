@@ -6,6 +6,7 @@ PyTorch's results, then runs it in the interpreter as it is, decomposed, and as 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ml_dtypes
@@ -19,6 +20,7 @@ from xdsl.ir import Block, Region
 from xdsl_exir.dialects import aten
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.exir import tensor_meta, tensor_type
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.builder import Builder, flat_results
@@ -60,15 +62,22 @@ def find_operator(name: str) -> Any:
     return getattr(getattr(getattr(torch.ops, namespace), packet), overload[0] if overload else "default")
 
 
-def program_of(name: str, *args: Any, **kwargs: Any) -> tuple[ModuleOp, list[torch.Tensor]]:
-    """A module with one function that calls the operator; its arguments are the call's tensors, in order."""
+def program_of(
+    name: str, *args: Any, symbols: Mapping[int, str] | None = None, **kwargs: Any
+) -> tuple[ModuleOp, list[torch.Tensor]]:
+    """A module with one function that calls the operator; its arguments are the call's tensors, in order.
+
+    `symbols` names sizes that the tensors' types are to have symbolic: `{7: "s0"}`.
+    """
+    names = {size: Expr.symbol(symbol) for size, symbol in (symbols or {}).items()}
     tensors: list[torch.Tensor] = []
     block = Block()
 
     def lower(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             tensors.append(value)
-            return block.insert_arg(tensor_type(tuple(value.shape), dtype(value.dtype)), len(block.args))
+            shape = tuple(names.get(size, size) for size in value.shape)
+            return block.insert_arg(tensor_type(shape, dtype(value.dtype)), len(block.args))
         if isinstance(value, list | tuple):
             return [lower(item) for item in value]
         if isinstance(value, torch.dtype):
@@ -92,7 +101,9 @@ def run(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
     """Runs a module's one function in the interpreter."""
     [function] = module.ops
     assert isinstance(function, FuncOp)
-    return run_function(make_interpreter(module, seed=0), function.sym_name.data, tuple(map(to_numpy, tensors)))
+    return run_function(
+        make_interpreter(module, seed=0), function.sym_name.data, tuple(map(to_numpy, tensors))
+    )
 
 
 def flatten(results: Any) -> list[torch.Tensor]:
@@ -124,10 +135,33 @@ def compare(what: str, got: Any, expected: Any, values: bool = True, scale: floa
         )
 
 
-def check(
-    name: str, *args: Any, values: bool = True, edge: bool = True, scale: float = 1, **kwargs: Any
+def check_symbolic(
+    symbols: Mapping[int, str], name: str, *args: Any, scale: float = 1, **kwargs: Any
 ) -> None:
-    """Compares one call of an operator in PyTorch with all stages of ours. `values` False compares types only."""
+    """Compares a call whose operands' types have symbolic sizes, decomposed and as edge, with PyTorch's."""
+    expected = flatten(find_operator(name)(*args, **kwargs))
+    module, tensors = program_of(name, *args, symbols=symbols, **kwargs)
+    for stage in (DecomposeAten(), AtenToEdge()):
+        stage.apply(Context(), module)
+        module.verify()
+        for index, (got, value) in enumerate(zip(run(module, tensors), expected, strict=True)):
+            compare(f"{name} after {stage.name}, result {index}", got, value, scale=scale)
+
+
+def check(
+    name: str,
+    *args: Any,
+    values: bool = True,
+    edge: bool = True,
+    scale: float = 1,
+    keywords: Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Compares one call of an operator in PyTorch with all stages of ours.
+
+    `values` False compares types only. `keywords` are further arguments, for names that this function has itself.
+    """
+    kwargs |= keywords or {}
     expected = flatten(find_operator(name)(*args, **kwargs))
     module, tensors = program_of(name, *args, **kwargs)
     module.verify()

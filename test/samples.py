@@ -92,7 +92,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     ),
     "aten.div.Tensor_mode": (call(f(2, 3), f(2, 3), rounding_mode="floor"),),
     "aten.div.Scalar_mode": (call(f(2, 3), 2, rounding_mode=None),),
-    "aten.where.self": (call(b(2, 3), f(2, 3), f(2, 3)), call(b(3), f(2, 3), 1)),
+    "aten.where.self": (call(b(2, 3), f(2, 3), f(2, 3)), call(b(3), f(2, 3), f())),
     "aten.where.ScalarOther": (call(b(2, 3), f(2, 3), 2),),
     "aten.where.ScalarSelf": (call(b(2, 3), 2, f(2, 3)),),
     "aten.where.Scalar": (call(b(2, 3), 1, 2),),
@@ -110,6 +110,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.to.device": (call(f(2, 3), "cpu", dt.Double),),
     "aten._to_copy": (call(f(2, 3)), call(f(2, 3), dtype=dt.Half)),
     "aten.detach_": (call(f(2, 3)),),
+    "aten._conj": (call(c(2, 3)),),
     # reduction
     "aten.amax": (call(f(2, 3)), call(f(2, 3), [1], True)),
     "aten.sum.dim_IntList": (call(f(2, 3), [1]), call(f("s0", 3), [-1], True, dtype=dt.Double)),
@@ -332,6 +333,9 @@ _BY_NAME: dict[str, Any] = {
 """Values of required arguments that are no tensors."""
 
 
+_PREFERRED = (dt.Float, dt.Long, *dt.DTYPES)
+
+
 def default_call(spec: OperatorSpec) -> Call:
     """A call with all required arguments: tensors of two dimensions, of float32 where the operator takes it."""
 
@@ -339,9 +343,7 @@ def default_call(spec: OperatorSpec) -> Call:
         kind = argument.type
         if kind.is_tensor:
             allowed = spec.dtype_rule.allowed.get(argument.name) if spec.dtype_rule else None
-            dtype = next(
-                (t for t in (dt.Float, dt.Long, dt.Bool) if allowed is None or t in allowed), dt.Float
-            )
+            dtype = next((dtype for dtype in _PREFERRED if allowed is None or dtype in allowed), dt.Float)
             tensor = TensorMeta((2, 3), dtype)
             return [tensor, tensor] if kind.is_list else tensor
         known = _BY_NAME.get(argument.name, _BY_TYPE.get(kind.base))
@@ -404,7 +406,7 @@ def sample_ops(stage: str) -> Iterator[OperatorOp]:
     """A fresh operation of every call of every operator that a stage may hold."""
     for name, spec in specs().items():
         for sample in calls(spec):
-            if stage == "aten" or not sample.mixed:
+            if not name.startswith("quant") and (stage == "aten" or not sample.mixed):
                 yield build(name, sample, stage)
 
 

@@ -136,14 +136,23 @@ def _through_mlir_opt(module: ModuleOp) -> ModuleOp:
     arguments = [MLIR_OPT, "--allow-unregistered-dialect", "--mlir-print-op-generic", "--mlir-print-local-scope"]
     run = subprocess.run(arguments, input=text(module, generic=True), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    return parse(run.stdout)
+    return nameless(parse(run.stdout))
+
+
+def nameless(module: ModuleOp) -> ModuleOp:
+    """A module without names of values, which MLIR does not keep."""
+    for op in module.walk():
+        for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
+            value.name_hint = None
+    return module
 
 
 @needs_mlir_opt
 def test_mlir_reads_the_generic_form(through_mlir_opt: ModuleOp) -> None:
     before = everything()
     assert len(list(before.walk())) > 1000
-    for sent, returned in zip(before.ops, through_mlir_opt.ops, strict=True):
+    for sent, returned in zip(list(before.ops), list(through_mlir_opt.ops), strict=True):
+        sent.detach(), returned.detach()  # compared one by one, so that a failure shows one
         assert same(sent, returned), f"{text(sent)}\n{text(returned)}"
 
 
@@ -346,7 +355,7 @@ def test_locations(generic: bool) -> None:
         ("aten.relu(%x, self = %x) : (tensor<2xf32>) -> tensor<2xf32>", "no further argument 'self'"),
         ("aten.relu(2) : () -> tensor<2xf32>", "a tensor argument is 2"),
         ("aten.cumsum(%x, dim = ) : (tensor<2xf32>) -> tensor<2xf32>", "argument expected"),
-        ("aten.relu(%x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>", "expected 2 operands but got 1"),
+        ("aten.relu(%x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>", "expected 2 operand"),
         ("aten.relu(%y) : (tensor<2xf32>) -> tensor<2xf32>", "y"),
         ("aten.nonesuch(%x) : (tensor<2xf32>) -> tensor<2xf32>", "nonesuch"),
         ("exir.number zwei : f64", "number expected"),

@@ -116,7 +116,9 @@ def harvest(names: frozenset[str]) -> dict[str, list[dict[str, Any]]]:
                     info.op(*args, **sample.kwargs)
             except (RuntimeError, TypeError, ValueError):
                 continue  # a sample that is there to fail
-            for name in sorted({*composite[info.name.split(".")[-1]], *composite[info.name.replace(".", "_")]}):
+            for name in sorted(
+                {*composite[info.name.split(".")[-1]], *composite[info.name.replace(".", "_")]}
+            ):
                 if run(overload(name), args, sample.kwargs) is not None:
                     keep(name, args, sample.kwargs)
     return calls
@@ -203,6 +205,10 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "max_pool1d": [(_f(1, 2, 4), [2])],
     "max_pool2d": [(_IMAGE, [2, 2])],
     "max_pool3d": [(_f(1, 2, 4, 4, 4), [2, 2, 2])],
+    "moveaxis.int": [(_f(2, 3), 0, 1)],
+    "moveaxis.intlist": [(_f(2, 3), [0], [1])],
+    "reflection_pad3d": [(_f(1, 2, 4, 4, 4), [1] * 6)],
+    "replication_pad3d": [(_f(1, 2, 4, 4, 4), [1] * 6)],
     "movedim.int": [(_f(2, 3), 0, 1)],
     "numpy_T": [(_f(2, 3),)],
     "swapaxes": [(_f(2, 3), 0, 1)],
@@ -324,9 +330,7 @@ class Probe:
             value = self.arguments.get(argument.name)
             if argument.type.is_tensor and isinstance(value, list | tuple):
                 found += [Slot(argument, item, i) for i, item in enumerate(value) if item is not None]
-            elif argument.type.base == "ScalarType":
-                found.append(Slot(argument, value))
-            elif argument.type.is_tensor and value is not None:
+            elif argument.type.base == "ScalarType" or (argument.type.is_tensor and value is not None):
                 found.append(Slot(argument, value))
             elif argument.type.base == "Scalar":
                 default = None if argument.required else argument.default
@@ -351,7 +355,9 @@ class Probe:
 
     def run(self, seen: tuple[Seen, ...]) -> tuple[DType, ...] | None:
         """Dtypes of the results with slots cast; None where PyTorch refuses them."""
-        arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments.items()}
+        arguments = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments.items()
+        }
         for slot, choice in zip(self.slots, seen, strict=True):
             if slot.index is None:
                 arguments[slot.name] = slot.cast(choice)
@@ -442,7 +448,10 @@ def representative(calls: Iterable[dict[str, Any]], spec: OperatorSpec) -> list[
     for call in calls:
         probe = Probe(spec, call)
         tensors = [slot.value for slot in probe.slots if slot.is_tensor]
-        if any(not isinstance(tensor, torch.Tensor) or tensor.numel() == 0 or tensor.is_sparse for tensor in tensors):
+        if any(
+            not isinstance(tensor, torch.Tensor) or tensor.numel() == 0 or tensor.is_sparse
+            for tensor in tensors
+        ):
             continue
         full = sum(tensor.ndim > 0 for tensor in tensors)
         rank = (-full, -len(probe.slots), sum(tensor.numel() for tensor in tensors))
@@ -465,6 +474,7 @@ def probes(names: Sequence[str]) -> dict[str, list[Probe]]:
         for call in WRITTEN.get(name.removeprefix("aten."), ()):
             calls[name].append(bind(table[name].schema, call, {}))
     return {name: representative(calls[name], table[name]) for name in names}
+
 
 # --- fitting -------------------------------------------------------------------------------------------------
 
@@ -547,13 +557,15 @@ def fit(spec: OperatorSpec, probes: Sequence[Probe]) -> tuple[Entry, list[Case]]
         by_value[case.arguments[flag]].append(case)
     fits = {value: fit_plain(spec, group)[0] for value, group in by_value.items()}
     # What most values have is the rule, the others are its cases.
-    usual = max(fits.values(), key=lambda entry: (list(fits.values()).count(entry), -len(str(entry))))
+    default = spec.schema.argument(flag).default
+    said = list(fits.values())
+    usual = max(fits, key=lambda value: (said.count(fits[value]), value == default, -len(str(fits[value]))))
     whens = [
-        {flag: value} | {name: said for name, said in entry.items() if name != "func"}
+        {flag: value} | {name: given for name, given in entry.items() if name != "func"}
         for value, entry in fits.items()
-        if entry != usual
+        if entry != fits[usual]
     ]
-    entry = usual | {"when": whens}
+    entry = fits[usual] | {"when": whens}
     return entry, disagreements(expand(spec.schema, entry), observed)
 
 
@@ -585,13 +597,15 @@ def fit_plain(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Cas
     rows = fit_rows(spec, observed)
     if rows is not None:
         found = disagreements(expand(spec.schema, rows), observed)
-        if len(found) < len(left) and len(rows["type_constraint"]) <= ROWS:
+        if len(found) < len(left) and (len(rows["type_constraint"]) <= 3 or len(left) > len(observed) * RARE):
             return rows, found
     return short, left
 
 
 ROWS = 8
-"""Rows beyond which a rule is no longer readable, and a short one with exceptions better."""
+"""Rows beyond which a rule is no longer readable, and a short one with exceptions better..."""
+RARE = 0.05
+"""...as it is if there are more than three for the sake of this share of the cases."""
 
 
 def fit_short(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Case]]:
@@ -614,7 +628,9 @@ def candidates(spec: OperatorSpec, accepted: list[Case]) -> Iterator[Entry]:
     by_dtype = any(argument.type.base == "ScalarType" for argument in schema.arguments)
     rules = [name for name in NAMED_RULES if name.startswith("dtype") == by_dtype]
     present = {name for case in accepted for name, value in case.arguments.items() if value is not None}
-    tensors = [argument.name for argument in schema.arguments if argument.type.is_tensor and argument.name in present]
+    tensors = [
+        argument.name for argument in schema.arguments if argument.type.is_tensor and argument.name in present
+    ]
     numbers = any(argument.type.base == "Scalar" for argument in schema.arguments)
     for count in range(max(1, len(tensors) + numbers)):
         for own in itertools.combinations(reversed(tensors), count):
@@ -627,7 +643,9 @@ def completed(schema: FunctionSchema, rule: str, own: Sequence[str], accepted: l
     named = NAMED_RULES[rule]
     taking = participants(schema, named, own)
     head: Entry = {"func": schema.qualified_name.replace(".", "::", 1), "rule": rule}
-    usable = [case for case in accepted if not case.numbers or (named.promotes and case.numbers.issubset(taking))]
+    usable = [
+        case for case in accepted if not case.numbers or (named.promotes and case.numbers.issubset(taking))
+    ]
     computing: dict[int, DType] = {}
     for case in usable:
         operands = tuple(case.operands(taking))
@@ -653,14 +671,18 @@ def completed(schema: FunctionSchema, rule: str, own: Sequence[str], accepted: l
     if dtype and dtype != types:
         middle["dtype"] = set_names(dtype)
     for name in reversed(own):
-        middle[name] = _listed(set_names({operand.dtype for case in usable for operand in case.operands([name])}))
+        middle[name] = _listed(
+            set_names({operand.dtype for case in usable for operand in case.operands([name])})
+        )
     for argument in schema.arguments:
         if argument.type.base == "Scalar" and argument.name not in taking:
             middle |= _number_rule(argument.name, usable, computing)
     entry = head | middle
     yield entry | _returns(schema, entry, usable)
     if named.promotes and len(taking) > 1:
-        entry |= {"operands": set_names({operand.dtype for case in usable for operand in case.operands(taking)})}
+        entry |= {
+            "operands": set_names({operand.dtype for case in usable for operand in case.operands(taking)})
+        }
         yield entry | _returns(schema, entry, usable)
 
 
@@ -673,7 +695,9 @@ def _number_rule(name: str, usable: list[Case], computing: Mapping[int, DType]) 
     pairs: set[tuple[Category, DType]] = set()
     for case in usable:
         for number in case.operands([name]):
-            dtype = case.arguments.get("dtype") or computing.get(id(case), case.given[0] if case.given else None)
+            dtype = case.arguments.get("dtype") or computing.get(
+                id(case), case.given[0] if case.given else None
+            )
             if dtype is not None:
                 pairs.add((dtype.category, number.dtype))
     categories = {category for category, _ in pairs}
@@ -717,7 +741,9 @@ def fit_rows(spec: OperatorSpec, observed: list[Case]) -> Entry | None:
     names = [
         argument.name
         for argument in spec.schema.arguments
-        if argument.type.base in ("Tensor", "Scalar", "ScalarType") and observed and argument.name in observed[0].arguments
+        if argument.type.base in ("Tensor", "Scalar", "ScalarType")
+        and observed
+        and argument.name in observed[0].arguments
     ]
     points: dict[Point, tuple[DType, ...] | None] = {}
     for case in observed:
@@ -734,7 +760,9 @@ def fit_rows(spec: OperatorSpec, observed: list[Case]) -> Entry | None:
     while left:
         if len(writer.lines) == ROWS:
             return None
-        box = max((box for pattern in patterns(len(names)) for box in boxes(pattern, points, left)), key=Box.rank)
+        box = max(
+            (box for pattern in patterns(len(names)) for box in boxes(pattern, points, left)), key=Box.rank
+        )
         writer.add(box)
         left = {point: given for point, given in left.items() if not box.covers(point)}
     return writer.entry()
@@ -773,7 +801,9 @@ class Box:
 
     def covers(self, point: Point) -> bool:
         values = self.values(point)
-        return values is not None and all(value in held for value, held in zip(values, self.sets, strict=True))
+        return values is not None and all(
+            value in held for value, held in zip(values, self.sets, strict=True)
+        )
 
     def rank(self) -> tuple[int, int]:
         return self.covered, -len(self.sets)
@@ -797,7 +827,8 @@ def boxes(
 
             def fits(box: Box = box) -> bool:
                 return all(
-                    points[point] == tuple(ret if isinstance(ret, DType) else values[ret] for ret in box.returns)
+                    points[point]
+                    == tuple(ret if isinstance(ret, DType) else values[ret] for ret in box.returns)
                     for point, values in consistent.items()
                     if all(value in held for value, held in zip(values, box.sets, strict=True))
                 )
@@ -829,8 +860,10 @@ class RowWriter:
             if len(dtypes) <= 1:
                 variables.append(next(iter(dtypes)).name if dtypes else ABSENT)
                 continue
-            variable = f"T{len(self.aliases)}"
-            self.aliases[variable] = set_names(dtypes)
+            names = set_names(dtypes)
+            known = (name for name, held in self.aliases.items() if held == names and name not in variables)
+            variable = next(known, f"T{len(self.aliases)}")
+            self.aliases[variable] = names
             variables.append(variable)
         line = {name: variables[variable] for name, variable in zip(self.names, box.pattern, strict=True)}
         for i, ret in enumerate(box.returns):
@@ -844,3 +877,114 @@ class RowWriter:
 def func_name(spec: OperatorSpec) -> str:
     """The name as specs write it: `aten::add.Tensor`."""
     return spec.qualified_name.replace(".", "::", 1)
+
+
+# --- edge.yaml -----------------------------------------------------------------------------------------------
+
+
+def flow(value: Any) -> str:
+    """A value as YAML in flow style."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return "null" if value is None else str(value)
+
+
+def written(entry: Entry) -> str:
+    """An entry as it stands in the file: a line in the short form, a block with explicit rows."""
+    if "type_constraint" not in entry:
+        return f"- {flow(entry)}\n"
+    lines = [f"- func: {entry['func']}", "  type_alias:"]
+    lines += [f"    {name}: {flow(names)}" for name, names in entry["type_alias"].items()]
+    for key in ("type_constraint", "when"):
+        if key in entry:
+            lines += [f"  {key}:", *(f"  - {flow(row)}" for row in entry[key])]
+    return "\n".join(lines) + "\n"
+
+
+def needs_rule(spec: OperatorSpec) -> bool:
+    """Whether an operator takes or gives a tensor."""
+    return any(item.type.is_tensor for item in (*spec.schema.arguments, *spec.schema.returns))
+
+
+def derive(names: Sequence[str]) -> Iterator[tuple[str, Entry | None, list[Case]]]:
+    """The entry of each operator, and the observed cases that it does not agree with; None where nothing ran."""
+    table = specs()
+    with torch.no_grad(), warnings.catch_warnings():
+        for message in QUIET:
+            warnings.filterwarnings("ignore", message=message)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what samples of other operators warn of is not our business
+            found = probes(names)
+        for name, some in found.items():
+            for probe in some:
+                probe.explore()
+            if any(given is not None for probe in some for given in probe.observed.values()):
+                yield name, *fit(table[name], some)
+            else:
+                yield name, None, []
+
+
+QUIET = (
+    "Casting complex values to real",
+    "ComplexHalf support is experimental",
+    ".*degrees of freedom is <= 0",
+    ".*deprecated",
+    ".*received a mask with dtype torch.uint8",
+    "indexing with dtype torch.uint8",
+    "where received a uint8 condition",
+    "The use of `x.T`",
+)
+"""Warnings of kernels at dtypes that they take, but had rather not."""
+
+HEADER = """\
+# Dtype rules of every operator, derived from PyTorch's CPU kernels by probe.py; dtype_rules.py explains the form.
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, exit 1 where edge.yaml is out of date"
+    )
+    parser.add_argument(
+        "names", nargs="*", help="operators to show, as in aten.add.Tensor; all are written if none is"
+    )
+    options = parser.parse_args()
+    table = specs()
+    names = options.names or [name for name in table if needs_rule(table[name])]
+    text = HEADER
+    for name, entry, left in derive(names):
+        # An operator that PyTorch cannot run as it is (one of a library not loaded) keeps the rule it has.
+        text += written(entry) if entry is not None else table[name].rule_text
+        if entry is None:
+            print(f"{name}: not probed", file=sys.stderr)
+        if left:
+            assert entry is not None
+            report(name, expand(table[name].schema, entry), left)
+    if options.names:
+        print(text.removeprefix(HEADER), end="")
+        return 0
+    path = Path(__file__).with_name("edge.yaml")
+    stale = path.read_text() != text
+    if stale and not options.check:
+        path.write_text(text)
+    if stale:
+        print(f"{path.name}: {'out of date' if options.check else 'updated'}")
+    return 1 if stale and options.check else 0
+
+
+def report(name: str, rule: DtypeRule, left: list[Case]) -> None:
+    """Prints what a rule gets wrong, with an example."""
+    case = left[0]
+    seen = {name: value for name, value in case.arguments.items() if name in rule.allowed}
+    shown = ", ".join(f"{key}={value}" for key, value in seen.items())
+    print(
+        f"{name}: {len(left)} cases differ, as ({shown}): {predicted(rule, case)}, not {case.given}",
+        file=sys.stderr,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,6 +13,7 @@ import numpy as np
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.kernels import Array, kernel
+from xdsl_exir.runtime.kernels.symbolic import require
 
 
 def check_index(index: Array, size: int, wraps: bool = False) -> Array:
@@ -183,7 +184,9 @@ def one_hot(self: Array, num_classes: int) -> Array:
     """Decomposed but where the number of classes is to be found in the data."""
     if num_classes == -1:
         num_classes = int(self.max()) + 1
-    return check_index(self, num_classes)[..., None] == np.arange(num_classes)
+    require((self >= 0).all(), "one_hot: Class values must be non-negative.")
+    require((self < num_classes).all(), "one_hot: Class values must be smaller than num_classes.")
+    return self[..., None] == np.arange(num_classes)
 
 
 # --- order ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.runtime.kernels import Array, kernel
 
 
@@ -29,6 +30,17 @@ def per_channel(array: Array, ndim: int) -> Array:
     return array.reshape(-1, *[1] * (ndim - 2))
 
 
+def normalize_channels(
+    input: Array, mean: Array, invstd: Array, weight: Array | None, bias: Array | None
+) -> Array:
+    """`(x - mean) * invstd * weight + bias` as PyTorch computes it: one product and one sum per element."""
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias
+    return input * per_channel(scale, input.ndim) + per_channel(shift, input.ndim)
+
+
 @kernel("aten._native_batch_norm_legit_no_training")
 def batch_norm_no_training(
     input: Array,
@@ -38,34 +50,30 @@ def batch_norm_no_training(
     running_var: Array,
     eps: float,
 ) -> tuple[Array, Array, Array]:
-    # x * scale + shift: one multiplication and one addition per element.
-    scale = rsqrt(running_var, eps)
-    if weight is not None:
-        scale = scale * weight
-    shift = -running_mean * scale
-    if bias is not None:
-        shift = shift + bias
     nothing = np.empty(0, input.dtype)
-    return input * per_channel(scale, input.ndim) + per_channel(shift, input.ndim), nothing, nothing
+    invstd = rsqrt(running_var, eps)
+    return normalize_channels(input, running_mean, invstd, weight, bias), nothing, nothing
 
 
 @kernel("aten._native_batch_norm_legit.no_stats")
 def batch_norm_no_stats(
-    input: Array, weight: Array | None, bias: Array | None, eps: float
+    input: Array, weight: Array | None, bias: Array | None, eps: float, out: tuple[DType, ...]
 ) -> tuple[Array, Array, Array]:
-    result, mean, invstd, _ = batch_norm_training(input, weight, bias, eps)
+    result, mean, invstd, _ = batch_norm_training(input, weight, bias, eps, out)
     return result, mean, invstd
 
 
 def batch_norm_training(
-    input: Array, weight: Array | None, bias: Array | None, eps: float
+    input: Array, weight: Array | None, bias: Array | None, eps: float, out: tuple[DType, ...]
 ) -> tuple[Array, Array, Array, Array]:
     """The normalized input; mean, reciprocal deviation and variance of each channel."""
-    centred, mean, variance = moments(input, channel_axes(input))
-    invstd = rsqrt(variance, eps)
-    scale = invstd if weight is None else invstd * per_channel(weight, input.ndim)
-    result = centred * scale if bias is None else centred * scale + per_channel(bias, input.ndim)
-    return result, mean.reshape(-1), invstd.reshape(-1), variance.reshape(-1)
+    _, mean, variance = moments(input, channel_axes(input))
+    # PyTorch normalizes with the statistics it saves, rounded to their dtype.
+    mean, invstd = (
+        value.reshape(-1).astype(saved.numpy).astype(value.dtype)
+        for value, saved in zip((mean, rsqrt(variance, eps)), out[1:3], strict=True)
+    )
+    return normalize_channels(input, mean, invstd, weight, bias), mean, invstd, variance.reshape(-1)
 
 
 def channel_axes(input: Array) -> tuple[int, ...]:
@@ -83,11 +91,12 @@ def batch_norm_functional(
     training: bool,
     momentum: float,
     eps: float,
+    out: tuple[DType, ...],
 ) -> tuple[Array, ...]:
     if not training:
         results = batch_norm_no_training(input, weight, bias, running_mean, running_var, eps)
         return *results, running_mean, running_var
-    result, mean, invstd, variance = batch_norm_training(input, weight, bias, eps)
+    result, mean, invstd, variance = batch_norm_training(input, weight, bias, eps, out)
     count = input.size // input.shape[1]
     # What runs is the unbiased variance.
     unbiased = variance * np.divide(count, count - 1, dtype=input.dtype)
@@ -123,7 +132,7 @@ def native_group_norm(
 ) -> tuple[Array, Array, Array]:
     centred, mean, variance = moments(input.reshape(N, group, C // group * HxW), (2,))
     rstd = rsqrt(variance, eps)
-    result = (centred * rstd).reshape(N, C, HxW)
+    result: Array = (centred * rstd).reshape(N, C, HxW)
     if weight is not None:
         result = result * weight.reshape(C, 1)
     if bias is not None:
@@ -152,10 +161,13 @@ def log_softmax(self: Array, dim: int) -> Array:
 
 
 @kernel("aten.native_dropout")
-def native_dropout(input: Array, p: float, train: bool | None, rng: np.random.Generator) -> tuple[Array, Array]:
+def native_dropout(
+    input: Array, p: float, train: bool | None, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """`train` None is True."""
     if train is False:
         return input, np.ones(input.shape, np.bool_)
-    mask = rng.random(input.shape, np.float32) >= p
+    shape: tuple[int, ...] = input.shape
+    mask = rng.random(shape, np.float32) >= p
     scale = 0 if p == 1 else 1 / (1 - p)
     return input * mask * input.dtype.type(scale), mask

@@ -88,4 +88,4 @@ def randperm(n: int, rng: np.random.Generator) -> Array:
 
 @kernel("aten.bernoulli.p", raw=True)
 def bernoulli(self: Array, p: float, rng: np.random.Generator) -> Array:
-    return np.less(rng.random(self.shape), p)
+    return uniform(rng, self.shape, dt.Double) < p

@@ -81,7 +81,7 @@ def count(array: Array, axes: tuple[int, ...]) -> int:
 
 
 @kernel("aten.any", raw=True)
-def any_all(self: Array) -> Array:
+def any_all(self: Array) -> np.bool_:
     return np.any(self != 0)
 
 
@@ -150,25 +150,26 @@ def median(self: Array) -> Array:
 
 @kernel("aten.median.dim")
 def median_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """The lower of two middle elements; NaN, and the first one's index, where there is one."""
+    """The lower of two middle elements; NaN where there is one, the first of several."""
 
     def position(array: Array, axis: int) -> Array:
-        middle = np.take(np.argsort(array, axis=axis, kind="stable"), (array.shape[axis] - 1) // 2, axis=axis)
+        order = np.argsort(array, axis=axis, kind="stable")
         nan = np.isnan(array)
-        return np.where(nan.any(axis=axis), nan.argmax(axis=axis), middle)
+        middle = np.take(order, (array.shape[axis] - 1) // 2, axis=axis)
+        return np.where(np.any(nan, axis=axis), np.argmax(nan, axis=axis), middle)
 
-    indices = along(self, dim, True, position)
-    values = np.take_along_axis(np.atleast_1d(self), np.atleast_1d(indices), axis=dim).reshape(indices.shape)
-    if keepdim or self.ndim == 0:
-        return values, indices
-    return values.squeeze(dim), indices.squeeze(dim)
+    def value(array: Array, axis: int) -> Array:
+        where = np.expand_dims(position(array, axis), axis)
+        return np.take(np.take_along_axis(array, where, axis=axis), 0, axis=axis)
+
+    return along(self, dim, keepdim, value), along(self, dim, keepdim, position)
 
 
 # --- spread and norms ----------------------------------------------------------------------------------------
 
 
 def magnitude_squared(array: Array) -> Array:
-    return array.real**2 + array.imag**2 if array.dtype.kind == "c" else array * array
+    return np.real(array) ** 2 + np.imag(array) ** 2 if array.dtype.kind == "c" else array * array
 
 
 @kernel("aten.var.correction")
@@ -190,7 +191,9 @@ def var_mean(
 
 
 @kernel("aten.linalg_vector_norm")
-def vector_norm(self: Array, ord: float, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None) -> Array:
+def vector_norm(
+    self: Array, ord: float, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None
+) -> Array:
     if dtype is not None:
         self = to_dtype(self, dtype.numpy)
     axes = axes_of(self, dim)
@@ -244,9 +247,9 @@ def scan_extremes(function: np.ufunc, array: Array, dim: int) -> tuple[Array, Ar
     """Running extremes, and where the last element equal to each stands."""
     vector = np.atleast_1d(array)
     values = function.accumulate(vector, axis=dim)
-    shape = [1] * vector.ndim
-    shape[dim] = -1
-    positions = np.arange(vector.shape[dim]).reshape(shape)
+    after = vector.ndim - 1 - dim % vector.ndim
+    length: int = vector.shape[dim]
+    positions = np.arange(length).reshape(length, *[1] * after)
     found = (vector == values) | np.isnan(vector)
     indices = np.maximum.accumulate(np.where(found, positions, 0), axis=dim)
     return values.reshape(array.shape), indices.reshape(array.shape)

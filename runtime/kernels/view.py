@@ -5,6 +5,9 @@ Most results are NumPy views of the operands, which costs nothing; nobody writes
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
@@ -26,12 +29,22 @@ def check(condition: bool, message: str) -> None:
         raise ExirError(message)
 
 
+@contextmanager
+def fitting(name: str) -> Generator[None]:
+    """Shapes that only the run knows and NumPy refuses become an `ExirError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise ExirError(f"{name}: sizes do not fit: {error}") from error
+
+
 # --- reshaping and permuting ---------------------------------------------------------------------------------
 
 
 @kernel("aten.view", "aten._unsafe_view", "aten.view_copy", raw=True)
 def view(self: Array, size: list[int]) -> Array:
-    return self.reshape(size)
+    with fitting("view"):
+        return self.reshape(size)
 
 
 @kernel("aten.unsqueeze", raw=True)
@@ -61,7 +74,8 @@ def flip(self: Array, dims: list[int]) -> Array:
 @kernel("aten.expand", raw=True)
 def expand(self: Array, size: list[int]) -> Array:
     old = (1,) * (len(size) - self.ndim) + self.shape
-    return np.broadcast_to(self, [o if s == -1 else s for o, s in zip(old, size, strict=True)])
+    with fitting("expand"):
+        return np.broadcast_to(self, [o if s == -1 else s for o, s in zip(old, size, strict=True)])
 
 
 @kernel("aten.repeat", raw=True)
@@ -157,7 +171,8 @@ def as_strided_scatter(
 def cat(tensors: list[Array], dim: int, out: tuple[DType, ...]) -> Array:
     dtype = out[0].numpy
     joined = [array for array in tensors if array.shape != (0,)] or tensors
-    return np.concatenate([array.astype(dtype, copy=False) for array in joined], axis=dim)
+    with fitting("cat"):
+        return np.concatenate([array.astype(dtype, copy=False) for array in joined], axis=dim)
 
 
 @kernel("aten.constant_pad_nd", raw=True)

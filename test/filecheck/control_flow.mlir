@@ -1,6 +1,7 @@
 // RUN: xdsl-opt %s | filecheck %s
 // RUN: xdsl-opt %s | xdsl-opt | filecheck %s
 // RUN: xdsl-opt %s --print-op-generic | xdsl-opt | filecheck %s
+// RUN: %if mlir-opt %{ xdsl-opt %s --print-op-generic | mlir-opt-22 --allow-unregistered-dialect --mlir-print-op-generic | xdsl-opt | filecheck %s --check-prefix=MLIR %}
 // RUN: xdsl-opt %s -p verify-aten,decompose-aten,aten-to-edge,verify-edge | filecheck %s --check-prefix=EDGE
 // RUN: xdsl-opt %s -p canonicalize,cse,dce | filecheck %s --check-prefix=CLEAN
 
@@ -34,6 +35,13 @@ func.func @cond(%p : tensor<i1>, %x : tensor<4x3xf32>, %w : tensor<3xf32>) -> (t
 // CHECK-NEXT:    } else {
 // CHECK-NEXT:    ^bb0(%a_1: tensor<4x3xf32>, %b_1: tensor<3xf32>):
 // CHECK:         %unused = higher_order.cond %p : tensor<i1> -> tensor<i64> {
+
+// Names of values are not MLIR's; all else comes back.
+// MLIR-LABEL: func.func @cond
+// MLIR:         %{{.*}}, %{{.*}} = higher_order.cond %{{.*}} : tensor<i1> inputs(%{{.*}}, %{{.*}} : tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>, tensor<3xf32> {
+// MLIR:         } else {
+// MLIR-LABEL: func.func @stacks
+// MLIR:         higher_order.scan init(%{{.*}} : tensor<3xf32>) xs(%{{.*}} : tensor<4x3xf32>) -> tensor<3xf32>, tensor<4x3xf32> {
 
 // EDGE-LABEL: func.func @cond
 // EDGE:         %y, %s = higher_order.cond %p

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check, program_of  # noqa: E402
+from differential import check, check_symbolic, program_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
@@ -108,7 +108,7 @@ CASES: dict[str, list[Call]] = {
         equation("ij,jk,kl->il", (2, 3), (3, 4), (4, 5)), equation("ij,jk,kl->il", (2, 3), (3, 4), (4, 5), path=[1, 2, 0, 1]),
         equation("bi,ij,bj->b", (5, 2), (2, 3), (5, 3)), equation("ij,jk->ik", (0, 3), (3, 4)),
         *(equation("bij,bkj->bik", (2, 3, 4), (2, 5, 4), dtype=dtype) for dtype in DTYPES),
-        *(equation("ij->i", (2, 3), dtype=dtype) for dtype in DTYPES)],
+        *(equation("ij->i", (2, 3), dtype=dtype) for dtype in [*FLOATS, "int64"])],
 }  # fmt: skip
 
 REFUSED: list[tuple[str, Call]] = [
@@ -163,6 +163,28 @@ def test_refuses(name: str, arguments: Call) -> None:
     args, kwargs = arguments
     with pytest.raises((MetaError, DtypeError)):
         program_of(name, *args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("aten.linear", of((7, 11, 3), (6, 3), (6,))),
+        ("aten.linear", of((7, 3), (6, 3))),
+        ("aten.matmul", of((7, 2, 11, 3), (7, 2, 3, 4))),
+        ("aten.matmul", of((1, 2, 11, 3), (7, 2, 3, 11))),
+        ("aten.matmul", of((7, 11, 3), (3,))),
+        ("aten.matmul", of((3,), (7, 3, 11))),
+        ("aten.outer", of((7,), (11,))),
+        ("aten.baddbmm", of((7, 11, 4), (7, 11, 3), (7, 3, 4), beta=2)),
+        ("aten.tensordot", ((tensor(7, 3, 4), tensor(4, 3, 11), [1, 2], [1, 0]), {})),
+        ("aten.einsum", equation("bhid,bhjd->bhij", (7, 2, 11, 5), (7, 2, 11, 5))),
+        ("aten.einsum", equation("bshd,hde->bse", (7, 11, 4, 5), (4, 5, 6))),
+        ("aten.chain_matmul", (([tensor(7, 3), tensor(3, 4), tensor(4, 11)],), {})),
+    ],
+)
+def test_symbolic_sizes(name: str, arguments: Call) -> None:
+    args, kwargs = arguments
+    check_symbolic({7: "s0", 11: "s1"}, name, *args, **kwargs)
 
 
 @pytest.mark.parametrize(

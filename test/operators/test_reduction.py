@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check, program_of  # noqa: E402
+from differential import check, check_symbolic, program_of  # noqa: E402
 
 from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
@@ -55,7 +55,11 @@ def over_dims(*specials: torch.Tensor, **kwargs: Any) -> list[Call]:
     """Calls of operators that take a list of dims and `keepdim`."""
     x = tensor("float32", 2, 3, 4)
     return [
-        *(call(x, dims, keepdim=keep, **kwargs) for dims in ([], [0], [-1, 0], [1, 2]) for keep in (False, True)),
+        *(
+            call(x, dims, keepdim=keep, **kwargs)
+            for dims in ([], [0], [-1, 0], [1, 2])
+            for keep in (False, True)
+        ),
         *(call(value, dims, **kwargs) for value in specials for dims in ([], [1])),
         call(torch.tensor(3.0), [0], **kwargs),
         call(torch.tensor(3.0), [-1], keepdim=True, **kwargs),
@@ -171,6 +175,22 @@ def test_operator(name: str) -> None:
     for args, kwargs in CASES[name]:
         # Norms add up in another order than PyTorch's vector units.
         check(name, *args, **kwargs, scale=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("aten.sum", call(tensor("float32", 7, 11))),
+        ("aten.mean.dim", call(tensor("float32", 7, 4, 11), [-1], True)),
+        ("aten.max.dim", call(tensor("float32", 7, 4, 11), 0)),
+        ("aten.logsumexp", call(tensor("float32", 7, 11), [1])),
+        ("aten.std.dim", call(tensor("float32", 7, 4, 11), [0, 2])),
+        ("aten.cumsum", call(tensor("int64", 7, 11), 1)),
+    ],
+)
+def test_symbolic_sizes(name: str, arguments: Call) -> None:
+    args, kwargs = arguments
+    check_symbolic({7: "s0", 11: "s1"}, name, *args, **kwargs)
 
 
 @pytest.mark.parametrize(("name", "arguments"), REFUSED)

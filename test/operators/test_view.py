@@ -23,8 +23,9 @@ from xdsl_exir.dialects.meta import SHAPES  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function  # noqa: E402
-from xdsl_exir.transforms.builder import Builder, flat_results  # noqa: E402
+from xdsl_exir.transforms.builder import Builder, Namespace, flat_results  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
+from xdsl_exir.transforms.decompositions.view import Sizes  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.meshgrid")
 
@@ -306,6 +307,7 @@ def symbolic_program(name: str, shapes: Sequence[Sequence[Dim]], *args: Any, **k
         ("stack", [(S, 3), (S, 3)], [t(2, 3), t(2, 3)], [1]),
         ("expand_as", [(1, 3), (S, 3)], [t(1, 3), t(2, 3)], []),
         ("chunk", [(S,)], [t(7)], [2]),
+        ("chunk", [(2 * S + 4,)], [t(8)], [2]),
         ("tensor_split.sections", [(S,)], [t(7)], [3]),
         ("roll", [(S, 3)], [t(4, 3)], [[5, 1], [0, 1]]),
         ("roll", [(S, N)], [t(4, 3)], [[1]]),
@@ -334,6 +336,40 @@ def test_decomposes_symbolic_sizes(name: str, shapes: Any, tensors: list[torch.T
     results = run_function(make_interpreter(module), "forward", tuple(map(to_numpy, tensors)))
     for index, (got, value) in enumerate(zip(results, expected, strict=True)):
         compare(f"{name}, result {index}", got, value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 * s0 + s1 - 1", "max(s0, s1, 3)", "(s0 + 1) floordiv 2", "s0 mod 4", "s0 * s0 * s1",
+        "ceil_to_int(truediv(s0, 2))", "s2 + 1",
+    ],
+)  # fmt: skip
+def test_sizes_are_computed(text: str):
+    shape = (Expr.parse("s0"), Expr.parse("2 * s2 + 4"), Expr.parse("s1"))
+    block = Block(arg_types=[tensor_type(shape, dt.Float)])
+    value = Sizes(Namespace(Builder(aten.OPERATORS, block)), block.args[0])(Expr.parse(text))
+    assert value.type.data == Expr.parse(text)
+
+
+def test_sizes_that_no_operand_tells_are_refused():
+    block = Block(arg_types=[tensor_type((S,), dt.Float)])
+    with pytest.raises(ExirError, match="s1 cannot be computed"):
+        Sizes(Namespace(Builder(aten.OPERATORS, block)), block.args[0])(S + N)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "tensors", "args"),
+    [
+        ("view", [(S,)], [t(3)], [[-1, 2]]),
+        ("expand", [(S, N)], [t(3, 2)], [[-1, 7]]),
+        ("cat", [(S, 2), (N, 2)], [t(1, 2), t(1, 3)], []),
+    ],
+)
+def test_sizes_that_do_not_fit_at_run_time_are_refused(name: str, shapes: Any, tensors: Any, args: list[Any]):
+    interpreter = make_interpreter(symbolic_program(f"aten.{name}", shapes, *args))
+    with pytest.raises(ExirError, match="fit"):
+        run_function(interpreter, "forward", tuple(map(to_numpy, tensors)))
 
 
 def test_as_strided_reaches_no_foreign_memory():

@@ -6,11 +6,11 @@ import math
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Bool, DType
+from xdsl_exir.dialects.dtypes import Bool, DType, Long
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
-from xdsl_exir.transforms.decompositions.matmul import transpose
+from xdsl_exir.transforms.decompositions.matmul import Size, contiguous, transpose
 
 
 @decomposition("aten.scaled_dot_product_attention")
@@ -54,19 +54,29 @@ def masked_scores(
     keys = aten.mul.Scalar(transpose(aten, key), root)
     masks = [attn_mask] if attn_mask is not None else []
     if is_causal:
-        shape = [sizes(aten, query)[-2], sizes(aten, key)[-2]]
-        masks.append(aten.tril(aten.full(shape, True, dtype=Bool)))
+        masks.append(causal_mask(aten, sizes(aten, query)[-2], sizes(aten, key)[-2]))
     scores = aten.matmul(query, keys)
     for mask in masks:
         scores = aten.add.Tensor(scores, additive(aten, mask, dtype))
     return scores
 
 
+def causal_mask(aten: Namespace, queries: Size, keys: Size) -> SSAValue:
+    """True where a key comes no later than the query."""
+    # The conjunction with a mask of all is how PyTorch arrives at it (tril of ones).
+    everything = aten.full([queries, keys], True, dtype=Bool)
+    columns = aten.unsqueeze(aten.arange.start_step(0, keys, dtype=Long), -2)
+    rows = aten.unsqueeze(aten.arange.start_step(0, queries, dtype=Long), -1)
+    return aten.logical_and(aten.le.Scalar(aten.sub.Tensor(columns, rows), 0), everything)
+
+
 def default_scale(query: SSAValue) -> float:
     """`1 / sqrt(E)` of a query `[..., L, E]`."""
     size = meta(query).shape[-1]
     if not isinstance(size, int):
-        raise ExirError(f"scaled_dot_product_attention: the scale of heads of symbolic size {size} must be given")
+        raise ExirError(
+            f"scaled_dot_product_attention: the scale of heads of symbolic size {size} must be given"
+        )
     return size**-0.5 if size else math.inf
 
 
@@ -84,8 +94,12 @@ def repeat_heads(aten: Namespace, value: SSAValue, query: SSAValue) -> SSAValue:
     if heads == groups:
         return value
     if not isinstance(heads, int) or not isinstance(groups, int):
-        raise ExirError(f"scaled_dot_product_attention: grouped queries of symbolic sizes {heads} and {groups}")
-    return aten.repeat_interleave.self_int(value, heads // groups, -3)
+        raise ExirError(
+            f"scaled_dot_product_attention: grouped queries of symbolic sizes {heads} and {groups}"
+        )
+    *batch, _, keys, size = sizes(aten, value)
+    copies = aten.expand(aten.unsqueeze(value, -3), [*batch, groups, heads // groups, keys, size])
+    return aten.view(contiguous(aten, copies), [*batch, heads, keys, size])
 
 
 @decomposition("aten._scaled_dot_product_flash_attention_for_cpu")

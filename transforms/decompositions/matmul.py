@@ -270,7 +270,12 @@ def contract(aten: Namespace, a: Term, b: Term, kept: Collection[str]) -> Term:
         left = a.arrange(aten, [*batch, *rows]).value
         if columns:
             left = aten.view(left, [*sizes(aten, left), *[1] * len(columns)])
-        right = b.view(aten, *([label] for label in batch), *([] for _ in rows), *([label] for label in columns))
+        groups = [
+            *([label] for label in batch),
+            *(list[str]() for _ in rows),
+            *([label] for label in columns),
+        ]
+        right = b.view(aten, *groups)
         return Term(aten.mul.Tensor(left, right), labels)
     if batch:
         product = aten.bmm(a.view(aten, batch, rows, summed), b.view(aten, batch, summed, columns))

@@ -50,9 +50,7 @@ def batch_norm(
     momentum: float,
     eps: float,
 ) -> SSAValue:
-    return native_batch_norm(
-        aten, input, weight, bias, running_mean, running_var, training, momentum, eps
-    )[0]
+    return native_batch_norm(aten, input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
 @decomposition("aten.instance_norm")
@@ -69,12 +67,12 @@ def instance_norm(
 ) -> SSAValue:
     """Batch norm of one sample whose channels are those of all samples."""
     samples, channels, *rest = sizes(aten, input)
-    repeated = [
+    weight, bias, running_mean, running_var = (
         None if each is None else aten.repeat(each, [samples])
         for each in (weight, bias, running_mean, running_var)
-    ]
+    )
     flat = aten.view(input, [1, flat_size(samples, channels), *rest])
-    result = batch_norm(aten, flat, *repeated, use_input_stats, momentum, eps)
+    result = batch_norm(aten, flat, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
     return aten.view(result, [samples, channels, *rest])
 
 

@@ -7,6 +7,7 @@ symbolic; what a rule computes from them becomes arithmetic on symbolic numbers 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial, reduce
 from itertools import pairwise
 from math import prod
 from typing import TypeAlias
@@ -54,23 +55,39 @@ class Sizes:
         """The sizes of a shape."""
         return [self(size) for size in shape]
 
-    def _value(self, expr: Expr) -> SSAValue:
-        builder = self.aten.builder
-        if expr.head == "constant":
-            assert isinstance(expr.value, int | float)
-            return builder.insert(NumberOp(expr.value, symbolic=True)).results[0]
-        if expr in self.known:
-            source, dim = self.known[expr]
+    def _value(self, size: Dim) -> SSAValue:
+        """A size as SSA value."""
+        if not isinstance(size, Expr):
+            return self.aten.builder.insert(NumberOp(size, symbolic=True)).results[0]
+        if size in self.known:
+            source, dim = self.known[size]
             return source if dim is None else self.aten.sym_size.int(source, dim)
-        if expr.head not in SYM_OP_OF:
-            raise ExirError(f"size {expr} follows from no operand's size")
-        first, *rest = (self._value(arg) for arg in expr.args)
-        op = SYM_OP_OF[expr.head]
-        if op.ARITY == 1:
-            return builder.insert(op([first])).results[0]
-        for other in rest:
-            first = builder.insert(op([first, other])).results[0]
-        return first
+        if size.head == "constant" and isinstance(size.value, int):
+            return self._value(size.value)
+        if size.head == "symbol":
+            return self._solved(size)
+        if size.head not in SYM_OP_OF:
+            raise ExirError(f"size {size} cannot be computed from the operands' sizes")
+        args = [self._value(arg) for arg in size.args]
+        if len(args) == 1:
+            return self._apply(size.head, *args)
+        return reduce(partial(self._apply, size.head), args)
+
+    def _solved(self, symbol: Expr) -> SSAValue:
+        """A symbol from a size that is linear in it and depends on no other."""
+        name = str(symbol.value)
+        for size in self.known:
+            if not isinstance(size, Expr) or size.free_symbols() != frozenset([name]):
+                continue
+            offset = size.substitute({name: 0})
+            factor = size.substitute({name: 1}) - offset
+            if size == factor * symbol + offset:
+                multiple = self._apply("sub", self._value(size), self._value(offset))
+                return self._apply("floordiv", multiple, self._value(factor))
+        raise ExirError(f"size {symbol} cannot be computed from the operands' sizes")
+
+    def _apply(self, function: str, *args: SSAValue) -> SSAValue:
+        return self.aten.builder.insert(SYM_OP_OF[function](args)).results[0]
 
 
 def dim_of(value: Size | None) -> Dim | None:

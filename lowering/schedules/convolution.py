@@ -1,0 +1,220 @@
+"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. `emit` picks one of three ways to do it:
+
+    "pixels"     1x1, stride 1: a matrix product [O, C] x [C, H*W], vector lanes along pixels
+    "channels"   any kernel, stride, dilation and groups: lanes along output channels on packed weights, a tile's rows are
+                 neighbouring pixels of one output row, transposed in registers before the epilogue
+    "depthwise"  one input channel per group: depthwise.py
+
+Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from xdsl_exir.lowering.schedules import depthwise
+from xdsl_exir.lowering.schedules.contraction import Load, Matmul, register_tile
+from xdsl_exir.lowering.schedules.packing import pack_filters
+from xdsl_exir.lowering.schedules.text import (
+    Epilogue,
+    Index,
+    Input,
+    Machine,
+    Split,
+    Text,
+    ceil_div,
+    collapse,
+    memref,
+    power_of_two,
+    workers,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Conv2d:
+    """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32, for one set of sizes.
+
+    `padding` is zeros on both sides of (height, width). The function's arguments: x, weight as `pack` makes it, the epilogue's
+    inputs, scratch if `scratch` is not None, out. An epilogue's input has either both of out's spatial dimensions or neither
+    (1, or absent): a bias has shape (O, 1, 1), a residual (N, O, HO, WO).
+    """
+
+    n: int
+    c: int
+    h: int
+    w: int
+    o: int
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    dilation: tuple[int, int] = (1, 1)
+    groups: int = 1
+    epilogue: Epilogue = field(default_factory=Epilogue)
+    machine: Machine = field(default_factory=Machine)
+
+    @property
+    def out_size(self) -> tuple[int, int]:
+        """(HO, WO), by the formula of torch.nn.Conv2d."""
+        sizes = zip((self.h, self.w), self.kernel, self.stride, self.padding, self.dilation, strict=True)
+        height, width = ((size + 2 * p - d * (k - 1) - 1) // s + 1 for size, k, s, p, d in sizes)
+        return height, width
+
+    @property
+    def out_shape(self) -> tuple[int, int, int, int]:
+        return (self.n, self.o, *self.out_size)
+
+    @property
+    def flops(self) -> int:
+        (ho, wo), (kh, kw) = self.out_size, self.kernel
+        return 2 * self.n * self.o * ho * wo * self.c // self.groups * kh * kw
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, self.flops)
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether pixels do not see each other: then the image is one row of H*W pixels."""
+        return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
+
+    @property
+    def strategy(self) -> Literal["pixels", "channels", "depthwise"]:
+        """For 1x1, whichever leaves fewer lanes idle; transposing costs about as much as 24 steps of the reduction."""
+        if self.c == self.groups and self.kernel != (1, 1):
+            return "depthwise"
+        if not self.pointwise or self.groups > 1:
+            return "channels"
+        lanes, pixels = self.machine.lanes, self.h * self.w
+        idle_pixels = ceil_div(pixels, lanes) * lanes / pixels
+        idle_channels = ceil_div(self.o, lanes) * lanes / self.o * (1 + 24 / self.c)
+        return "pixels" if idle_pixels <= idle_channels else "channels"
+
+    @property
+    def flat(self) -> Conv2d:
+        """The same with the image as one row, for a pointwise one."""
+        return replace(self, h=1, w=self.h * self.w) if self.pointwise else self
+
+    @property
+    def flat_epilogue(self) -> Epilogue:
+        """The epilogue on [N, O, HO * WO]."""
+        inputs = tuple(Input(collapse(operand.shape), operand.dtype) for operand in self.epilogue.inputs)
+        return replace(self.epilogue, inputs=inputs)
+
+    @property
+    def matmul(self) -> Matmul:
+        """The matrix product of the "pixels" strategy."""
+        pixels = self.h * self.w
+        return Matmul(
+            self.o, pixels, self.c, (self.n,), "row_major", lhs_batch=(), epilogue=self.flat_epilogue, machine=self.machine
+        )
+
+    # The tile of "channels".
+
+    @property
+    def group_outputs(self) -> int:
+        return self.o // self.groups
+
+    @property
+    def lanes(self) -> int:
+        """Lanes along a group's output channels: no wider than there are channels."""
+        return min(self.machine.lanes, max(4, power_of_two(self.group_outputs)))
+
+    @property
+    def vectors(self) -> int:
+        return min(2, ceil_div(self.group_outputs, self.lanes))
+
+    @property
+    def width(self) -> int:
+        """Output channels of a panel of weights."""
+        return self.lanes * self.vectors
+
+    @property
+    def panels(self) -> int:
+        return ceil_div(self.group_outputs, self.width)
+
+    @property
+    def padded(self) -> tuple[int, int]:
+        """Height and width with padding."""
+        return self.h + 2 * self.padding[0], self.w + 2 * self.padding[1]
+
+    # The interface.
+
+    @property
+    def scratch(self) -> tuple[int, ...] | None:
+        """Shape of the float32 buffer the kernel needs, or None."""
+        match self.strategy:
+            case "pixels":
+                return self.matmul.scratch
+            case "depthwise":
+                return depthwise.scratch(self)
+            case "channels":
+                return (self.n, self.c, *self.padded) if any(self.padding) else None
+
+    @property
+    def packed_shape(self) -> tuple[int, ...]:
+        """Shape of the weights as the kernel takes them."""
+        if self.strategy == "pixels":
+            return (self.o, self.c)
+        if self.strategy == "depthwise":
+            return (self.o, *self.kernel)
+        return (self.groups, self.panels, self.c // self.groups, *self.kernel, self.width)
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The function's arguments and their types, in order."""
+        types = {"%x": memref((self.n, self.c, self.h, self.w)), "%weight": memref(self.packed_shape)}
+        types |= {f"%input{i}": memref(operand.shape, operand.dtype) for i, operand in enumerate(self.epilogue.inputs)}
+        if self.scratch:
+            types["%scratch"] = memref(self.scratch)
+        return types | {"%result": memref(self.out_shape)}
+
+    def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Weights [O, C / groups, KH, KW] as the kernel takes them."""
+        if self.strategy == "channels":
+            return pack_filters(weight, self.groups, self.width)
+        return weight.reshape(self.packed_shape)
+
+    def emit(self, name: str, public: bool = False) -> str:
+        """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
+        text = Text()
+        for i, operand in enumerate(self.epilogue.inputs):
+            text.collapse_pixels(f"%in{i}", f"%input{i}", operand.shape, operand.dtype)
+        text.collapse_pixels("%out", "%result", self.out_shape)
+        match self.strategy:
+            case "pixels":
+                text.collapse_pixels("%rhs", "%x", (self.n, self.c, self.h, self.w))
+                self.matmul.write(text, lhs="%weight")
+            case "depthwise":
+                depthwise.write(self, text)
+            case "channels":
+                self._write_channels(text)
+        return text.function(name, list(self.types.items()), public)
+
+    # "channels".
+
+    def _write_channels(self, text: Text) -> None:
+        source, shape = "%x", (self.n, self.c, self.h, self.w)
+        if any(self.padding):
+            self._pad(text)
+            source, shape = "%scratch", self.scratch or shape
+        problem = self.flat
+        if problem is not self:
+            shape = (self.n, self.c, 1, self.h * self.w)
+            text.line(f"%row = memref.expand_shape %image [[0], [1], [2, 3]] output_shape [{', '.join(map(str, shape))}] : "
+                      f"{memref(collapse(shape))} into {memref(shape)}")
+            text.lines.insert(-1, "")
+        problem._tiles(text, source, shape)
+
+    def _pad(self, text: Text) -> None:
+        """Copies the input to the scratch buffer, with zeros around it."""
+        (top, left), (height, width) = self.padding, self.padded
+        with text.share(self.n * self.c, self.threads) as (_, task):
+            n, c = text.delinearize(task, (self.n, self.c))
+            text.fill_rows("%scratch", self.scratch or (), [n, c], (0, top), self.machine.lanes)
+            text.fill_rows("%scratch", self.scratch or (), [n, c], (top + self.h, height), self.machine.lanes)

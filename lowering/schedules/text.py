@@ -1,0 +1,339 @@
+"""Writing kernels as MLIR text: SSA names, loops and vectors, in the scf, arith, vector and memref dialects.
+
+`Text` collects the body of one function. An index is a Python int as long as it is known, so that arithmetic on constants
+costs nothing and the text stays short; else the name of an SSA value. What kernels have in common lives here: the machine
+they are made for, the operands of an epilogue, and how work is shared out to threads. The kernels themselves do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+Index = int | str
+"""A known number, or the name of an SSA value of type index."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a schedule has to know: float32 lanes of a vector register, how many registers, how many threads."""
+
+    lanes: int = 16
+    registers: int = 32
+    threads: int = 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of a register tile that is two vectors wide: half of the registers accumulate in a tile."""
+        return self.registers // 4
+
+
+@dataclass(frozen=True)
+class Input:
+    """A further operand of an epilogue: broadcast against the kernel's result by NumPy's rule."""
+
+    shape: tuple[int, ...]
+    dtype: str = "f32"
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """What happens to a result before it is stored.
+
+    `body` gets the text to write to, the float32 vector of results, the vectors of the inputs (same lanes, each of its own
+    dtype), and the number of lanes, and returns the vector to store. It may use arith and math.
+    """
+
+    inputs: tuple[Input, ...] = ()
+    body: Callable[[Text, str, Sequence[str], int], str] = lambda text, value, inputs, lanes: value
+
+
+def memref(shape: Sequence[int], dtype: str = "f32", strides: Sequence[int] | None = None) -> str:
+    """A memref type; contiguous without strides (in elements)."""
+    layout = f", strided<[{', '.join(map(str, strides))}]>" if strides is not None else ""
+    return f"memref<{''.join(f'{size}x' for size in shape)}{dtype}{layout}>"
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@dataclass(frozen=True)
+class Split:
+    """`total` cut into `count` nearly equal blocks: `large` blocks of `size`, the rest of one less."""
+
+    total: int
+    count: int
+
+    @staticmethod
+    def at_most(total: int, limit: int) -> Split:
+        return Split(total, ceil_div(total, limit))
+
+    @property
+    def size(self) -> int:
+        return ceil_div(self.total, self.count)
+
+    @property
+    def large(self) -> int:
+        return self.total - self.count * (self.size - 1)
+
+    @property
+    def kinds(self) -> list[tuple[int, int, int]]:
+        """(size, first block, one past its last block), for the one or two sizes there are."""
+        kinds = [(self.size, 0, self.large), (self.size - 1, self.large, self.count)]
+        return [kind for kind in kinds if kind[1] < kind[2]]
+
+    def start(self, text: Text, block: Index, size: int) -> Index:
+        """First element of `block`, which is of size `size`: blocks of one less start `large` later."""
+        return text.add(text.mul(block, size), self.large if size < self.size else 0)
+
+
+class Text:
+    """The body of a function in the making."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.constants: dict[str, str] = {}
+        self.counter = 0
+        self.depth = 1
+
+    # Values.
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    def fresh(self) -> str:
+        self.counter += 1
+        return f"%{self.counter}"
+
+    def op(self, text: str) -> str:
+        """Writes an operation with one result; the result's name."""
+        name = self.fresh()
+        self.line(f"{name} = {text}")
+        return name
+
+    def constant(self, literal: str, type_: str) -> str:
+        """A constant, once per function, at its top."""
+        return self.constants.setdefault(f"arith.constant {literal} : {type_}", f"%c{len(self.constants)}")
+
+    def index(self, value: Index) -> str:
+        return self.constant(str(value), "index") if isinstance(value, int) else value
+
+    def vector(self, literal: str, lanes: int, dtype: str = "f32") -> str:
+        return self.constant(f"dense<{literal}>", f"vector<{lanes}x{dtype}>")
+
+    # Arithmetic on indices.
+
+    def _arith(self, name: str, a: Index, b: Index) -> str:
+        return self.op(f"arith.{name} {self.index(a)}, {self.index(b)} : index")
+
+    def add(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0 or b == 0:
+            return a if b == 0 else b
+        return self._arith("addi", a, b) if b != 0 else a
+
+    def mul(self, a: Index, b: int) -> Index:
+        if isinstance(a, int):
+            return a * b
+        return a if b == 1 else 0 if b == 0 else self._arith("muli", a, b)
+
+    def div(self, a: Index, b: int) -> Index:
+        if isinstance(a, int):
+            return a // b
+        return a if b == 1 else self._arith("divui", a, b)
+
+    def rem(self, a: Index, b: int) -> Index:
+        if isinstance(a, int):
+            return a % b
+        return 0 if b == 1 else self._arith("remui", a, b)
+
+    def min(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self._arith("minui", a, b)
+
+    def max(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return self._arith("maxui", a, b)
+
+    def delinearize(self, index: Index, extents: Sequence[int]) -> list[Index]:
+        """The coordinates of a flat index, last extent fastest."""
+        found: list[Index] = []
+        for extent in reversed(extents[1:]):
+            found.append(self.rem(index, extent))
+            index = self.div(index, extent)
+        return [*([index] if extents else []), *reversed(found)]
+
+    # Loops.
+
+    @contextmanager
+    def loop(self, start: Index, stop: Index) -> Iterator[Index]:
+        """`for i in range(start, stop)`; without a loop when it is known to run once."""
+        if isinstance(start, int) and isinstance(stop, int) and stop - start == 1:
+            yield start
+            return
+        i = self.fresh()
+        self.line(f"scf.for {i} = {self.index(start)} to {self.index(stop)} step {self.index(1)} {{")
+        self.depth += 1
+        yield i
+        self.depth -= 1
+        self.line("}")
+
+    def reduce(
+        self, count: int, unroll: int, carried: list[str], type_: str, body: Callable[[Index, list[str]], list[str]]
+    ) -> list[str]:
+        """`for i in range(count): carried = body(i, carried)`, `unroll` steps a turn and the remainder at the end."""
+        turns = count // unroll
+        if turns > 1:
+            i, first = self.fresh(), self.fresh()
+            names = [self.fresh() for _ in carried]
+            inits = ", ".join(f"{name} = {value}" for name, value in zip(names, carried, strict=True))
+            types = ", ".join([type_] * len(carried))
+            steps = f"{self.index(0)} to {self.index(turns * unroll)} step {self.index(unroll)}"
+            self.line(f"{first}:{len(carried)} = scf.for {i} = {steps} iter_args({inits}) -> ({types}) {{")
+            self.depth += 1
+            for step in range(unroll):
+                names = body(self.add(i, step), names)
+            self.line(f"scf.yield {', '.join(names)} : {types}")
+            self.depth -= 1
+            self.line("}")
+            carried = [f"{first}#{position}" for position in range(len(carried))]
+        for step in range(turns * unroll if turns > 1 else 0, count):
+            carried = body(step, carried)
+        return carried
+
+    @contextmanager
+    def when(self, a: Index, predicate: str, b: Index) -> Iterator[None]:
+        """`if a <predicate> b:`, with arith.cmpi's predicates."""
+        condition = self._arith(f"cmpi {predicate},", a, b)
+        self.line(f"scf.if {condition} {{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    @contextmanager
+    def share(self, tasks: int, threads: int) -> Iterator[tuple[Index, Index]]:
+        """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
+
+        A worker runs on one thread, so it may have a buffer of its own.
+        """
+        if threads == 1:
+            with self.loop(0, tasks) as task:
+                yield 0, task
+            return
+        worker = self.fresh()
+        self.line(
+            f"scf.parallel ({worker}) = ({self.index(0)}) to ({self.index(threads)}) step ({self.index(1)}) {{"
+        )
+        self.depth += 1
+        first = self.div(self.mul(worker, tasks), threads)
+        last = self.div(self.mul(self.add(worker, 1), tasks), threads)
+        with self.loop(first, last) as task:
+            yield worker, task
+        self.line("scf.reduce")
+        self.depth -= 1
+        self.line("}")
+
+    # Memory.
+
+    def _at(self, buffer: str, indices: Sequence[Index]) -> str:
+        return f"{buffer}[{', '.join(self.index(i) for i in indices)}]"
+
+    def mask(self, lanes: int, active: Index) -> str:
+        return self.op(f"vector.create_mask {self.index(active)} : vector<{lanes}xi1>")
+
+    def load(
+        self, buffer: str, type_: str, indices: Sequence[Index], lanes: int, mask: str | None = None, dtype: str = "f32"
+    ) -> str:
+        """A vector of consecutive elements; lanes that the mask leaves out are 0 and their memory is not touched."""
+        vector = f"vector<{lanes}x{dtype}>"
+        at = self._at(buffer, indices)
+        if mask is None:
+            return self.op(f"vector.load {at} : {type_}, {vector}")
+        zero = self.vector("0.0" if dtype.startswith(("f", "bf")) else "0", lanes, dtype)
+        return self.op(f"vector.maskedload {at}, {mask}, {zero} : {type_}, vector<{lanes}xi1>, {vector} into {vector}")
+
+    def broadcast_load(self, buffer: str, type_: str, indices: Sequence[Index], lanes: int, dtype: str = "f32") -> str:
+        """One element in all lanes."""
+        scalar = self.op(f"memref.load {self._at(buffer, indices)} : {type_}")
+        return self.op(f"vector.broadcast {scalar} : {dtype} to vector<{lanes}x{dtype}>")
+
+    def store(
+        self, value: str, buffer: str, type_: str, indices: Sequence[Index], lanes: int, mask: str | None = None
+    ) -> None:
+        at, vector = self._at(buffer, indices), f"vector<{lanes}xf32>"
+        if mask is None:
+            self.line(f"vector.store {value}, {at} : {type_}, {vector}")
+        else:
+            self.line(f"vector.maskedstore {at}, {mask}, {value} : {type_}, vector<{lanes}xi1>, {vector}")
+
+    def fma(self, a: str, b: str, c: str, lanes: int) -> str:
+        return self.op(f"vector.fma {a}, {b}, {c} : vector<{lanes}xf32>")
+
+    def shuffle(self, a: str, b: str, lanes: int, order: Sequence[int]) -> str:
+        pair = f"vector<{lanes}xf32>, vector<{lanes}xf32>"
+        return self.op(f"vector.shuffle {a}, {b} [{', '.join(map(str, order))}] : {pair}")
+
+    def transpose(self, rows: list[str], lanes: int) -> list[str]:
+        """Rows of a matrix, a power of two of them, to vectors that hold its columns one after the other.
+
+        With as many rows as lanes: to its columns. By perfect shuffles: each round interleaves the first half of the
+        rows with the second, which rotates the bits of an element's address by one.
+        """
+        half = len(rows) // 2
+        orders = [
+            [source for lane in range(start, start + lanes // 2) for source in (lane, lane + lanes)]
+            for start in (0, lanes // 2)
+        ]
+        for _ in range(half.bit_length()):
+            rows = [self.shuffle(rows[i], rows[i + half], lanes, order) for i in range(half) for order in orders]
+        return rows
+
+    # The epilogue.
+
+    def input_vector(
+        self, buffer: str, operand: Input, extents: Sequence[int], at: Sequence[Index], lanes: int, mask: str | None
+    ) -> str:
+        """The elements of an epilogue's operand that meet the result's `lanes` elements from index `at` on."""
+        padded = (*[1] * (len(extents) - len(operand.shape)), *operand.shape)
+        indices = [0 if size == 1 else i for size, i in zip(padded, at, strict=True)][len(padded) - len(operand.shape) :]
+        type_ = memref(operand.shape, operand.dtype)
+        # With an extent of 1 there is a mask of one lane, and either way is right.
+        if padded[-1] == 1:
+            return self.broadcast_load(buffer, type_, indices, lanes, operand.dtype)
+        return self.load(buffer, type_, indices, lanes, mask, operand.dtype)
+
+    def finish(
+        self, epilogue: Epilogue, value: str, extents: Sequence[int], at: Sequence[Index], lanes: int, mask: str | None = None
+    ) -> None:
+        """Applies the epilogue to a vector of results and stores it in %out at index `at`."""
+        inputs = [
+            self.input_vector(f"%in{number}", operand, extents, at, lanes, mask)
+            for number, operand in enumerate(epilogue.inputs)
+        ]
+        value = epilogue.body(self, value, inputs, lanes)
+        self.store(value, "%out", memref(extents), at, lanes, mask)
+
+    def function(self, name: str, arguments: Sequence[tuple[str, str]], public: bool) -> str:
+        """The whole function: arguments are (name, type)."""
+        head = ", ".join(f"{argument}: {type_}" for argument, type_ in arguments)
+        how = " attributes {llvm.emit_c_interface}" if public else ' attributes {passthrough = ["noinline"]}'
+        constants = [f"  {value} = {text}" for text, value in self.constants.items()]
+        lines = [
+            f"func.func {'' if public else 'private '}@{name}({head}){how} {{",
+            *constants,
+            *self.lines,
+            "  return",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def workers(machine: Machine, flops: float) -> int:
+    """Threads worth starting: a parallel region costs a few microseconds, which this many operations must repay."""
+    return machine.threads if flops >= 1e6 else 1

@@ -1,0 +1,298 @@
+"""From a module's text in upstream dialects to native code: the external tools, and nothing about tensors or operators.
+
+    library = load(text)                  # mlir-opt-22, mlir-translate-22, LLVM (llvmlite), in process
+    address = library.address("matmul")   # the C interface of `func.func @matmul ... attributes {llvm.emit_c_interface}`
+
+Here are: where mlir-opt-22 and mlir-translate-22 are found, the table of passes and why each is there, LLVM's optimiser and
+code generator for this processor through llvmlite, the cache of object files by content, and the OpenMP runtime.
+What goes *into* the module (schedules, dispatches, the driver) is made elsewhere. llvmlite is imported when first needed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering.schedules.text import Machine
+
+INSTALL = "apt-get install mlir-22-tools"
+INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
+
+
+class ToolchainError(ExirError):
+    """A tool that native code needs is missing, or refused what it was given (its message follows)."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One entry of a pipeline: the pass as `--pass-pipeline` spells it, and why it is there."""
+
+    text: str
+    why: str
+
+
+# Linalg on tensors to linalg on memrefs. Modules that are on memrefs already (schedules) skip it.
+BUFFERIZE = (
+    Pass("eliminate-empty-tensors", "results are computed in their destination, not copied there"),
+    Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
+    Pass(
+        "one-shot-bufferize{bufferize-function-boundaries=1 "
+        "function-boundary-type-conversion=identity-layout-map buffer-alignment=64}",
+        "tensors to memrefs with contiguous arguments, so that a caller needs pointers only",
+    ),
+    Pass("buffer-results-to-out-params{hoist-static-allocs=1 modify-public-functions=1}", "the caller owns results"),
+    Pass("canonicalize", "drops copies onto themselves"),
+    Pass("buffer-deallocation-pipeline", "frees what was allocated"),
+    Pass("convert-bufferization-to-memref", "clones become allocations and copies"),
+)
+
+# Linalg on memrefs, scf, vector, memref, arith and math to LLVM.
+TO_LLVM = (
+    Pass("canonicalize", "folds constant indices"),
+    Pass("convert-linalg-to-loops", "what no schedule took: plain loops"),
+    Pass("convert-scf-to-openmp", "scf.parallel to a team of threads with a static schedule"),
+    Pass("canonicalize", "drops the memref.alloca_scope around a parallel body, which may have one block only"),
+    Pass("fold-memref-alias-ops", "loads and stores address the buffer under a view"),
+    Pass("expand-strided-metadata", "views to arithmetic on offsets and strides"),
+    Pass("lower-affine", "the affine maps that the two before leave"),
+    Pass("convert-vector-to-scf", "transfers of rank above 1 to loops of rank 1"),
+    Pass("convert-vector-to-llvm{reassociate-fp-reductions=1}", "vector reductions as trees"),
+    Pass("convert-scf-to-cf", "loops to branches"),
+    Pass("math-expand-ops{ops=roundeven}", "roundeven has a libm function only on new systems"),
+    Pass("convert-math-to-llvm", "math functions that are LLVM intrinsics"),
+    Pass("convert-math-to-libm", "the others are libm's"),
+    Pass("convert-to-llvm", "func, arith, cf, memref, index and OpenMP's types"),
+    Pass("convert-openmp-to-llvm", "types inside the parallel regions"),
+    Pass("reconcile-unrealized-casts", "nothing may be left of the conversions"),
+)
+
+
+def pipeline(passes: Sequence[Pass]) -> str:
+    """The passes as the argument of mlir-opt's `--pass-pipeline`."""
+    return f"builtin.module({','.join(entry.text for entry in passes)})"
+
+
+@functools.cache
+def find_tool(name: str) -> Path:
+    """The path of mlir-opt-22 or mlir-translate-22. Raises ToolchainError with the install command when missing."""
+    found = shutil.which(f"{name}-22") or shutil.which(name, path="/usr/lib/llvm-22/bin")
+    if found is None:
+        raise ToolchainError(f"native code needs {name}-22, which is not on PATH; install it with: {INSTALL}")
+    return Path(found)
+
+
+@functools.cache
+def tool_version() -> str:
+    """Version of mlir-opt, for the cache's key."""
+    return _run([str(find_tool("mlir-opt")), "--version"], "")
+
+
+def _run(command: list[str], text: str) -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        kept = "\n".join(done.stderr.splitlines()[:20])
+        raise ToolchainError(f"{Path(command[0]).name} refused the module:\n{kept}")
+    return done.stdout
+
+
+def run_passes(text: str, passes: Sequence[Pass]) -> str:
+    """A module's text after the passes, by one mlir-opt process. Raises ToolchainError with the tool's message."""
+    return _run([str(find_tool("mlir-opt")), f"--pass-pipeline={pipeline(passes)}"], text)
+
+
+def to_llvm_ir(text: str, passes: Sequence[Pass] = TO_LLVM) -> str:
+    """LLVM IR, as text, of a module in upstream dialects. Raises ToolchainError with the tool's message."""
+    return _run([str(find_tool("mlir-translate")), "--mlir-to-llvmir"], run_passes(text, passes))
+
+
+@functools.cache
+def _llvm() -> Any:
+    """llvmlite's binding, set up for this processor. -pre-RA-sched is worth 1-2 % on convolutions (FACTS.md)."""
+    try:
+        import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs, reportMissingImports]
+    except ImportError as error:
+        raise ToolchainError("native code needs llvmlite; install it with: pip install llvmlite==0.50.0") from error
+    binding: Any = llvm
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    binding.set_option("", "-pre-RA-sched=list-burr")
+    return binding
+
+
+@functools.cache
+def _target_machine() -> Any:
+    llvm = _llvm()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="pic",
+        codemodel="small",
+    )
+
+
+@functools.cache
+def cpu_name() -> str:
+    """LLVM's name of this processor, with its features: what object files depend on."""
+    llvm = _llvm()
+    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+
+
+# (feature, float32 lanes of a vector register, number of vector registers), best first.
+_VECTOR_UNITS = (("avx512f", 16, 32), ("avx", 8, 16), ("neon", 4, 32))
+
+
+@functools.cache
+def host_machine(threads: int | None = None) -> Machine:
+    """What schedules have to know of this computer. `threads` defaults to the cores this process may use."""
+    features = _llvm().get_host_cpu_features()
+    lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if features.get(unit[0])), (4, 16))
+    return Machine(lanes, registers, threads or len(os.sched_getaffinity(0)))
+
+
+def emit_object(llvm_ir: str) -> bytes:
+    """An ELF object file (position independent, for this processor) of LLVM IR, optimised at O3."""
+    llvm = _llvm()
+    machine = _target_machine()
+    module = llvm.parse_assembly(llvm_ir)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+def cache_directory() -> Path:
+    """$XDSL_EXIR_CACHE, or ~/.cache/xdsl-exir."""
+    return Path(os.environ.get("XDSL_EXIR_CACHE") or Path.home() / ".cache" / "xdsl-exir")
+
+
+def cache_key(text: str, passes: Sequence[Pass]) -> str:
+    """Everything an object file is made from: text, passes, the tools' versions and the processor."""
+    parts = (text, pipeline(passes), tool_version(), importlib.metadata.version("llvmlite"), cpu_name())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM) -> bytes:
+    """The object file of a module in upstream dialects, from the cache when it was made before."""
+    path = cache_directory() / f"{cache_key(text, passes)}.o"
+    if path.is_file():
+        return path.read_bytes()
+    made = emit_object(to_llvm_ir(text, passes))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside and renamed, so that two processes never see half a file.
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(made)
+    Path(file.name).replace(path)
+    return made
+
+
+# Both are LLVM's OpenMP runtime. A library that is already in the process (PyTorch's is GNU's) is not touched.
+_OPENMP_NAMES = ("libomp.so.5", "libomp.so", "libiomp5.so")
+
+
+@functools.cache
+def load_openmp() -> Path | None:
+    """Loads LLVM's OpenMP runtime for generated code to find; its path, or None where generated code has no threads.
+
+    Raises ToolchainError with the install command when there is none.
+    """
+    folders = ("", "/usr/lib/llvm-22/lib/", f"{sys.prefix}/lib/")
+    for name in (folder + file for folder in folders for file in _OPENMP_NAMES):
+        try:
+            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+        _llvm().load_library_permanently(name)
+        return Path(name)
+    raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
+
+
+@dataclass(frozen=True)
+class Library:
+    """Native code in this process. Its functions live as long as it does."""
+
+    engine: Any = field(repr=False)
+
+    def address(self, name: str) -> int:
+        """Address of function `name`'s C interface: one pointer to a memref descriptor per memref argument.
+
+        Raises ToolchainError when the module has no such public function with `llvm.emit_c_interface`.
+        """
+        address = self.engine.get_function_address(f"_mlir_ciface_{name}")
+        if not address:
+            raise ToolchainError(f"the compiled module has no function {name!r} with llvm.emit_c_interface")
+        return address
+
+
+def load_object(data: bytes) -> Library:
+    """Links an object file of `compile_object` into this process."""
+    llvm = _llvm()
+    if b"__kmpc_fork_call" in data:
+        load_openmp()
+    # MCJIT wants a module and owns its target machine; the code itself comes from the object file.
+    target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    return Library(engine)
+
+
+def load(text: str, passes: Sequence[Pass] = TO_LLVM) -> Library:
+    """Compiles a module in upstream dialects, or takes it from the cache, and links it into this process."""
+    return load_object(compile_object(text, passes))
+
+
+def link_shared(objects: Iterable[Path], out: Path, libraries: Sequence[str] = ("-lm",)) -> None:
+    """Links object files into a shared library with the system's C compiler, every symbol resolved."""
+    compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
+    if compiler is None:
+        raise ToolchainError("a shared library needs a C compiler to link it; install one with: apt-get install gcc")
+    _run([compiler, "-shared", "-o", str(out), *map(str, objects), "-Wl,--no-undefined", *libraries], "")
+
+
+def memref_descriptor(rank: int) -> type[ctypes.Structure]:
+    """The C struct of `memref` of this rank: allocated and aligned pointers, offset, sizes and strides (elements)."""
+    fields: list[tuple[str, Any]] = [
+        ("allocated", ctypes.c_void_p),
+        ("aligned", ctypes.c_void_p),
+        ("offset", ctypes.c_int64),
+    ]
+    if rank:
+        fields += [("sizes", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
+    return type(f"MemRef{rank}", (ctypes.Structure,), {"_fields_": fields})
+
+
+def describe(array: Any) -> ctypes.Structure:
+    """The memref descriptor of a NumPy array, which must outlive it. Strides as the array has them."""
+    pointer, rank = array.ctypes.data, array.ndim
+    head = (pointer, pointer, 0)
+    if not rank:
+        return memref_descriptor(0)(*head)
+    longs = ctypes.c_int64 * rank
+    strides = (step // array.itemsize for step in array.strides)
+    return memref_descriptor(rank)(*head, longs(*array.shape), longs(*strides))
+
+
+def bind(library: Library, name: str, arrays: Sequence[Any]) -> Any:
+    """A function without arguments that calls `name` on these NumPy arrays, which it keeps alive."""
+    described = [describe(array) for array in arrays]
+    pointers = [ctypes.byref(one) for one in described]
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))(library.address(name))
+    call = functools.partial(function, *pointers)
+    call.keep = (library, described, arrays)  # pyright: ignore[reportAttributeAccessIssue]
+    return call
