@@ -371,6 +371,10 @@ NAMED_RULES: dict[str, NamedRule] = {
     "sum": NamedRule([("I", "", "Long"), ("F", "", "F")], doc="integers accumulate in Long"),
     "dtype": NamedRule([_BY_DTYPE], doc="results have the dtype argument; participants are cast to it"),
     "dtype_or_same": NamedRule([("T", ABSENT, "T"), _BY_DTYPE], doc="the dtype argument, else same"),
+    "dtype_or_float": NamedRule(
+        [("A", ABSENT, "Float"), _BY_DTYPE], doc="the dtype argument, else the default dtype"
+    ),
+    "dtype_or_int64": NamedRule([("A", ABSENT, "Long"), _BY_DTYPE], doc="the dtype argument, else Long"),
     "dtype_or_promote": NamedRule([("T", ABSENT, "T"), _BY_DTYPE], True, "the dtype argument, else promote"),
     "dtype_or_sum": NamedRule(
         [("I", ABSENT, "Long"), ("F", ABSENT, "F"), _BY_DTYPE], doc="the dtype argument, else sum"
@@ -393,9 +397,6 @@ NAMED_RULES: dict[str, NamedRule] = {
         True,
         "the dtype argument, else int_to_float",
         True,
-    ),
-    "dtype_or_float": NamedRule(
-        [("A", ABSENT, "Float"), _BY_DTYPE], doc="the dtype argument, else the default dtype"
     ),
 }
 
@@ -521,7 +522,7 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
         if dtype_argument:
             fixed["dtype"] = dtype_argument
         # The variable that decides: the participants', or that of `dtype` where there is one.
-        leading = dtype_argument if dtype_argument == "D" else taken
+        leading = "D" if dtype_argument == "D" else taken if taking else given
         returns = [
             entry.get(f"__ret_{i}", given) for i, ret in enumerate(schema.returns) if ret.type.is_tensor
         ]
@@ -536,7 +537,7 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
             operands = {name: names.get(taken, taken) for name in taking}
             operands |= {name: names.get(kept, kept) for name, kept in fixed.items()}
             for name, allowed in row_numbers.items():
-                operands[name] = f"N{variable[1:]}_{name}"
+                operands[name] = f"N_{variable}_{name}"
                 aliases[operands[name]] = allowed
             rows.append(Row(operands, tuple(names.get(ret, ret) for ret in row_returns)))
     if named.mixes and taking:

@@ -459,9 +459,11 @@ def number_attr(value: PythonNumber) -> Attribute:
 def number_value(attr: Attribute) -> PythonNumber:
     """The Python number of an attribute; raises `VerifyException` where it is none."""
     match attr:
-        case IntegerAttr():
-            return bool(attr.value.data) if attr.type == i1 else attr.value.data
-        case FloatAttr():
+        case IntegerAttr() if attr.type == i64:
+            return attr.value.data
+        case IntegerAttr() if attr.type == i1:
+            return bool(attr.value.data)
+        case FloatAttr() if attr.type == f64:
             return attr.value.data
         case ArrayAttr(data=(FloatAttr() as real, FloatAttr() as imag)):
             return complex(real.value.data, imag.value.data)

@@ -164,12 +164,13 @@ def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DTy
         if any(ret.type.is_tensor for ret in spec.schema.returns):
             raise MetaError(f"{spec.qualified_name} has no dtype rule")
         return ()
-    seen: dict[str, Operand | tuple[Operand, ...] | DType | None] = {}
+    seen: dict[str, Operand | tuple[Operand, ...] | DType | str | bool | None] = {}
     for name in rule.constrained:
         value = arguments[name]
-        if value is None and name != "dtype":
-            continue
-        seen[name] = as_operand(value)
+        if not rule.allowed[name]:  # no dtype of its own: a flag that rows are told apart by
+            seen[name] = value
+        elif value is not None or name == "dtype":
+            seen[name] = as_operand(value)
     try:
         return rule.infer(seen)
     except DtypeError as error:
@@ -184,7 +185,7 @@ def numbers_as_tensors(spec: OperatorSpec, arguments: Mapping[str, Any]) -> Mapp
             value = arguments.get(argument.name)
             if isinstance(value, Expr | int):
                 numbers[argument.name] = _number_meta(value)
-            elif isinstance(value, list):
+            elif isinstance(value, list) and any(isinstance(item, Expr | int) for item in value):  # pyright: ignore[reportUnknownVariableType]
                 numbers[argument.name] = [_number_meta(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return {**arguments, **numbers} if numbers else arguments
 
@@ -201,8 +202,8 @@ def _number_meta(value: Any) -> Any:
 def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list[Attribute | None]:
     """Types of the results, from the operator's arguments with types in place of values.
 
-    A size that depends on the data is `UNKNOWN`, the type of a number that does is None. Raises `MetaError` or `DtypeError` for arguments that the
-    operator does not take, and `MetaError` where it has no shape rule.
+    A size that depends on the data is `UNKNOWN`, the type of a number that does is None. Raises `MetaError` or
+    `DtypeError` for arguments that the operator does not take, and `MetaError` where it has no shape rule.
     """
     entry = SHAPES.find(spec)
     if entry is None:

@@ -148,6 +148,25 @@ def check_symbolic(
             compare(f"{name} after {stage.name}, result {index}", got, value, scale=scale)
 
 
+def run_native(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
+    """Compiles an edge module's one function and runs it."""
+    from xdsl_exir.runtime.native import NativeEngine
+
+    [function] = module.ops
+    assert isinstance(function, FuncOp)
+    return tuple(NativeEngine(module).run(function.sym_name.data, [to_numpy(t) for t in tensors]))
+
+
+def check_native(name: str, *args: Any, values: bool = True, scale: float = 1, **kwargs: Any) -> None:
+    """Compares one call of an operator in PyTorch with native code: decomposed, as edge, through linalg and LLVM."""
+    expected = flatten(find_operator(name)(*args, **kwargs))
+    module, tensors = program_of(name, *args, **kwargs)
+    DecomposeAten().apply(Context(), module)
+    AtenToEdge().apply(Context(), module)
+    for index, (got, value) in enumerate(zip(run_native(module, tensors), expected, strict=True)):
+        compare(f"{name} natively, result {index}", got, value, values, scale)
+
+
 def check(
     name: str,
     *args: Any,

@@ -32,12 +32,12 @@ def size_of(size: int | Expr) -> int:
     return size if isinstance(size, int) else int(size.evaluate(dict.fromkeys(size.free_symbols(), SYMBOL)))
 
 
-def value_of(type: Attribute) -> Any:
-    """A value of a type: integers are zero, which indexes any dimension, all else one."""
+def value_of(type: Attribute, integer: int) -> Any:
+    """A value of a type: integers are as given, all else one."""
     if isinstance(type, TensorType):
         meta = tensor_meta(type)
-        fill = torch.zeros if meta.dtype.category is Category.INT else torch.ones
-        return fill([size_of(size) for size in meta.shape], dtype=torch_dtype(meta.dtype))
+        fill = integer if meta.dtype.category is Category.INT else 1
+        return torch.full([size_of(size) for size in meta.shape], fill, dtype=torch_dtype(meta.dtype))
     if isinstance(type, SymType):
         return size_of(type.data)
     category = number_category(type)
@@ -59,9 +59,9 @@ def torch_value(base: str, value: Any) -> Any:
     return value
 
 
-def call(op: OperatorOp) -> list[Any]:
+def call(op: OperatorOp, integer: int = 0) -> list[Any]:
     """The results of PyTorch's operator. Raises one of `REFUSALS` where it takes no such arguments."""
-    arguments = op.arguments(lambda value: value_of(SSAValue.get(value).type))
+    arguments = op.arguments(lambda value: value_of(SSAValue.get(value).type, integer))
     schema = op.SPEC.schema
     given = {
         name: torch_value(schema.argument(name).type.base, value) for name, value in arguments.items()
@@ -88,9 +88,16 @@ def gives(type: Attribute, value: Any) -> bool:
 
 
 def accepts(op: OperatorOp) -> bool:
-    """Whether PyTorch runs the operation with results of its types."""
+    """Whether PyTorch runs the operation with results of its types, for one value of integers or another.
+
+    (Zeros index any dimension; ones can be divided by and make assertions hold.)
+    """
+    return any(_accepts(op, integer) for integer in (0, 1))
+
+
+def _accepts(op: OperatorOp, integer: int) -> bool:
     try:
-        results = call(op)
+        results = call(op, integer)
     except REFUSALS:
         return False
     return len(results) == len(op.results) and all(map(gives, op.result_types, results))

@@ -156,6 +156,7 @@ WRITTEN: dict[str, Sequence[Call]] = {
     # Not in the samples.
     "_native_batch_norm_legit_functional": [(*_STATS, True, 0.1, 1e-5)],
     "_native_batch_norm_legit_no_training": [(*_STATS, 0.1, 1e-5)],
+    "_native_batch_norm_legit.no_stats": [(_IMAGE, _NORM, _NORM, True, 0.1, 1e-5)],
     "native_batch_norm": [(*_STATS, True, 0.1, 1e-5)],
     "batch_norm": [(*_STATS, True, 0.1, 1e-5, False)],
     "instance_norm": [(*_STATS, True, 0.1, 1e-5, False)],
@@ -387,6 +388,11 @@ class Probe:
         """All tensors of one dtype, the rest as usual."""
         return tuple(Operand(dtype, slot.tier) if slot.is_tensor else slot.usual for slot in self.slots)
 
+    def into(self, dtype: DType) -> tuple[Seen, ...]:
+        """Tensors of float32, and `dtype` as dtype argument."""
+        pairs = zip(self.slots, self.alike(dt.Float), strict=True)
+        return tuple(seen if slot.is_tensor or slot.is_number else dtype for slot, seen in pairs)
+
     def explore(self) -> None:
         """Tries all combinations where they are few; else all pairs of slots, the other slots being alike."""
         choices = [slot.choices for slot in self.slots]
@@ -398,9 +404,10 @@ class Probe:
                 self.try_(seen)
         for seen in self._tiers():
             self.try_(seen)
-        if all(self.observed.get(self.alike(dtype)) is not None for dtype in PROBED):
-            for dtype in EXOTIC:
-                self.try_(self.alike(dtype))
+        for as_ in (self.alike, self.into):
+            if all(self.observed.get(as_(dtype)) is not None for dtype in PROBED):
+                for dtype in EXOTIC:
+                    self.try_(as_(dtype))
 
     def _pairs(self) -> Iterator[tuple[Seen, ...]]:
         for dtype in (dt.Bool, dt.Long, dt.Half, dt.Float, dt.ComplexFloat):
@@ -501,6 +508,7 @@ class Case:
 def cases(probe: Probe) -> list[Case]:
     """What was observed. Dtypes beyond the twelve count where the operator takes all of them."""
     exotic = all(probe.observed.get(probe.alike(dtype)) is not None for dtype in EXOTIC)
+    exotic_argument = all(probe.observed.get(probe.into(dtype)) is not None for dtype in EXOTIC)
     found: list[Case] = []
     for seen, given in probe.observed.items():
         arguments: dict[str, Any] = dict(probe.flags)
@@ -509,8 +517,8 @@ def cases(probe: Probe) -> list[Case]:
             arguments[slot.name] = choice if slot.index is None else (*arguments.get(slot.name, ()), choice)
             if slot.is_tensor and isinstance(choice, Operand) and choice.tier == 0:
                 numbers.add(slot.name)
-        dtypes = {item.dtype if isinstance(item, Operand) else item for item in seen}
-        if exotic or dtypes.isdisjoint(EXOTIC):
+        operands = {item.dtype for item in seen if isinstance(item, Operand)}
+        if (exotic or operands.isdisjoint(EXOTIC)) and (exotic_argument or set(seen).isdisjoint(EXOTIC)):
             found.append(Case(arguments, given, frozenset(numbers)))
     return found
 
@@ -940,6 +948,7 @@ QUIET = (
 
 HEADER = """\
 # Dtype rules of every operator, derived from PyTorch's CPU kernels by probe.py; dtype_rules.py explains the form.
+# Kernels that no rule describes in full (in parentheses, in how many of the combinations tried):
 """
 
 
@@ -954,7 +963,8 @@ def main() -> int:
     options = parser.parse_args()
     table = specs()
     names = options.names or [name for name in table if needs_rule(table[name])]
-    text = HEADER
+    text = ""
+    exceptions: list[str] = []
     for name, entry, left in derive(names):
         # An operator that PyTorch cannot run as it is (one of a library not loaded) keeps the rule it has.
         text += written(entry) if entry is not None else table[name].rule_text
@@ -963,9 +973,11 @@ def main() -> int:
         if left:
             assert entry is not None
             report(name, expand(table[name].schema, entry), left)
+            exceptions.append(f"#   {name} ({len(left)})\n")
     if options.names:
-        print(text.removeprefix(HEADER), end="")
+        print(text, end="")
         return 0
+    text = HEADER + "".join(exceptions) + text
     path = Path(__file__).with_name("edge.yaml")
     stale = path.read_text() != text
     if stale and not options.check:

@@ -10,6 +10,7 @@ Which operators become which kernel, and where buffers live, is decided elsewher
 """
 
 from xdsl_exir.lowering.schedules.contraction import Matmul
+from xdsl_exir.lowering.schedules.convolution import Conv2d
 from xdsl_exir.lowering.schedules.text import Epilogue, Input, Machine, Text
 
-__all__ = ["Epilogue", "Input", "Machine", "Matmul", "Text"]
+__all__ = ["Conv2d", "Epilogue", "Input", "Machine", "Matmul", "Text"]

@@ -153,8 +153,9 @@ class Matmul:
         self.write(text)
         return text.function(name, list(self.types.items()), public)
 
-    def write(self, text: Text) -> None:
+    def write(self, text: Text, lhs: str = "%lhs", rhs: str = "%rhs") -> None:
         """Writes the kernel's body: a task is one panel and a range of row tiles."""
+        operands = (lhs, rhs)
         batches = prod(self.batch)
         row_tiles = Split.at_most(self.m, max(1, 2 * self.machine.rows // self.vectors))
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
@@ -166,14 +167,15 @@ class Matmul:
             full, rest = divmod(self.n, self.width)
             if full:
                 with text.when(panel, "ult", full) if rest else text.loop(0, 1):
-                    self._panel(text, batch, worker, panel, self.width, row_tiles, first, last)
+                    self._panel(text, operands, batch, worker, panel, self.width, row_tiles, first, last)
             if rest:
                 with text.when(panel, "eq", full) if full else text.loop(0, 1):
-                    self._panel(text, batch, worker, panel, rest, row_tiles, first, last)
+                    self._panel(text, operands, batch, worker, panel, rest, row_tiles, first, last)
 
     def _panel(
         self,
         text: Text,
+        operands: tuple[str, str],
         batch: Sequence[Index],
         worker: Index,
         panel: Index,
@@ -188,45 +190,44 @@ class Matmul:
         masks = [None] * (vectors - 1) + [text.mask(lanes, ragged) if ragged else None]
         start = text.mul(panel, self.width)
         if self.packs:
-            self._pack_panel(text, batch, worker, start, columns)
-        rhs = self._rhs(text, batch, worker, panel, start, masks)
+            self._pack_panel(text, operands[1], batch, worker, start, columns)
+        right = self._rhs(text, operands[1], batch, worker, panel, start, masks)
         for rows, low, high in row_tiles.kinds:
             with text.loop(text.max(first, low), text.min(last, high)) as block:
                 row = row_tiles.start(text, block, rows)
-                tile = register_tile(
-                    text, rows, vectors, lanes, [(self.k, 4)], self._lhs(text, batch, row), rhs
-                )
+                left = self._lhs(text, operands[0], batch, row)
+                tile = register_tile(text, rows, vectors, lanes, [(self.k, 4)], left, right)
                 for r, values in enumerate(tile):
                     for v, value in enumerate(values):
                         at = [*batch, text.add(row, r), text.add(start, v * lanes)]
                         text.finish(self.epilogue, value, (*self.batch, self.m, self.n), at, lanes, masks[v])
 
-    def _lhs(self, text: Text, batch: Sequence[Index], row: Index) -> Load:
+    def _lhs(self, text: Text, lhs: str, batch: Sequence[Index], row: Index) -> Load:
         lead = broadcast_indices(batch, self.lhs_batch)
 
         def load(r: int, k: Sequence[Index]) -> str:
             at = [text.add(row, r), k[0]]
             at = [*lead, *(reversed(at) if self.lhs_transposed else at)]
-            return text.broadcast_load("%lhs", self.types["%lhs"], at, self.machine.lanes)
+            return text.broadcast_load(lhs, self.types["%lhs"], at, self.machine.lanes)
 
         return load
 
     def _rhs(
-        self, text: Text, batch: Sequence[Index], worker: Index, panel: Index, start: Index, masks: Sequence[str | None]
+        self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, panel: Index, start: Index, masks: Sequence[str | None]
     ) -> Load:
         lanes = self.machine.lanes
         if self.rhs == "packed":
-            return lambda v, k: text.load("%rhs", self.types["%rhs"], [panel, k[0], v * lanes], lanes)
+            return lambda v, k: text.load(rhs, self.types["%rhs"], [panel, k[0], v * lanes], lanes)
         if self.packs:
             return lambda v, k: text.load("%scratch", self.types["%scratch"], [worker, k[0], v * lanes], lanes)
         lead = broadcast_indices(batch, self.rhs_batch)
         return lambda v, k: text.load(
-            "%rhs", self.types["%rhs"], [*lead, k[0], text.add(start, v * lanes)], lanes, masks[v]
+            rhs, self.types["%rhs"], [*lead, k[0], text.add(start, v * lanes)], lanes, masks[v]
         )
 
-    def _pack_panel(self, text: Text, batch: Sequence[Index], worker: Index, start: Index, columns: int) -> None:
+    def _pack_panel(self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, start: Index, columns: int) -> None:
         """Columns start, start + 1, ... of the right-hand side to the worker's panel; what is beyond them is never stored."""
-        lanes, scratch, rhs = self.machine.lanes, self.types["%scratch"], self.types["%rhs"]
+        lanes, scratch, type_ = self.machine.lanes, self.types["%scratch"], self.types["%rhs"]
         lead = broadcast_indices(batch, self.rhs_batch)
         for v in range(ceil_div(columns, lanes)):
             present = min(lanes, columns - v * lanes)
@@ -234,7 +235,7 @@ class Matmul:
             if self.rhs == "row_major":
                 mask = text.mask(lanes, present) if present < lanes else None
                 with text.loop(0, self.k) as k:
-                    value = text.load("%rhs", rhs, [*lead, k, begin], lanes, mask)
+                    value = text.load(rhs, type_, [*lead, k, begin], lanes, mask)
                     text.store(value, "%scratch", scratch, [worker, k, v * lanes], lanes)
                 continue
             # Square blocks are transposed in registers; lanes without a column repeat the last one.
@@ -245,7 +246,7 @@ class Matmul:
                 with text.loop(0, blocks) as block:
                     k = text.add(text.mul(block, lanes), origin)
                     rows = [
-                        text.load("%rhs", rhs, [*lead, text.add(begin, min(lane, present - 1)), k], lanes, mask)
+                        text.load(rhs, type_, [*lead, text.add(begin, min(lane, present - 1)), k], lanes, mask)
                         for lane in range(lanes)
                     ]
                     for step, value in enumerate(text.transpose(rows, lanes)[:size]):

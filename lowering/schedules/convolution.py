@@ -96,11 +96,6 @@ class Conv2d:
         return "pixels" if idle_pixels <= idle_channels else "channels"
 
     @property
-    def flat(self) -> Conv2d:
-        """The same with the image as one row, for a pointwise one."""
-        return replace(self, h=1, w=self.h * self.w) if self.pointwise else self
-
-    @property
     def flat_epilogue(self) -> Epilogue:
         """The epilogue on [N, O, HO * WO]."""
         inputs = tuple(Input(collapse(operand.shape), operand.dtype) for operand in self.epilogue.inputs)
@@ -154,7 +149,7 @@ class Conv2d:
             case "depthwise":
                 return depthwise.scratch(self)
             case "channels":
-                return (self.n, self.c, *self.padded) if any(self.padding) else None
+                return (self.n, self.c, self.padded[0] * self.padded[1]) if any(self.padding) else None
 
     @property
     def packed_shape(self) -> tuple[int, ...]:
@@ -183,38 +178,79 @@ class Conv2d:
     def emit(self, name: str, public: bool = False) -> str:
         """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
         text = Text()
+        text.collapse_pixels("%image", "%x", (self.n, self.c, self.h, self.w))
+        text.collapse_pixels("%out", "%result", self.out_shape)
         for i, operand in enumerate(self.epilogue.inputs):
             text.collapse_pixels(f"%in{i}", f"%input{i}", operand.shape, operand.dtype)
-        text.collapse_pixels("%out", "%result", self.out_shape)
         match self.strategy:
             case "pixels":
-                text.collapse_pixels("%rhs", "%x", (self.n, self.c, self.h, self.w))
-                self.matmul.write(text, lhs="%weight")
+                self.matmul.write(text, "%weight", "%image")
             case "depthwise":
                 depthwise.write(self, text)
             case "channels":
-                self._write_channels(text)
+                (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(text)
         return text.function(name, list(self.types.items()), public)
 
-    # "channels".
-
-    def _write_channels(self, text: Text) -> None:
-        source, shape = "%x", (self.n, self.c, self.h, self.w)
-        if any(self.padding):
+    def _channels(self, text: Text) -> None:
+        """A task is one panel of output channels and one output row."""
+        (ho, wo), source = self.out_size, "%image"
+        if self.scratch:
             self._pad(text)
-            source, shape = "%scratch", self.scratch or shape
-        problem = self.flat
-        if problem is not self:
-            shape = (self.n, self.c, 1, self.h * self.w)
-            text.line(f"%row = memref.expand_shape %image [[0], [1], [2, 3]] output_shape [{', '.join(map(str, shape))}] : "
-                      f"{memref(collapse(shape))} into {memref(shape)}")
-            text.lines.insert(-1, "")
-        problem._tiles(text, source, shape)
+            source = "%scratch"
+        tiles = Split.at_most(wo, 2 * self.machine.rows // self.vectors)
+        with text.share(self.n * self.groups * self.panels * ho, self.threads) as (_, task):
+            n, group, panel, row = text.delinearize(task, (self.n, self.groups, self.panels, ho))
+            full, rest = divmod(self.group_outputs, self.width)
+            for outputs, predicate in ((self.width if full else 0, "ult"), (rest, "eq")):
+                if not outputs:
+                    continue
+                with text.when(panel, predicate, full) if full and rest else text.loop(0, 1):
+                    for pixels, low, high in tiles.kinds:
+                        with text.loop(low, high) as block:
+                            column = tiles.start(text, block, pixels)
+                            self._tile(text, source, (n, group, panel, row, column), pixels, outputs)
+
+    def _tile(self, text: Text, source: str, at: tuple[Index, ...], pixels: int, outputs: int) -> None:
+        """`pixels` neighbours of an output row by `outputs` channels of a panel, transposed and finished."""
+        n, group, panel, row, column = at
+        lanes, (ho, wo), (kh, kw), (height, width) = self.lanes, self.out_size, self.kernel, self.padded
+        per_group = self.c // self.groups
+        image, weights = memref((self.n, self.c, height * width)), self.types["%weight"]
+        first_channel = text.mul(group, per_group)
+        corner = text.add(text.mul(row, self.stride[0] * width), text.mul(column, self.stride[1]))
+
+        def broadcast(pixel: int, k: Sequence[Index]) -> str:
+            channel, i, j = k
+            down = text.mul(i, self.dilation[0] * width)
+            along = text.add(text.mul(j, self.dilation[1]), pixel * self.stride[1])
+            place = text.add(corner, text.add(down, along))
+            return text.broadcast_load(source, image, [n, text.add(first_channel, channel), place], lanes)
+
+        vector: Load = lambda v, k: text.load("%weight", weights, [group, panel, *k, v * lanes], lanes)
+        vectors = ceil_div(outputs, lanes)
+        # A kernel of up to 5x5 is written out; of a larger one, its rows.
+        reduction = [(per_group, 4 if kh * kw == 1 else 1), (kh, kh if kh * kw <= 25 else 1), (kw, kw)]
+        tile = register_tile(text, pixels, vectors, lanes, reduction, broadcast, vector)
+        first_output = text.add(text.mul(group, self.group_outputs), text.mul(panel, self.width))
+        start = text.add(text.mul(row, wo), column)
+        for v in range(vectors):
+            channels = text.columns([values[v] for values in tile], lanes)[: outputs - v * lanes]
+            for offset, (value, size) in enumerate(channels):
+                place = [n, text.add(first_output, v * lanes + offset), start]
+                mask = text.mask(size, pixels) if pixels < size else None
+                text.finish(self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
 
     def _pad(self, text: Text) -> None:
         """Copies the input to the scratch buffer, with zeros around it."""
-        (top, left), (height, width) = self.padding, self.padded
+        (top, left), (height, width), lanes = self.padding, self.padded, self.machine.lanes
+        inner, outer = memref((self.n, self.c, self.h * self.w)), self.types["%scratch"]
         with text.share(self.n * self.c, self.threads) as (_, task):
-            n, c = text.delinearize(task, (self.n, self.c))
-            text.fill_rows("%scratch", self.scratch or (), [n, c], (0, top), self.machine.lanes)
-            text.fill_rows("%scratch", self.scratch or (), [n, c], (top + self.h, height), self.machine.lanes)
+            image = text.delinearize(task, (self.n, self.c))
+            text.fill("%scratch", outer, [*image, 0], top * width, lanes)
+            with text.loop(0, self.h) as row:
+                begin = text.add(text.mul(row, width), top * width)
+                text.fill("%scratch", outer, [*image, begin], left, lanes)
+                source, target = [*image, text.mul(row, self.w)], [*image, text.add(begin, left)]
+                text.copy(("%image", inner, source), ("%scratch", outer, target), self.w, lanes)
+                text.fill("%scratch", outer, [*image, text.add(begin, left + self.w)], left, lanes)
+            text.fill("%scratch", outer, [*image, (top + self.h) * width], (height - top - self.h) * width, lanes)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 
 Index = int | str
 """A known number, or the name of an SSA value of type index."""
@@ -57,6 +58,16 @@ def memref(shape: Sequence[int], dtype: str = "f32", strides: Sequence[int] | No
 
 def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
+
+
+def power_of_two(a: int) -> int:
+    """The smallest power of two that is not smaller."""
+    return 1 << (a - 1).bit_length()
+
+
+def collapse(shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape with its last two dimensions as one."""
+    return (*shape[:-2], prod(shape[-2:]))
 
 
 @dataclass(frozen=True)
@@ -293,6 +304,60 @@ class Text:
         for _ in range(half.bit_length()):
             rows = [self.shuffle(rows[i], rows[i + half], lanes, order) for i in range(half) for order in orders]
         return rows
+
+    def columns(self, rows: list[str], lanes: int) -> list[tuple[str, int]]:
+        """The `lanes` columns of a matrix of up to `lanes` rows, each (vector, its size), padded to a power of two."""
+        size = power_of_two(len(rows))
+        packed = self.transpose([*rows, *[rows[-1]] * (size - len(rows))], lanes)
+        if size == lanes:
+            return [(column, size) for column in packed]
+        each = lanes // size
+        return [
+            (self.slice(packed[column // each], lanes, column % each * size, size), size) for column in range(lanes)
+        ]
+
+    def slice(self, value: str, lanes: int, start: int, size: int) -> str:
+        """Lanes start, start + 1, ... of a vector."""
+        bounds = f"{{offsets = [{start}], sizes = [{size}], strides = [1]}}"
+        return self.op(f"vector.extract_strided_slice {value} {bounds} : vector<{lanes}xf32> to vector<{size}xf32>")
+
+    # Memory, in rows.
+
+    def pieces(self, count: int, lanes: int) -> Iterator[tuple[Index, int]]:
+        """(offset, size) of the vectors that cover `count` elements, in a loop where there are many."""
+        full, rest = divmod(count, lanes)
+        if full > 8:
+            with self.loop(0, full) as i:
+                yield self.mul(i, lanes), lanes
+        else:
+            yield from ((i * lanes, lanes) for i in range(full))
+        if rest:
+            yield full * lanes, rest
+
+    def fill(self, buffer: str, type_: str, at: Sequence[Index], count: int, lanes: int) -> None:
+        """Zeros in `count` consecutive elements."""
+        for offset, size in self.pieces(count, lanes):
+            self.store(self.vector("0.0", size), buffer, type_, [*at[:-1], self.add(at[-1], offset)], size)
+
+    def copy(
+        self,
+        source: tuple[str, str, Sequence[Index]],
+        target: tuple[str, str, Sequence[Index]],
+        count: int,
+        lanes: int,
+    ) -> None:
+        """`count` consecutive elements; source and target are (buffer, type, index of the first)."""
+        for offset, size in self.pieces(count, lanes):
+            (buffer, type_, at), (to, to_type, to_at) = source, target
+            value = self.load(buffer, type_, [*at[:-1], self.add(at[-1], offset)], size)
+            self.store(value, to, to_type, [*to_at[:-1], self.add(to_at[-1], offset)], size)
+
+    def collapse_pixels(self, name: str, source: str, shape: Sequence[int], dtype: str = "f32") -> None:
+        """Names the view of a buffer whose last two dimensions, height and width, are one."""
+        lead = [f"[{i}], " for i in range(len(shape) - 2)]
+        groups = f"[{''.join(lead)}[{len(shape) - 2}, {len(shape) - 1}]]"
+        types = f"{memref(shape, dtype)} into {memref(collapse(shape), dtype)}"
+        self.line(f"{name} = memref.collapse_shape {source} {groups} : {types}")
 
     # The epilogue.
 

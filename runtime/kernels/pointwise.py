@@ -127,7 +127,7 @@ def identity(self: Array) -> Array:
 
 @kernel("aten.view_as_real", raw=True)
 def view_as_real(self: Array) -> Array:
-    return np.stack([self.real, self.imag], -1)  # pyright: ignore[reportAttributeAccessIssue]
+    return np.stack([np.real(self), np.imag(self)], -1)
 
 
 @kernel("aten.round.decimals")
@@ -144,7 +144,8 @@ def hardtanh(self: Array, min_val: float, max_val: float) -> Array:
 
 @kernel("aten.leaky_relu")
 def leaky_relu(self: Array, negative_slope: float) -> Array:
-    return np.where(self > 0, self, self * self.dtype.type(negative_slope))
+    slope = np.array(negative_slope, self.dtype)
+    return np.where(self > 0, self, self * slope)
 
 
 @kernel("aten.elu")
