@@ -80,7 +80,11 @@ def main() -> int:
         subprocess.run(export, check=True, stdout=subprocess.DEVNULL)
     executorch = importlib.util.find_spec("executorch") is not None
     print(f"{'':12} {'program':10} {'edge ops':>8} {'fresh':>7} {'warm':>7}", end="")
-    print(f" {'ExecuTorch to_edge':>19} {'(decompose)':>12} {'ratio':>6}" if executorch else "   (executorch is not installed)")
+    print(
+        f" {'ExecuTorch to_edge':>19} {'(decompose)':>12} {'ratio':>6}"
+        if executorch
+        else "   (executorch is not installed)"
+    )
     for name in args.names:
         for dialect in ("training", "core"):
             path = args.directory / f"{name}.{dialect}.pt2"

@@ -20,7 +20,7 @@ class AddTensorOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AddScalarOp(OperatorOp):
     """aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
@@ -31,7 +31,7 @@ class AddScalarOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SubTensorOp(OperatorOp):
     """aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
@@ -41,7 +41,7 @@ class SubTensorOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SubScalarOp(OperatorOp):
     """aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
@@ -52,7 +52,7 @@ class SubScalarOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RsubTensorOp(OperatorOp):
     """aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
@@ -62,7 +62,7 @@ class RsubTensorOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RsubScalarOp(OperatorOp):
     """aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
@@ -73,7 +73,7 @@ class RsubScalarOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MulTensorOp(OperatorOp):
     """aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -81,7 +81,7 @@ class MulTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MulScalarOp(OperatorOp):
     """aten::mul.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -90,7 +90,7 @@ class MulScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DivTensorOp(OperatorOp):
     """aten::div.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -98,7 +98,7 @@ class DivTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DivScalarOp(OperatorOp):
     """aten::div.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -107,7 +107,7 @@ class DivScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DivTensorModeOp(OperatorOp):
     """aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
@@ -116,7 +116,7 @@ class DivTensorModeOp(OperatorOp):
     other: SSAValue
     rounding_mode: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, rounding_mode: str | None, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, rounding_mode: str | None, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DivScalarModeOp(OperatorOp):
     """aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
@@ -126,7 +126,7 @@ class DivScalarModeOp(OperatorOp):
     other: Attribute | None
     rounding_mode: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, rounding_mode: str | None, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, rounding_mode: str | None, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FloorDivideOp(OperatorOp):
     """aten::floor_divide(Tensor self, Tensor other) -> Tensor"""
@@ -134,7 +134,7 @@ class FloorDivideOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FloorDivideScalarOp(OperatorOp):
     """aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -143,7 +143,7 @@ class FloorDivideScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RemainderTensorOp(OperatorOp):
     """aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -151,7 +151,7 @@ class RemainderTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RemainderScalarOp(OperatorOp):
     """aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -160,7 +160,7 @@ class RemainderScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FmodTensorOp(OperatorOp):
     """aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -168,7 +168,7 @@ class FmodTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FmodScalarOp(OperatorOp):
     """aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -177,7 +177,7 @@ class FmodScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PowTensorTensorOp(OperatorOp):
     """aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
@@ -185,7 +185,7 @@ class PowTensorTensorOp(OperatorOp):
     self: SSAValue
     exponent: SSAValue
     result: OpResult
-    def __init__(op, self: Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PowTensorScalarOp(OperatorOp):
     """aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
@@ -194,7 +194,7 @@ class PowTensorScalarOp(OperatorOp):
     exponent_operand: SSAValue | None
     exponent: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, exponent: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, exponent: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PowScalarOp(OperatorOp):
     """aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
@@ -203,147 +203,147 @@ class PowScalarOp(OperatorOp):
     self: Attribute | None
     exponent: SSAValue
     result: OpResult
-    def __init__(op, self: complex | Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: complex | Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NegOp(OperatorOp):
     """aten::neg(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AbsOp(OperatorOp):
     """aten::abs(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SignOp(OperatorOp):
     """aten::sign(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SgnOp(OperatorOp):
     """aten::sgn(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ExpOp(OperatorOp):
     """aten::exp(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Exp2Op(OperatorOp):
     """aten::exp2(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Expm1Op(OperatorOp):
     """aten::expm1(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogOp(OperatorOp):
     """aten::log(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Log2Op(OperatorOp):
     """aten::log2(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Log10Op(OperatorOp):
     """aten::log10(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Log1pOp(OperatorOp):
     """aten::log1p(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SqrtOp(OperatorOp):
     """aten::sqrt(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RsqrtOp(OperatorOp):
     """aten::rsqrt(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReciprocalOp(OperatorOp):
     """aten::reciprocal(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SinOp(OperatorOp):
     """aten::sin(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CosOp(OperatorOp):
     """aten::cos(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TanOp(OperatorOp):
     """aten::tan(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AsinOp(OperatorOp):
     """aten::asin(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AcosOp(OperatorOp):
     """aten::acos(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AtanOp(OperatorOp):
     """aten::atan(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Atan2Op(OperatorOp):
     """aten::atan2(Tensor self, Tensor other) -> Tensor"""
@@ -351,77 +351,77 @@ class Atan2Op(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SinhOp(OperatorOp):
     """aten::sinh(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CoshOp(OperatorOp):
     """aten::cosh(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TanhOp(OperatorOp):
     """aten::tanh(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AsinhOp(OperatorOp):
     """aten::asinh(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AcoshOp(OperatorOp):
     """aten::acosh(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AtanhOp(OperatorOp):
     """aten::atanh(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ErfOp(OperatorOp):
     """aten::erf(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ErfcOp(OperatorOp):
     """aten::erfc(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ErfinvOp(OperatorOp):
     """aten::erfinv(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SigmoidOp(OperatorOp):
     """aten::sigmoid(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogitOp(OperatorOp):
     """aten::logit(Tensor self, float? eps=None) -> Tensor"""
@@ -429,21 +429,21 @@ class LogitOp(OperatorOp):
     self: SSAValue
     eps: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReluOp(OperatorOp):
     """aten::relu(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Relu6Op(OperatorOp):
     """aten::relu6(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HardtanhOp(OperatorOp):
     """aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
@@ -454,21 +454,21 @@ class HardtanhOp(OperatorOp):
     max_val_operand: SSAValue | None
     max_val: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, min_val: complex | Value = ..., max_val: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, min_val: complex | Value = ..., max_val: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HardsigmoidOp(OperatorOp):
     """aten::hardsigmoid(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HardswishOp(OperatorOp):
     """aten::hardswish(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LeakyReluOp(OperatorOp):
     """aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
@@ -477,7 +477,7 @@ class LeakyReluOp(OperatorOp):
     negative_slope_operand: SSAValue | None
     negative_slope: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, negative_slope: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, negative_slope: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EluOp(OperatorOp):
     """aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
@@ -490,14 +490,14 @@ class EluOp(OperatorOp):
     input_scale_operand: SSAValue | None
     input_scale: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, alpha: complex | Value = ..., scale: complex | Value = ..., input_scale: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, alpha: complex | Value = ..., scale: complex | Value = ..., input_scale: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SeluOp(OperatorOp):
     """aten::selu(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CeluOp(OperatorOp):
     """aten::celu(Tensor self, Scalar alpha=1.) -> Tensor"""
@@ -506,7 +506,7 @@ class CeluOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GeluOp(OperatorOp):
     """aten::gelu(Tensor self, *, str approximate="none") -> Tensor"""
@@ -514,21 +514,21 @@ class GeluOp(OperatorOp):
     self: SSAValue
     approximate: Attribute
     result: OpResult
-    def __init__(op, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SiluOp(OperatorOp):
     """aten::silu(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MishOp(OperatorOp):
     """aten::mish(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SoftplusOp(OperatorOp):
     """aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
@@ -539,14 +539,14 @@ class SoftplusOp(OperatorOp):
     threshold_operand: SSAValue | None
     threshold: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, beta: complex | Value = ..., threshold: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, beta: complex | Value = ..., threshold: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogSigmoidOp(OperatorOp):
     """aten::log_sigmoid(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ThresholdOp(OperatorOp):
     """aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
@@ -557,7 +557,7 @@ class ThresholdOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, threshold: complex | Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, threshold: complex | Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PreluOp(OperatorOp):
     """aten::prelu(Tensor self, Tensor weight) -> Tensor"""
@@ -565,7 +565,7 @@ class PreluOp(OperatorOp):
     self: SSAValue
     weight: SSAValue
     result: OpResult
-    def __init__(op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _PreluKernelOp(OperatorOp):
     """aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
@@ -573,7 +573,7 @@ class _PreluKernelOp(OperatorOp):
     self: SSAValue
     weight: SSAValue
     result: OpResult
-    def __init__(op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HardshrinkOp(OperatorOp):
     """aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
@@ -582,7 +582,7 @@ class HardshrinkOp(OperatorOp):
     lambd_operand: SSAValue | None
     lambd: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SoftshrinkOp(OperatorOp):
     """aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
@@ -591,28 +591,28 @@ class SoftshrinkOp(OperatorOp):
     lambd_operand: SSAValue | None
     lambd: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CeilOp(OperatorOp):
     """aten::ceil(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FloorOp(OperatorOp):
     """aten::floor(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RoundOp(OperatorOp):
     """aten::round(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RoundDecimalsOp(OperatorOp):
     """aten::round.decimals(Tensor self, *, int decimals) -> Tensor"""
@@ -620,28 +620,28 @@ class RoundDecimalsOp(OperatorOp):
     self: SSAValue
     decimals: Attribute
     result: OpResult
-    def __init__(op, self: Value, *, decimals: int, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, decimals: int, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TruncOp(OperatorOp):
     """aten::trunc(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FracOp(OperatorOp):
     """aten::frac(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SquareOp(OperatorOp):
     """aten::square(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ClampOp(OperatorOp):
     """aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
@@ -652,7 +652,7 @@ class ClampOp(OperatorOp):
     max_operand: SSAValue | None
     max: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, min: complex | Value | None = ..., max: complex | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, min: complex | Value | None = ..., max: complex | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ClampTensorOp(OperatorOp):
     """aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
@@ -661,7 +661,7 @@ class ClampTensorOp(OperatorOp):
     min: SSAValue | None
     max: SSAValue | None
     result: OpResult
-    def __init__(op, self: Value, min: Value | None = ..., max: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, min: Value | None = ..., max: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ClampMinOp(OperatorOp):
     """aten::clamp_min(Tensor self, Scalar min) -> Tensor"""
@@ -670,7 +670,7 @@ class ClampMinOp(OperatorOp):
     min_operand: SSAValue | None
     min: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, min: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, min: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ClampMaxOp(OperatorOp):
     """aten::clamp_max(Tensor self, Scalar max) -> Tensor"""
@@ -679,7 +679,7 @@ class ClampMaxOp(OperatorOp):
     max_operand: SSAValue | None
     max: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, max: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, max: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ClampMinTensorOp(OperatorOp):
     """aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"""
@@ -687,7 +687,7 @@ class ClampMinTensorOp(OperatorOp):
     self: SSAValue
     min: SSAValue
     result: OpResult
-    def __init__(op, self: Value, min: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, min: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ClampMaxTensorOp(OperatorOp):
     """aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"""
@@ -695,7 +695,7 @@ class ClampMaxTensorOp(OperatorOp):
     self: SSAValue
     max: SSAValue
     result: OpResult
-    def __init__(op, self: Value, max: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, max: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MinimumOp(OperatorOp):
     """aten::minimum(Tensor self, Tensor other) -> Tensor"""
@@ -703,7 +703,7 @@ class MinimumOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaximumOp(OperatorOp):
     """aten::maximum(Tensor self, Tensor other) -> Tensor"""
@@ -711,7 +711,7 @@ class MaximumOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FminOp(OperatorOp):
     """aten::fmin(Tensor self, Tensor other) -> Tensor"""
@@ -719,7 +719,7 @@ class FminOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FmaxOp(OperatorOp):
     """aten::fmax(Tensor self, Tensor other) -> Tensor"""
@@ -727,7 +727,7 @@ class FmaxOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EqTensorOp(OperatorOp):
     """aten::eq.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -735,7 +735,7 @@ class EqTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EqScalarOp(OperatorOp):
     """aten::eq.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -744,7 +744,7 @@ class EqScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NeTensorOp(OperatorOp):
     """aten::ne.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -752,7 +752,7 @@ class NeTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NeScalarOp(OperatorOp):
     """aten::ne.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -761,7 +761,7 @@ class NeScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LtTensorOp(OperatorOp):
     """aten::lt.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -769,7 +769,7 @@ class LtTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LtScalarOp(OperatorOp):
     """aten::lt.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -778,7 +778,7 @@ class LtScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LeTensorOp(OperatorOp):
     """aten::le.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -786,7 +786,7 @@ class LeTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LeScalarOp(OperatorOp):
     """aten::le.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -795,7 +795,7 @@ class LeScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GtTensorOp(OperatorOp):
     """aten::gt.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -803,7 +803,7 @@ class GtTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GtScalarOp(OperatorOp):
     """aten::gt.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -812,7 +812,7 @@ class GtScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GeTensorOp(OperatorOp):
     """aten::ge.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -820,7 +820,7 @@ class GeTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GeScalarOp(OperatorOp):
     """aten::ge.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -829,14 +829,14 @@ class GeScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogicalNotOp(OperatorOp):
     """aten::logical_not(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogicalAndOp(OperatorOp):
     """aten::logical_and(Tensor self, Tensor other) -> Tensor"""
@@ -844,7 +844,7 @@ class LogicalAndOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogicalOrOp(OperatorOp):
     """aten::logical_or(Tensor self, Tensor other) -> Tensor"""
@@ -852,7 +852,7 @@ class LogicalOrOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogicalXorOp(OperatorOp):
     """aten::logical_xor(Tensor self, Tensor other) -> Tensor"""
@@ -860,42 +860,42 @@ class LogicalXorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IsnanOp(OperatorOp):
     """aten::isnan(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IsinfOp(OperatorOp):
     """aten::isinf(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IsfiniteOp(OperatorOp):
     """aten::isfinite(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SignbitOp(OperatorOp):
     """aten::signbit(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseNotOp(OperatorOp):
     """aten::bitwise_not(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseAndTensorOp(OperatorOp):
     """aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -903,7 +903,7 @@ class BitwiseAndTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseAndScalarOp(OperatorOp):
     """aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -912,7 +912,7 @@ class BitwiseAndScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseOrTensorOp(OperatorOp):
     """aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -920,7 +920,7 @@ class BitwiseOrTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseOrScalarOp(OperatorOp):
     """aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -929,7 +929,7 @@ class BitwiseOrScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseXorTensorOp(OperatorOp):
     """aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -937,7 +937,7 @@ class BitwiseXorTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseXorScalarOp(OperatorOp):
     """aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor"""
@@ -946,7 +946,7 @@ class BitwiseXorScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseLeftShiftTensorOp(OperatorOp):
     """aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -954,7 +954,7 @@ class BitwiseLeftShiftTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BitwiseRightShiftTensorOp(OperatorOp):
     """aten::bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -962,7 +962,7 @@ class BitwiseRightShiftTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AndTensorOp(OperatorOp):
     """aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -970,7 +970,7 @@ class _AndTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _OrTensorOp(OperatorOp):
     """aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -978,7 +978,7 @@ class _OrTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _XorTensorOp(OperatorOp):
     """aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -986,7 +986,7 @@ class _XorTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class WhereSelfOp(OperatorOp):
     """aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
@@ -995,7 +995,7 @@ class WhereSelfOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, condition: Value, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, condition: Value, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class WhereScalarOtherOp(OperatorOp):
     """aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"""
@@ -1005,7 +1005,7 @@ class WhereScalarOtherOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, condition: Value, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, condition: Value, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class WhereScalarSelfOp(OperatorOp):
     """aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"""
@@ -1015,7 +1015,7 @@ class WhereScalarSelfOp(OperatorOp):
     self: Attribute | None
     other: SSAValue
     result: OpResult
-    def __init__(op, condition: Value, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, condition: Value, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class WhereScalarOp(OperatorOp):
     """aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"""
@@ -1026,7 +1026,7 @@ class WhereScalarOp(OperatorOp):
     other_operand: SSAValue | None
     other: Attribute | None
     result: OpResult
-    def __init__(op, condition: Value, self: complex | Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, condition: Value, self: complex | Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaskedFillScalarOp(OperatorOp):
     """aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
@@ -1036,7 +1036,7 @@ class MaskedFillScalarOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, mask: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mask: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaskedFillTensorOp(OperatorOp):
     """aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"""
@@ -1045,7 +1045,7 @@ class MaskedFillTensorOp(OperatorOp):
     mask: SSAValue
     value: SSAValue
     result: OpResult
-    def __init__(op, self: Value, mask: Value, value: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mask: Value, value: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ToDtypeOp(OperatorOp):
     """aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
@@ -1056,7 +1056,7 @@ class ToDtypeOp(OperatorOp):
     copy: Attribute
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dtype: DType, non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dtype: DType, non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ToDtypeLayoutOp(OperatorOp):
     """aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
@@ -1070,7 +1070,7 @@ class ToDtypeLayoutOp(OperatorOp):
     copy: Attribute
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ToDeviceOp(OperatorOp):
     """aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
@@ -1082,7 +1082,7 @@ class ToDeviceOp(OperatorOp):
     copy: Attribute
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, device: str, dtype: DType, non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, device: str, dtype: DType, non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ToOtherOp(OperatorOp):
     """aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
@@ -1093,7 +1093,7 @@ class ToOtherOp(OperatorOp):
     copy: Attribute
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, other: Value, non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, non_blocking: bool = ..., copy: bool = ..., memory_format: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TypeAsOp(OperatorOp):
     """aten::type_as(Tensor self, Tensor other) -> Tensor"""
@@ -1101,7 +1101,7 @@ class TypeAsOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _ToCopyOp(OperatorOp):
     """aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
@@ -1114,7 +1114,7 @@ class _ToCopyOp(OperatorOp):
     non_blocking: Attribute
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., non_blocking: bool = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., non_blocking: bool = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CloneOp(OperatorOp):
     """aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
@@ -1122,21 +1122,21 @@ class CloneOp(OperatorOp):
     self: SSAValue
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AliasOp(OperatorOp):
     """aten::alias(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DetachOp(OperatorOp):
     """aten::detach(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ContiguousOp(OperatorOp):
     """aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)"""
@@ -1144,7 +1144,7 @@ class ContiguousOp(OperatorOp):
     self: SSAValue
     memory_format: Attribute
     result: OpResult
-    def __init__(op, self: Value, *, memory_format: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, memory_format: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CopyOp(OperatorOp):
     """aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"""
@@ -1153,28 +1153,28 @@ class CopyOp(OperatorOp):
     src: SSAValue
     non_blocking: Attribute
     result: OpResult
-    def __init__(op, self: Value, src: Value, non_blocking: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, src: Value, non_blocking: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LiftFreshCopyOp(OperatorOp):
     """aten::lift_fresh_copy(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LiftFreshOp(OperatorOp):
     """aten::lift_fresh(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DetachOp(OperatorOp):
     """aten::detach_(Tensor(a!) self) -> Tensor(a!)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AddcmulOp(OperatorOp):
     """aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
@@ -1185,7 +1185,7 @@ class AddcmulOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, tensor1: Value, tensor2: Value, *, value: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, tensor1: Value, tensor2: Value, *, value: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AddcdivOp(OperatorOp):
     """aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
@@ -1196,7 +1196,7 @@ class AddcdivOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, tensor1: Value, tensor2: Value, *, value: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, tensor1: Value, tensor2: Value, *, value: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LerpScalarOp(OperatorOp):
     """aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
@@ -1206,7 +1206,7 @@ class LerpScalarOp(OperatorOp):
     weight_operand: SSAValue | None
     weight: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, end: Value, weight: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, end: Value, weight: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LerpTensorOp(OperatorOp):
     """aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"""
@@ -1215,7 +1215,7 @@ class LerpTensorOp(OperatorOp):
     end: SSAValue
     weight: SSAValue
     result: OpResult
-    def __init__(op, self: Value, end: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, end: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NanToNumOp(OperatorOp):
     """aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
@@ -1225,7 +1225,7 @@ class NanToNumOp(OperatorOp):
     posinf: Attribute | None
     neginf: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, nan: float | None = ..., posinf: float | None = ..., neginf: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, nan: float | None = ..., posinf: float | None = ..., neginf: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DropoutOp(OperatorOp):
     """aten::dropout(Tensor input, float p, bool train) -> Tensor"""
@@ -1234,7 +1234,7 @@ class DropoutOp(OperatorOp):
     p: Attribute
     train: Attribute
     result: OpResult
-    def __init__(op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FeatureDropoutOp(OperatorOp):
     """aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"""
@@ -1243,7 +1243,7 @@ class FeatureDropoutOp(OperatorOp):
     p: Attribute
     train: Attribute
     result: OpResult
-    def __init__(op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FillScalarOp(OperatorOp):
     """aten::fill.Scalar(Tensor self, Scalar value) -> Tensor"""
@@ -1252,7 +1252,7 @@ class FillScalarOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FillTensorOp(OperatorOp):
     """aten::fill.Tensor(Tensor self, Tensor value) -> Tensor"""
@@ -1260,7 +1260,7 @@ class FillTensorOp(OperatorOp):
     self: SSAValue
     value: SSAValue
     result: OpResult
-    def __init__(op, self: Value, value: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, value: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class XlogyTensorOp(OperatorOp):
     """aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -1268,7 +1268,7 @@ class XlogyTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HypotOp(OperatorOp):
     """aten::hypot(Tensor self, Tensor other) -> Tensor"""
@@ -1276,7 +1276,7 @@ class HypotOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CopysignTensorOp(OperatorOp):
     """aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -1284,49 +1284,56 @@ class CopysignTensorOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RealOp(OperatorOp):
     """aten::real(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConjOp(OperatorOp):
     """aten::conj(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _ConjOp(OperatorOp):
     """aten::_conj(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsRealOp(OperatorOp):
+    """aten::view_as_real(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Deg2radOp(OperatorOp):
     """aten::deg2rad(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Rad2degOp(OperatorOp):
     """aten::rad2deg(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SincOp(OperatorOp):
     """aten::sinc(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogaddexpOp(OperatorOp):
     """aten::logaddexp(Tensor self, Tensor other) -> Tensor"""
@@ -1334,7 +1341,7 @@ class LogaddexpOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Logaddexp2Op(OperatorOp):
     """aten::logaddexp2(Tensor self, Tensor other) -> Tensor"""
@@ -1342,7 +1349,7 @@ class Logaddexp2Op(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GcdOp(OperatorOp):
     """aten::gcd(Tensor self, Tensor other) -> Tensor"""
@@ -1350,7 +1357,7 @@ class GcdOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HeavisideOp(OperatorOp):
     """aten::heaviside(Tensor self, Tensor values) -> Tensor"""
@@ -1358,7 +1365,7 @@ class HeavisideOp(OperatorOp):
     self: SSAValue
     values: SSAValue
     result: OpResult
-    def __init__(op, self: Value, values: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, values: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SumDimIntListOp(OperatorOp):
     """aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
@@ -1368,7 +1375,7 @@ class SumDimIntListOp(OperatorOp):
     keepdim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None, keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None, keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SumOp(OperatorOp):
     """aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
@@ -1376,7 +1383,7 @@ class SumOp(OperatorOp):
     self: SSAValue
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MeanDimOp(OperatorOp):
     """aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
@@ -1386,7 +1393,7 @@ class MeanDimOp(OperatorOp):
     keepdim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None, keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None, keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MeanOp(OperatorOp):
     """aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
@@ -1394,7 +1401,7 @@ class MeanOp(OperatorOp):
     self: SSAValue
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ProdOp(OperatorOp):
     """aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
@@ -1402,7 +1409,7 @@ class ProdOp(OperatorOp):
     self: SSAValue
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ProdDimIntOp(OperatorOp):
     """aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
@@ -1412,7 +1419,7 @@ class ProdDimIntOp(OperatorOp):
     keepdim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AmaxOp(OperatorOp):
     """aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
@@ -1421,7 +1428,7 @@ class AmaxOp(OperatorOp):
     dim: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AminOp(OperatorOp):
     """aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
@@ -1430,7 +1437,7 @@ class AminOp(OperatorOp):
     dim: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AminmaxOp(OperatorOp):
     """aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
@@ -1440,21 +1447,21 @@ class AminmaxOp(OperatorOp):
     keepdim: Attribute
     min: OpResult
     max: OpResult
-    def __init__(op, self: Value, *, dim: int | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dim: int | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxOp(OperatorOp):
     """aten::max(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MinOp(OperatorOp):
     """aten::min(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxDimOp(OperatorOp):
     """aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
@@ -1464,7 +1471,7 @@ class MaxDimOp(OperatorOp):
     keepdim: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MinDimOp(OperatorOp):
     """aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
@@ -1474,7 +1481,7 @@ class MinDimOp(OperatorOp):
     keepdim: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxOtherOp(OperatorOp):
     """aten::max.other(Tensor self, Tensor other) -> Tensor"""
@@ -1482,7 +1489,7 @@ class MaxOtherOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MinOtherOp(OperatorOp):
     """aten::min.other(Tensor self, Tensor other) -> Tensor"""
@@ -1490,7 +1497,7 @@ class MinOtherOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArgmaxOp(OperatorOp):
     """aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
@@ -1499,7 +1506,7 @@ class ArgmaxOp(OperatorOp):
     dim: Attribute | None
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArgminOp(OperatorOp):
     """aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
@@ -1508,14 +1515,14 @@ class ArgminOp(OperatorOp):
     dim: Attribute | None
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AnyOp(OperatorOp):
     """aten::any(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AnyDimOp(OperatorOp):
     """aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
@@ -1524,7 +1531,7 @@ class AnyDimOp(OperatorOp):
     dim: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AnyDimsOp(OperatorOp):
     """aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
@@ -1533,14 +1540,14 @@ class AnyDimsOp(OperatorOp):
     dim: Attribute | None
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AllOp(OperatorOp):
     """aten::all(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AllDimOp(OperatorOp):
     """aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
@@ -1549,7 +1556,7 @@ class AllDimOp(OperatorOp):
     dim: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AllDimsOp(OperatorOp):
     """aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
@@ -1558,7 +1565,7 @@ class AllDimsOp(OperatorOp):
     dim: Attribute | None
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | None = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class VarCorrectionOp(OperatorOp):
     """aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
@@ -1569,7 +1576,7 @@ class VarCorrectionOp(OperatorOp):
     correction: Attribute | None
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class VarDimOp(OperatorOp):
     """aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"""
@@ -1579,7 +1586,7 @@ class VarDimOp(OperatorOp):
     unbiased: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None, unbiased: bool = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None, unbiased: bool = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class VarOp(OperatorOp):
     """aten::var(Tensor self, bool unbiased=True) -> Tensor"""
@@ -1587,7 +1594,7 @@ class VarOp(OperatorOp):
     self: SSAValue
     unbiased: Attribute
     result: OpResult
-    def __init__(op, self: Value, unbiased: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, unbiased: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class StdCorrectionOp(OperatorOp):
     """aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
@@ -1598,7 +1605,7 @@ class StdCorrectionOp(OperatorOp):
     correction: Attribute | None
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class StdDimOp(OperatorOp):
     """aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"""
@@ -1608,7 +1615,7 @@ class StdDimOp(OperatorOp):
     unbiased: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None, unbiased: bool = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None, unbiased: bool = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class StdOp(OperatorOp):
     """aten::std(Tensor self, bool unbiased=True) -> Tensor"""
@@ -1616,7 +1623,7 @@ class StdOp(OperatorOp):
     self: SSAValue
     unbiased: Attribute
     result: OpResult
-    def __init__(op, self: Value, unbiased: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, unbiased: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class VarMeanCorrectionOp(OperatorOp):
     """aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
@@ -1628,7 +1635,7 @@ class VarMeanCorrectionOp(OperatorOp):
     keepdim: Attribute
     result_0: OpResult
     result_1: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CumsumOp(OperatorOp):
     """aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
@@ -1637,7 +1644,7 @@ class CumsumOp(OperatorOp):
     dim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CumprodOp(OperatorOp):
     """aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
@@ -1646,7 +1653,7 @@ class CumprodOp(OperatorOp):
     dim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogsumexpOp(OperatorOp):
     """aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
@@ -1655,7 +1662,7 @@ class LogsumexpOp(OperatorOp):
     dim: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NormScalarOp(OperatorOp):
     """aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor"""
@@ -1664,7 +1671,7 @@ class NormScalarOp(OperatorOp):
     p_operand: SSAValue | None
     p: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, p: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, p: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NormScalarOptDimOp(OperatorOp):
     """aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"""
@@ -1675,7 +1682,7 @@ class NormScalarOptDimOp(OperatorOp):
     dim: Attribute
     keepdim: Attribute
     result: OpResult
-    def __init__(op, self: Value, p: complex | Value | None, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, p: complex | Value | None, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LinalgVectorNormOp(OperatorOp):
     """aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
@@ -1687,7 +1694,7 @@ class LinalgVectorNormOp(OperatorOp):
     keepdim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, ord: complex | Value = ..., dim: Sequence[int] | int | None = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, ord: complex | Value = ..., dim: Sequence[int] | int | None = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CountNonzeroDimIntListOp(OperatorOp):
     """aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"""
@@ -1695,7 +1702,7 @@ class CountNonzeroDimIntListOp(OperatorOp):
     self: SSAValue
     dim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CountNonzeroOp(OperatorOp):
     """aten::count_nonzero(Tensor self, int? dim=None) -> Tensor"""
@@ -1703,7 +1710,7 @@ class CountNonzeroOp(OperatorOp):
     self: SSAValue
     dim: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CummaxOp(OperatorOp):
     """aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
@@ -1712,7 +1719,7 @@ class CummaxOp(OperatorOp):
     dim: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CumminOp(OperatorOp):
     """aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
@@ -1721,14 +1728,14 @@ class CumminOp(OperatorOp):
     dim: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MedianOp(OperatorOp):
     """aten::median(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MedianDimOp(OperatorOp):
     """aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
@@ -1738,7 +1745,7 @@ class MedianDimOp(OperatorOp):
     keepdim: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MmOp(OperatorOp):
     """aten::mm(Tensor self, Tensor mat2) -> Tensor"""
@@ -1746,7 +1753,7 @@ class MmOp(OperatorOp):
     self: SSAValue
     mat2: SSAValue
     result: OpResult
-    def __init__(op, self: Value, mat2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mat2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BmmOp(OperatorOp):
     """aten::bmm(Tensor self, Tensor mat2) -> Tensor"""
@@ -1754,7 +1761,7 @@ class BmmOp(OperatorOp):
     self: SSAValue
     mat2: SSAValue
     result: OpResult
-    def __init__(op, self: Value, mat2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mat2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AddmmOp(OperatorOp):
     """aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
@@ -1767,7 +1774,7 @@ class AddmmOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, mat1: Value, mat2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mat1: Value, mat2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BaddbmmOp(OperatorOp):
     """aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
@@ -1780,7 +1787,7 @@ class BaddbmmOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, batch1: Value, batch2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, batch1: Value, batch2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MatmulOp(OperatorOp):
     """aten::matmul(Tensor self, Tensor other) -> Tensor"""
@@ -1788,7 +1795,7 @@ class MatmulOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LinearOp(OperatorOp):
     """aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"""
@@ -1797,7 +1804,7 @@ class LinearOp(OperatorOp):
     weight: SSAValue
     bias: SSAValue | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DotOp(OperatorOp):
     """aten::dot(Tensor self, Tensor tensor) -> Tensor"""
@@ -1805,7 +1812,7 @@ class DotOp(OperatorOp):
     self: SSAValue
     tensor: SSAValue
     result: OpResult
-    def __init__(op, self: Value, tensor: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, tensor: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MvOp(OperatorOp):
     """aten::mv(Tensor self, Tensor vec) -> Tensor"""
@@ -1813,7 +1820,7 @@ class MvOp(OperatorOp):
     self: SSAValue
     vec: SSAValue
     result: OpResult
-    def __init__(op, self: Value, vec: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, vec: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AddmvOp(OperatorOp):
     """aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
@@ -1826,7 +1833,7 @@ class AddmvOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, mat: Value, vec: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mat: Value, vec: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EinsumOp(OperatorOp):
     """aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor"""
@@ -1835,7 +1842,7 @@ class EinsumOp(OperatorOp):
     tensors: Sequence[SSAValue]
     path: Attribute | None
     result: OpResult
-    def __init__(op, equation: str, tensors: Sequence[Value], *, path: Sequence[int] | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, equation: str, tensors: Sequence[Value], *, path: Sequence[int] | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class OuterOp(OperatorOp):
     """aten::outer(Tensor self, Tensor vec2) -> Tensor"""
@@ -1843,7 +1850,7 @@ class OuterOp(OperatorOp):
     self: SSAValue
     vec2: SSAValue
     result: OpResult
-    def __init__(op, self: Value, vec2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, vec2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AddbmmOp(OperatorOp):
     """aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
@@ -1856,7 +1863,7 @@ class AddbmmOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, batch1: Value, batch2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, batch1: Value, batch2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LinalgMatmulOp(OperatorOp):
     """aten::linalg_matmul(Tensor self, Tensor other) -> Tensor"""
@@ -1864,7 +1871,7 @@ class LinalgMatmulOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class VdotOp(OperatorOp):
     """aten::vdot(Tensor self, Tensor other) -> Tensor"""
@@ -1872,14 +1879,14 @@ class VdotOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ChainMatmulOp(OperatorOp):
     """aten::chain_matmul(Tensor[] matrices) -> Tensor"""
 
     matrices: Sequence[SSAValue]
     result: OpResult
-    def __init__(op, matrices: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, matrices: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TensordotOp(OperatorOp):
     """aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor"""
@@ -1889,7 +1896,7 @@ class TensordotOp(OperatorOp):
     dims_self: Attribute
     dims_other: Attribute
     result: OpResult
-    def __init__(op, self: Value, other: Value, dims_self: Sequence[int], dims_other: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, dims_self: Sequence[int], dims_other: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConvolutionOp(OperatorOp):
     """aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
@@ -1909,7 +1916,7 @@ class ConvolutionOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None, stride: Sequence[int | Value], padding: Sequence[int | Value], dilation: Sequence[int | Value], transposed: bool, output_padding: Sequence[int | Value], groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None, stride: Sequence[int | Value], padding: Sequence[int | Value], dilation: Sequence[int | Value], transposed: bool, output_padding: Sequence[int | Value], groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Conv1dOp(OperatorOp):
     """aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor"""
@@ -1926,7 +1933,7 @@ class Conv1dOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Conv2dOp(OperatorOp):
     """aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor"""
@@ -1943,7 +1950,7 @@ class Conv2dOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Conv3dOp(OperatorOp):
     """aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor"""
@@ -1960,7 +1967,7 @@ class Conv3dOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Conv1dPaddingOp(OperatorOp):
     """aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding="valid", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor"""
@@ -1976,7 +1983,7 @@ class Conv1dPaddingOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: str = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: str = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Conv2dPaddingOp(OperatorOp):
     """aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding="valid", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor"""
@@ -1992,7 +1999,7 @@ class Conv2dPaddingOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: str = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: str = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConvTranspose1dOp(OperatorOp):
     """aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor"""
@@ -2011,7 +2018,7 @@ class ConvTranspose1dOp(OperatorOp):
     dilation_operand: Sequence[SSAValue]
     dilation: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConvTranspose2dInputOp(OperatorOp):
     """aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor"""
@@ -2030,7 +2037,7 @@ class ConvTranspose2dInputOp(OperatorOp):
     dilation_operand: Sequence[SSAValue]
     dilation: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConvTranspose3dInputOp(OperatorOp):
     """aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor"""
@@ -2049,7 +2056,7 @@ class ConvTranspose3dInputOp(OperatorOp):
     dilation_operand: Sequence[SSAValue]
     dilation: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxPool1dOp(OperatorOp):
     """aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor"""
@@ -2061,7 +2068,7 @@ class MaxPool1dOp(OperatorOp):
     dilation: Attribute
     ceil_mode: Attribute
     result: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxPool2dOp(OperatorOp):
     """aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"""
@@ -2073,7 +2080,7 @@ class MaxPool2dOp(OperatorOp):
     dilation: Attribute
     ceil_mode: Attribute
     result: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxPool3dOp(OperatorOp):
     """aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor"""
@@ -2085,7 +2092,7 @@ class MaxPool3dOp(OperatorOp):
     dilation: Attribute
     ceil_mode: Attribute
     result: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxPool2dWithIndicesOp(OperatorOp):
     """aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
@@ -2098,7 +2105,7 @@ class MaxPool2dWithIndicesOp(OperatorOp):
     ceil_mode: Attribute
     result_0: OpResult
     result_1: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxPool3dWithIndicesOp(OperatorOp):
     """aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
@@ -2111,7 +2118,7 @@ class MaxPool3dWithIndicesOp(OperatorOp):
     ceil_mode: Attribute
     result_0: OpResult
     result_1: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AvgPool1dOp(OperatorOp):
     """aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor"""
@@ -2123,7 +2130,7 @@ class AvgPool1dOp(OperatorOp):
     ceil_mode: Attribute
     count_include_pad: Attribute
     result: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AvgPool2dOp(OperatorOp):
     """aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
@@ -2136,7 +2143,7 @@ class AvgPool2dOp(OperatorOp):
     count_include_pad: Attribute
     divisor_override: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AvgPool3dOp(OperatorOp):
     """aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
@@ -2149,7 +2156,7 @@ class AvgPool3dOp(OperatorOp):
     count_include_pad: Attribute
     divisor_override: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AdaptiveAvgPool1dOp(OperatorOp):
     """aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"""
@@ -2157,7 +2164,7 @@ class AdaptiveAvgPool1dOp(OperatorOp):
     self: SSAValue
     output_size: Attribute
     result: OpResult
-    def __init__(op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AdaptiveAvgPool2dOp(OperatorOp):
     """aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
@@ -2166,7 +2173,7 @@ class AdaptiveAvgPool2dOp(OperatorOp):
     output_size_operand: Sequence[SSAValue]
     output_size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AdaptiveAvgPool3dOp(OperatorOp):
     """aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
@@ -2175,7 +2182,7 @@ class AdaptiveAvgPool3dOp(OperatorOp):
     output_size_operand: Sequence[SSAValue]
     output_size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AdaptiveAvgPool2dOp(OperatorOp):
     """aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
@@ -2184,7 +2191,7 @@ class _AdaptiveAvgPool2dOp(OperatorOp):
     output_size_operand: Sequence[SSAValue]
     output_size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AdaptiveAvgPool3dOp(OperatorOp):
     """aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
@@ -2193,7 +2200,7 @@ class _AdaptiveAvgPool3dOp(OperatorOp):
     output_size_operand: Sequence[SSAValue]
     output_size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AdaptiveMaxPool2dOp(OperatorOp):
     """aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
@@ -2202,7 +2209,7 @@ class AdaptiveMaxPool2dOp(OperatorOp):
     output_size: Attribute
     result_0: OpResult
     result_1: OpResult
-    def __init__(op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BatchNormOp(OperatorOp):
     """aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
@@ -2217,7 +2224,7 @@ class BatchNormOp(OperatorOp):
     eps: Attribute
     cudnn_enabled: Attribute
     result: OpResult
-    def __init__(op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value | None, running_var: Value | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value | None, running_var: Value | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _NativeBatchNormLegitNoTrainingOp(OperatorOp):
     """aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
@@ -2232,7 +2239,7 @@ class _NativeBatchNormLegitNoTrainingOp(OperatorOp):
     result_0: OpResult
     result_1: OpResult
     result_2: OpResult
-    def __init__(op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value, running_var: Value, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value, running_var: Value, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _NativeBatchNormLegitFunctionalOp(OperatorOp):
     """aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"""
@@ -2250,7 +2257,21 @@ class _NativeBatchNormLegitFunctionalOp(OperatorOp):
     result_2: OpResult
     running_mean_out: OpResult
     running_var_out: OpResult
-    def __init__(op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value, running_var: Value, training: bool, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value, running_var: Value, training: bool, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _NativeBatchNormLegitNoStatsOp(OperatorOp):
+    """aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
+
+    input: SSAValue
+    weight: SSAValue | None
+    bias: SSAValue | None
+    training: Attribute
+    momentum: Attribute
+    eps: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, training: bool, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NativeBatchNormOp(OperatorOp):
     """aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
@@ -2266,7 +2287,7 @@ class NativeBatchNormOp(OperatorOp):
     result_0: OpResult
     result_1: OpResult
     result_2: OpResult
-    def __init__(op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value | None, running_var: Value | None, training: bool, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value | None, running_var: Value | None, training: bool, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LayerNormOp(OperatorOp):
     """aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"""
@@ -2279,7 +2300,7 @@ class LayerNormOp(OperatorOp):
     eps: Attribute
     cudnn_enable: Attribute
     result: OpResult
-    def __init__(op, input: Value, normalized_shape: Sequence[int | Value], weight: Value | None = ..., bias: Value | None = ..., eps: float = ..., cudnn_enable: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, normalized_shape: Sequence[int | Value], weight: Value | None = ..., bias: Value | None = ..., eps: float = ..., cudnn_enable: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NativeLayerNormOp(OperatorOp):
     """aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
@@ -2293,7 +2314,7 @@ class NativeLayerNormOp(OperatorOp):
     result_0: OpResult
     result_1: OpResult
     result_2: OpResult
-    def __init__(op, input: Value, normalized_shape: Sequence[int | Value], weight: Value | None, bias: Value | None, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, normalized_shape: Sequence[int | Value], weight: Value | None, bias: Value | None, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GroupNormOp(OperatorOp):
     """aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor"""
@@ -2305,7 +2326,7 @@ class GroupNormOp(OperatorOp):
     eps: Attribute
     cudnn_enabled: Attribute
     result: OpResult
-    def __init__(op, input: Value, num_groups: int, weight: Value | None = ..., bias: Value | None = ..., eps: float = ..., cudnn_enabled: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, num_groups: int, weight: Value | None = ..., bias: Value | None = ..., eps: float = ..., cudnn_enabled: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NativeGroupNormOp(OperatorOp):
     """aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
@@ -2324,7 +2345,7 @@ class NativeGroupNormOp(OperatorOp):
     result_0: OpResult
     result_1: OpResult
     result_2: OpResult
-    def __init__(op, input: Value, weight: Value | None, bias: Value | None, N: int | Value, C: int | Value, HxW: int | Value, group: int, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, N: int | Value, C: int | Value, HxW: int | Value, group: int, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class InstanceNormOp(OperatorOp):
     """aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
@@ -2339,7 +2360,7 @@ class InstanceNormOp(OperatorOp):
     eps: Attribute
     cudnn_enabled: Attribute
     result: OpResult
-    def __init__(op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value | None, running_var: Value | None, use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value | None, running_var: Value | None, use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RmsNormOp(OperatorOp):
     """aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"""
@@ -2350,7 +2371,7 @@ class RmsNormOp(OperatorOp):
     weight: SSAValue | None
     eps: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, normalized_shape: Sequence[int | Value], weight: Value | None = ..., eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, normalized_shape: Sequence[int | Value], weight: Value | None = ..., eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _FusedRmsNormOp(OperatorOp):
     """aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)"""
@@ -2361,7 +2382,7 @@ class _FusedRmsNormOp(OperatorOp):
     eps: Attribute | None
     result_0: OpResult
     result_1: OpResult
-    def __init__(op, input: Value, normalized_shape: Sequence[int], weight: Value | None, eps: float | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, normalized_shape: Sequence[int], weight: Value | None, eps: float | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SoftmaxIntOp(OperatorOp):
     """aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
@@ -2370,7 +2391,7 @@ class SoftmaxIntOp(OperatorOp):
     dim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LogSoftmaxIntOp(OperatorOp):
     """aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
@@ -2379,7 +2400,7 @@ class LogSoftmaxIntOp(OperatorOp):
     dim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _SoftmaxOp(OperatorOp):
     """aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
@@ -2388,7 +2409,7 @@ class _SoftmaxOp(OperatorOp):
     dim: Attribute
     half_to_float: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, half_to_float: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, half_to_float: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _LogSoftmaxOp(OperatorOp):
     """aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
@@ -2397,7 +2418,7 @@ class _LogSoftmaxOp(OperatorOp):
     dim: Attribute
     half_to_float: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, half_to_float: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, half_to_float: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _SafeSoftmaxOp(OperatorOp):
     """aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
@@ -2406,7 +2427,7 @@ class _SafeSoftmaxOp(OperatorOp):
     dim: Attribute
     dtype: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NativeDropoutOp(OperatorOp):
     """aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
@@ -2416,7 +2437,7 @@ class NativeDropoutOp(OperatorOp):
     train: Attribute | None
     result_0: OpResult
     result_1: OpResult
-    def __init__(op, input: Value, p: float, train: bool | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, p: float, train: bool | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ScaledDotProductAttentionOp(OperatorOp):
     """aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"""
@@ -2430,7 +2451,7 @@ class ScaledDotProductAttentionOp(OperatorOp):
     scale: Attribute | None
     enable_gqa: Attribute
     result: OpResult
-    def __init__(op, query: Value, key: Value, value: Value, attn_mask: Value | None = ..., dropout_p: float = ..., is_causal: bool = ..., *, scale: float | None = ..., enable_gqa: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, query: Value, key: Value, value: Value, attn_mask: Value | None = ..., dropout_p: float = ..., is_causal: bool = ..., *, scale: float | None = ..., enable_gqa: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _ScaledDotProductFlashAttentionForCpuOp(OperatorOp):
     """aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
@@ -2444,7 +2465,7 @@ class _ScaledDotProductFlashAttentionForCpuOp(OperatorOp):
     scale: Attribute | None
     output: OpResult
     logsumexp: OpResult
-    def __init__(op, query: Value, key: Value, value: Value, dropout_p: float = ..., is_causal: bool = ..., *, attn_mask: Value | None = ..., scale: float | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, query: Value, key: Value, value: Value, dropout_p: float = ..., is_causal: bool = ..., *, attn_mask: Value | None = ..., scale: float | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ViewOp(OperatorOp):
     """aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
@@ -2453,7 +2474,7 @@ class ViewOp(OperatorOp):
     size_operand: Sequence[SSAValue]
     size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _UnsafeViewOp(OperatorOp):
     """aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
@@ -2462,7 +2483,7 @@ class _UnsafeViewOp(OperatorOp):
     size_operand: Sequence[SSAValue]
     size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReshapeOp(OperatorOp):
     """aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"""
@@ -2471,7 +2492,7 @@ class ReshapeOp(OperatorOp):
     shape_operand: Sequence[SSAValue]
     shape: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, shape: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, shape: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ViewCopyOp(OperatorOp):
     """aten::view_copy(Tensor self, SymInt[] size) -> Tensor"""
@@ -2480,7 +2501,7 @@ class ViewCopyOp(OperatorOp):
     size_operand: Sequence[SSAValue]
     size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PermuteOp(OperatorOp):
     """aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
@@ -2488,7 +2509,7 @@ class PermuteOp(OperatorOp):
     self: SSAValue
     dims: Attribute
     result: OpResult
-    def __init__(op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TransposeIntOp(OperatorOp):
     """aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
@@ -2497,28 +2518,28 @@ class TransposeIntOp(OperatorOp):
     dim0: Attribute
     dim1: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TOp(OperatorOp):
     """aten::t(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NumpyTOp(OperatorOp):
     """aten::numpy_T(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MTOp(OperatorOp):
     """aten::mT(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SwapaxesOp(OperatorOp):
     """aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)"""
@@ -2527,7 +2548,7 @@ class SwapaxesOp(OperatorOp):
     axis0: Attribute
     axis1: Attribute
     result: OpResult
-    def __init__(op, self: Value, axis0: int, axis1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, axis0: int, axis1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SwapdimsOp(OperatorOp):
     """aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
@@ -2536,7 +2557,7 @@ class SwapdimsOp(OperatorOp):
     dim0: Attribute
     dim1: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MovedimIntOp(OperatorOp):
     """aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
@@ -2545,7 +2566,7 @@ class MovedimIntOp(OperatorOp):
     source: Attribute
     destination: Attribute
     result: OpResult
-    def __init__(op, self: Value, source: int, destination: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, source: int, destination: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MovedimIntlistOp(OperatorOp):
     """aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
@@ -2554,7 +2575,7 @@ class MovedimIntlistOp(OperatorOp):
     source: Attribute
     destination: Attribute
     result: OpResult
-    def __init__(op, self: Value, source: Sequence[int], destination: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, source: Sequence[int], destination: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MoveaxisIntOp(OperatorOp):
     """aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)"""
@@ -2563,7 +2584,7 @@ class MoveaxisIntOp(OperatorOp):
     source: Attribute
     destination: Attribute
     result: OpResult
-    def __init__(op, self: Value, source: int, destination: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, source: int, destination: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MoveaxisIntlistOp(OperatorOp):
     """aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
@@ -2572,7 +2593,7 @@ class MoveaxisIntlistOp(OperatorOp):
     source: Attribute
     destination: Attribute
     result: OpResult
-    def __init__(op, self: Value, source: Sequence[int], destination: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, source: Sequence[int], destination: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UnsqueezeOp(OperatorOp):
     """aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
@@ -2580,14 +2601,14 @@ class UnsqueezeOp(OperatorOp):
     self: SSAValue
     dim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SqueezeOp(OperatorOp):
     """aten::squeeze(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SqueezeDimOp(OperatorOp):
     """aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
@@ -2595,7 +2616,7 @@ class SqueezeDimOp(OperatorOp):
     self: SSAValue
     dim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SqueezeDimsOp(OperatorOp):
     """aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
@@ -2603,7 +2624,7 @@ class SqueezeDimsOp(OperatorOp):
     self: SSAValue
     dim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ExpandOp(OperatorOp):
     """aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
@@ -2613,7 +2634,7 @@ class ExpandOp(OperatorOp):
     size: Attribute | None
     implicit: Attribute
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, implicit: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, implicit: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ExpandAsOp(OperatorOp):
     """aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
@@ -2621,7 +2642,7 @@ class ExpandAsOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BroadcastToOp(OperatorOp):
     """aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
@@ -2630,7 +2651,7 @@ class BroadcastToOp(OperatorOp):
     size_operand: Sequence[SSAValue]
     size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FlattenUsingIntsOp(OperatorOp):
     """aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)"""
@@ -2639,14 +2660,14 @@ class FlattenUsingIntsOp(OperatorOp):
     start_dim: Attribute
     end_dim: Attribute
     result: OpResult
-    def __init__(op, self: Value, start_dim: int = ..., end_dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, start_dim: int = ..., end_dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RavelOp(OperatorOp):
     """aten::ravel(Tensor(a) self) -> Tensor(a)"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UnflattenIntOp(OperatorOp):
     """aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)"""
@@ -2656,7 +2677,7 @@ class UnflattenIntOp(OperatorOp):
     sizes_operand: Sequence[SSAValue]
     sizes: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, sizes: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, sizes: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ViewAsOp(OperatorOp):
     """aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
@@ -2664,7 +2685,7 @@ class ViewAsOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReshapeAsOp(OperatorOp):
     """aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
@@ -2672,7 +2693,7 @@ class ReshapeAsOp(OperatorOp):
     self: SSAValue
     other: SSAValue
     result: OpResult
-    def __init__(op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SliceTensorOp(OperatorOp):
     """aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
@@ -2686,7 +2707,7 @@ class SliceTensorOp(OperatorOp):
     step_operand: SSAValue | None
     step: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SelectIntOp(OperatorOp):
     """aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
@@ -2696,7 +2717,7 @@ class SelectIntOp(OperatorOp):
     index_operand: SSAValue | None
     index: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NarrowOp(OperatorOp):
     """aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)"""
@@ -2708,7 +2729,7 @@ class NarrowOp(OperatorOp):
     length_operand: SSAValue | None
     length: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, start: int | Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, start: int | Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SplitTensorOp(OperatorOp):
     """aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
@@ -2718,7 +2739,7 @@ class SplitTensorOp(OperatorOp):
     split_size: Attribute | None
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SplitWithSizesOp(OperatorOp):
     """aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
@@ -2728,7 +2749,7 @@ class SplitWithSizesOp(OperatorOp):
     split_sizes: Attribute | None
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SplitSizesOp(OperatorOp):
     """aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
@@ -2738,7 +2759,7 @@ class SplitSizesOp(OperatorOp):
     split_size: Attribute | None
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, split_size: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, split_size: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ChunkOp(OperatorOp):
     """aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]"""
@@ -2747,7 +2768,7 @@ class ChunkOp(OperatorOp):
     chunks: Attribute
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, chunks: int, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, chunks: int, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UnbindIntOp(OperatorOp):
     """aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
@@ -2755,7 +2776,7 @@ class UnbindIntOp(OperatorOp):
     self: SSAValue
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TensorSplitSectionsOp(OperatorOp):
     """aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"""
@@ -2765,7 +2786,7 @@ class TensorSplitSectionsOp(OperatorOp):
     sections: Attribute | None
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, sections: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, sections: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TensorSplitIndicesOp(OperatorOp):
     """aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"""
@@ -2775,7 +2796,7 @@ class TensorSplitIndicesOp(OperatorOp):
     indices: Attribute | None
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, indices: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, indices: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UnsafeSplitTensorOp(OperatorOp):
     """aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
@@ -2785,7 +2806,7 @@ class UnsafeSplitTensorOp(OperatorOp):
     split_size: Attribute | None
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UnsafeChunkOp(OperatorOp):
     """aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"""
@@ -2794,7 +2815,7 @@ class UnsafeChunkOp(OperatorOp):
     chunks: Attribute
     dim: Attribute
     result: Sequence[OpResult]
-    def __init__(op, self: Value, chunks: int, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, chunks: int, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CatOp(OperatorOp):
     """aten::cat(Tensor[] tensors, int dim=0) -> Tensor"""
@@ -2802,7 +2823,7 @@ class CatOp(OperatorOp):
     tensors: Sequence[SSAValue]
     dim: Attribute
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConcatOp(OperatorOp):
     """aten::concat(Tensor[] tensors, int dim=0) -> Tensor"""
@@ -2810,7 +2831,7 @@ class ConcatOp(OperatorOp):
     tensors: Sequence[SSAValue]
     dim: Attribute
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class StackOp(OperatorOp):
     """aten::stack(Tensor[] tensors, int dim=0) -> Tensor"""
@@ -2818,7 +2839,7 @@ class StackOp(OperatorOp):
     tensors: Sequence[SSAValue]
     dim: Attribute
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RepeatOp(OperatorOp):
     """aten::repeat(Tensor self, SymInt[] repeats) -> Tensor"""
@@ -2827,7 +2848,7 @@ class RepeatOp(OperatorOp):
     repeats_operand: Sequence[SSAValue]
     repeats: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, repeats: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, repeats: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RepeatInterleaveSelfIntOp(OperatorOp):
     """aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
@@ -2839,7 +2860,7 @@ class RepeatInterleaveSelfIntOp(OperatorOp):
     output_size_operand: SSAValue | None
     output_size: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, repeats: int | Value, dim: int | None = ..., *, output_size: int | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, repeats: int | Value, dim: int | None = ..., *, output_size: int | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TileOp(OperatorOp):
     """aten::tile(Tensor self, SymInt[] dims) -> Tensor"""
@@ -2848,7 +2869,7 @@ class TileOp(OperatorOp):
     dims_operand: Sequence[SSAValue]
     dims: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dims: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dims: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FlipOp(OperatorOp):
     """aten::flip(Tensor self, int[] dims) -> Tensor"""
@@ -2856,7 +2877,7 @@ class FlipOp(OperatorOp):
     self: SSAValue
     dims: Attribute
     result: OpResult
-    def __init__(op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RollOp(OperatorOp):
     """aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
@@ -2866,7 +2887,7 @@ class RollOp(OperatorOp):
     shifts: Attribute | None
     dims: Attribute
     result: OpResult
-    def __init__(op, self: Value, shifts: Sequence[int | Value] | int | Value, dims: Sequence[int] | int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, shifts: Sequence[int | Value] | int | Value, dims: Sequence[int] | int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DiagonalOp(OperatorOp):
     """aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
@@ -2876,7 +2897,7 @@ class DiagonalOp(OperatorOp):
     dim1: Attribute
     dim2: Attribute
     result: OpResult
-    def __init__(op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DiagonalCopyOp(OperatorOp):
     """aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
@@ -2886,7 +2907,7 @@ class DiagonalCopyOp(OperatorOp):
     dim1: Attribute
     dim2: Attribute
     result: OpResult
-    def __init__(op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UnfoldOp(OperatorOp):
     """aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
@@ -2896,7 +2917,7 @@ class UnfoldOp(OperatorOp):
     size: Attribute
     step: Attribute
     result: OpResult
-    def __init__(op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AsStridedOp(OperatorOp):
     """aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
@@ -2909,7 +2930,7 @@ class AsStridedOp(OperatorOp):
     storage_offset_operand: SSAValue | None
     storage_offset: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConstantPadNdOp(OperatorOp):
     """aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
@@ -2920,7 +2941,7 @@ class ConstantPadNdOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, pad: Sequence[int | Value], value: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, pad: Sequence[int | Value], value: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PadOp(OperatorOp):
     """aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor"""
@@ -2931,7 +2952,7 @@ class PadOp(OperatorOp):
     mode: Attribute
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, pad: Sequence[int | Value], mode: str = ..., value: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, pad: Sequence[int | Value], mode: str = ..., value: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReflectionPad1dOp(OperatorOp):
     """aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
@@ -2940,7 +2961,7 @@ class ReflectionPad1dOp(OperatorOp):
     padding_operand: Sequence[SSAValue]
     padding: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReflectionPad2dOp(OperatorOp):
     """aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
@@ -2949,7 +2970,7 @@ class ReflectionPad2dOp(OperatorOp):
     padding_operand: Sequence[SSAValue]
     padding: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReflectionPad3dOp(OperatorOp):
     """aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
@@ -2958,7 +2979,7 @@ class ReflectionPad3dOp(OperatorOp):
     padding_operand: Sequence[SSAValue]
     padding: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReplicationPad1dOp(OperatorOp):
     """aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
@@ -2967,7 +2988,7 @@ class ReplicationPad1dOp(OperatorOp):
     padding_operand: Sequence[SSAValue]
     padding: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReplicationPad2dOp(OperatorOp):
     """aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
@@ -2976,7 +2997,7 @@ class ReplicationPad2dOp(OperatorOp):
     padding_operand: Sequence[SSAValue]
     padding: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ReplicationPad3dOp(OperatorOp):
     """aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
@@ -2985,35 +3006,35 @@ class ReplicationPad3dOp(OperatorOp):
     padding_operand: Sequence[SSAValue]
     padding: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HstackOp(OperatorOp):
     """aten::hstack(Tensor[] tensors) -> Tensor"""
 
     tensors: Sequence[SSAValue]
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class VstackOp(OperatorOp):
     """aten::vstack(Tensor[] tensors) -> Tensor"""
 
     tensors: Sequence[SSAValue]
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DstackOp(OperatorOp):
     """aten::dstack(Tensor[] tensors) -> Tensor"""
 
     tensors: Sequence[SSAValue]
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ColumnStackOp(OperatorOp):
     """aten::column_stack(Tensor[] tensors) -> Tensor"""
 
     tensors: Sequence[SSAValue]
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Rot90Op(OperatorOp):
     """aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor"""
@@ -3022,21 +3043,21 @@ class Rot90Op(OperatorOp):
     k: Attribute
     dims: Attribute
     result: OpResult
-    def __init__(op, self: Value, k: int = ..., dims: Sequence[int] = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, k: int = ..., dims: Sequence[int] = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FliplrOp(OperatorOp):
     """aten::fliplr(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FlipudOp(OperatorOp):
     """aten::flipud(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SliceScatterOp(OperatorOp):
     """aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
@@ -3051,7 +3072,7 @@ class SliceScatterOp(OperatorOp):
     step_operand: SSAValue | None
     step: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, src: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, src: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SelectScatterOp(OperatorOp):
     """aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
@@ -3062,7 +3083,7 @@ class SelectScatterOp(OperatorOp):
     index_operand: SSAValue | None
     index: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, src: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, src: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DiagonalScatterOp(OperatorOp):
     """aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
@@ -3073,7 +3094,7 @@ class DiagonalScatterOp(OperatorOp):
     dim1: Attribute
     dim2: Attribute
     result: OpResult
-    def __init__(op, self: Value, src: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, src: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AsStridedScatterOp(OperatorOp):
     """aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
@@ -3087,7 +3108,7 @@ class AsStridedScatterOp(OperatorOp):
     storage_offset_operand: SSAValue | None
     storage_offset: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, src: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, src: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PixelShuffleOp(OperatorOp):
     """aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
@@ -3095,7 +3116,7 @@ class PixelShuffleOp(OperatorOp):
     self: SSAValue
     upscale_factor: Attribute
     result: OpResult
-    def __init__(op, self: Value, upscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, upscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PixelUnshuffleOp(OperatorOp):
     """aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
@@ -3103,7 +3124,7 @@ class PixelUnshuffleOp(OperatorOp):
     self: SSAValue
     downscale_factor: Attribute
     result: OpResult
-    def __init__(op, self: Value, downscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, downscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ChannelShuffleOp(OperatorOp):
     """aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
@@ -3112,35 +3133,35 @@ class ChannelShuffleOp(OperatorOp):
     groups_operand: SSAValue | None
     groups: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Atleast1dOp(OperatorOp):
     """aten::atleast_1d(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Atleast2dOp(OperatorOp):
     """aten::atleast_2d(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Atleast3dOp(OperatorOp):
     """aten::atleast_3d(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MeshgridOp(OperatorOp):
     """aten::meshgrid(Tensor[] tensors) -> Tensor[]"""
 
     tensors: Sequence[SSAValue]
     result: Sequence[OpResult]
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MeshgridIndexingOp(OperatorOp):
     """aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]"""
@@ -3148,28 +3169,28 @@ class MeshgridIndexingOp(OperatorOp):
     tensors: Sequence[SSAValue]
     indexing: Attribute
     result: Sequence[OpResult]
-    def __init__(op, tensors: Sequence[Value], *, indexing: str, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, indexing: str, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BroadcastTensorsOp(OperatorOp):
     """aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]"""
 
     tensors: Sequence[SSAValue]
     result: Sequence[OpResult]
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BlockDiagOp(OperatorOp):
     """aten::block_diag(Tensor[] tensors) -> Tensor"""
 
     tensors: Sequence[SSAValue]
     result: OpResult
-    def __init__(op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class AliasCopyOp(OperatorOp):
     """aten::alias_copy(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PermuteCopyOp(OperatorOp):
     """aten::permute_copy(Tensor self, int[] dims) -> Tensor"""
@@ -3177,7 +3198,7 @@ class PermuteCopyOp(OperatorOp):
     self: SSAValue
     dims: Attribute
     result: OpResult
-    def __init__(op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EmbeddingOp(OperatorOp):
     """aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
@@ -3189,7 +3210,7 @@ class EmbeddingOp(OperatorOp):
     scale_grad_by_freq: Attribute
     sparse: Attribute
     result: OpResult
-    def __init__(op, weight: Value, indices: Value, padding_idx: int | Value = ..., scale_grad_by_freq: bool = ..., sparse: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, weight: Value, indices: Value, padding_idx: int | Value = ..., scale_grad_by_freq: bool = ..., sparse: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IndexSelectOp(OperatorOp):
     """aten::index_select(Tensor self, int dim, Tensor index) -> Tensor"""
@@ -3198,7 +3219,7 @@ class IndexSelectOp(OperatorOp):
     dim: Attribute
     index: SSAValue
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class GatherOp(OperatorOp):
     """aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
@@ -3208,7 +3229,7 @@ class GatherOp(OperatorOp):
     index: SSAValue
     sparse_grad: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, *, sparse_grad: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, *, sparse_grad: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IndexTensorOp(OperatorOp):
     """aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
@@ -3217,7 +3238,7 @@ class IndexTensorOp(OperatorOp):
     indices: Sequence[SSAValue]
     indices_mask: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, indices: Sequence[Value | None], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, indices: Sequence[Value | None], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IndexPutOp(OperatorOp):
     """aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
@@ -3228,7 +3249,7 @@ class IndexPutOp(OperatorOp):
     values: SSAValue
     accumulate: Attribute
     result: OpResult
-    def __init__(op, self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ScatterSrcOp(OperatorOp):
     """aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
@@ -3238,7 +3259,7 @@ class ScatterSrcOp(OperatorOp):
     index: SSAValue
     src: SSAValue
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, src: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, src: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ScatterValueOp(OperatorOp):
     """aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
@@ -3249,7 +3270,7 @@ class ScatterValueOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ScatterAddOp(OperatorOp):
     """aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
@@ -3259,7 +3280,7 @@ class ScatterAddOp(OperatorOp):
     index: SSAValue
     src: SSAValue
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, src: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, src: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TakeAlongDimOp(OperatorOp):
     """aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
@@ -3268,7 +3289,7 @@ class TakeAlongDimOp(OperatorOp):
     indices: SSAValue
     dim: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, indices: Value, dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, indices: Value, dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TakeOp(OperatorOp):
     """aten::take(Tensor self, Tensor index) -> Tensor"""
@@ -3276,7 +3297,7 @@ class TakeOp(OperatorOp):
     self: SSAValue
     index: SSAValue
     result: OpResult
-    def __init__(op, self: Value, index: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, index: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TopkOp(OperatorOp):
     """aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
@@ -3289,7 +3310,7 @@ class TopkOp(OperatorOp):
     sorted: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, k: int | Value, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, k: int | Value, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SortOp(OperatorOp):
     """aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
@@ -3299,7 +3320,7 @@ class SortOp(OperatorOp):
     descending: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, dim: int = ..., descending: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int = ..., descending: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SortStableOp(OperatorOp):
     """aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
@@ -3310,7 +3331,7 @@ class SortStableOp(OperatorOp):
     descending: Attribute
     values: OpResult
     indices: OpResult
-    def __init__(op, self: Value, *, stable: bool | None, dim: int = ..., descending: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, stable: bool | None, dim: int = ..., descending: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArgsortOp(OperatorOp):
     """aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"""
@@ -3319,7 +3340,7 @@ class ArgsortOp(OperatorOp):
     dim: Attribute
     descending: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int = ..., descending: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int = ..., descending: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class OneHotOp(OperatorOp):
     """aten::one_hot(Tensor self, int num_classes=-1) -> Tensor"""
@@ -3327,7 +3348,7 @@ class OneHotOp(OperatorOp):
     self: SSAValue
     num_classes: Attribute
     result: OpResult
-    def __init__(op, self: Value, num_classes: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, num_classes: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TrilOp(OperatorOp):
     """aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"""
@@ -3336,7 +3357,7 @@ class TrilOp(OperatorOp):
     diagonal_operand: SSAValue | None
     diagonal: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, diagonal: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, diagonal: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TriuOp(OperatorOp):
     """aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"""
@@ -3345,7 +3366,7 @@ class TriuOp(OperatorOp):
     diagonal_operand: SSAValue | None
     diagonal: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, diagonal: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, diagonal: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaskedSelectOp(OperatorOp):
     """aten::masked_select(Tensor self, Tensor mask) -> Tensor"""
@@ -3353,14 +3374,14 @@ class MaskedSelectOp(OperatorOp):
     self: SSAValue
     mask: SSAValue
     result: OpResult
-    def __init__(op, self: Value, mask: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mask: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NonzeroOp(OperatorOp):
     """aten::nonzero(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IndexFillIntScalarOp(OperatorOp):
     """aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
@@ -3371,7 +3392,7 @@ class IndexFillIntScalarOp(OperatorOp):
     value_operand: SSAValue | None
     value: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IndexAddOp(OperatorOp):
     """aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
@@ -3383,7 +3404,7 @@ class IndexAddOp(OperatorOp):
     alpha_operand: SSAValue | None
     alpha: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, source: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, source: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class IndexCopyOp(OperatorOp):
     """aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
@@ -3393,7 +3414,7 @@ class IndexCopyOp(OperatorOp):
     index: SSAValue
     source: SSAValue
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, source: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, source: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SearchsortedTensorOp(OperatorOp):
     """aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
@@ -3405,7 +3426,7 @@ class SearchsortedTensorOp(OperatorOp):
     side: Attribute | None
     sorter: SSAValue | None
     result: OpResult
-    def __init__(op, sorted_sequence: Value, self: Value, *, out_int32: bool = ..., right: bool = ..., side: str | None = ..., sorter: Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, sorted_sequence: Value, self: Value, *, out_int32: bool = ..., right: bool = ..., side: str | None = ..., sorter: Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BucketizeTensorOp(OperatorOp):
     """aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
@@ -3415,7 +3436,7 @@ class BucketizeTensorOp(OperatorOp):
     out_int32: Attribute
     right: Attribute
     result: OpResult
-    def __init__(op, self: Value, boundaries: Value, *, out_int32: bool = ..., right: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, boundaries: Value, *, out_int32: bool = ..., right: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ScatterReduceTwoOp(OperatorOp):
     """aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
@@ -3427,7 +3448,7 @@ class ScatterReduceTwoOp(OperatorOp):
     reduce: Attribute
     include_self: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, index: Value, src: Value, reduce: str, *, include_self: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, index: Value, src: Value, reduce: str, *, include_self: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaskedScatterOp(OperatorOp):
     """aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
@@ -3436,7 +3457,7 @@ class MaskedScatterOp(OperatorOp):
     mask: SSAValue
     source: SSAValue
     result: OpResult
-    def __init__(op, self: Value, mask: Value, source: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, mask: Value, source: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArangeOp(OperatorOp):
     """aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3448,7 +3469,7 @@ class ArangeOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, end: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, end: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArangeStartOp(OperatorOp):
     """aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3462,7 +3483,7 @@ class ArangeStartOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, start: complex | Value, end: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, start: complex | Value, end: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArangeStartStepOp(OperatorOp):
     """aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3478,7 +3499,7 @@ class ArangeStartStepOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, start: complex | Value, end: complex | Value, step: complex | Value = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, start: complex | Value, end: complex | Value, step: complex | Value = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FullOp(OperatorOp):
     """aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3492,7 +3513,7 @@ class FullOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], fill_value: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], fill_value: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class FullLikeOp(OperatorOp):
     """aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3506,7 +3527,7 @@ class FullLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, fill_value: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, fill_value: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ZerosOp(OperatorOp):
     """aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3518,7 +3539,7 @@ class ZerosOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ZerosLikeOp(OperatorOp):
     """aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3530,7 +3551,7 @@ class ZerosLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class OnesOp(OperatorOp):
     """aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3542,7 +3563,7 @@ class OnesOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class OnesLikeOp(OperatorOp):
     """aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3554,7 +3575,7 @@ class OnesLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EmptyMemoryFormatOp(OperatorOp):
     """aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3567,7 +3588,7 @@ class EmptyMemoryFormatOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EmptyLikeOp(OperatorOp):
     """aten::empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3579,7 +3600,7 @@ class EmptyLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EmptyStridedOp(OperatorOp):
     """aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3593,7 +3614,7 @@ class EmptyStridedOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], stride: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], stride: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NewZerosOp(OperatorOp):
     """aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3606,7 +3627,7 @@ class NewZerosOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NewOnesOp(OperatorOp):
     """aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3619,7 +3640,7 @@ class NewOnesOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NewFullOp(OperatorOp):
     """aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3634,7 +3655,7 @@ class NewFullOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], fill_value: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], fill_value: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class NewEmptyOp(OperatorOp):
     """aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3647,7 +3668,7 @@ class NewEmptyOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ScalarTensorOp(OperatorOp):
     """aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3659,7 +3680,7 @@ class ScalarTensorOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, s: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, s: complex | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EyeOp(OperatorOp):
     """aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3671,7 +3692,7 @@ class EyeOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, n: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, n: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EyeMOp(OperatorOp):
     """aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3685,7 +3706,7 @@ class EyeMOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, n: int | Value, m: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, n: int | Value, m: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LinspaceOp(OperatorOp):
     """aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3700,7 +3721,7 @@ class LinspaceOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, start: complex | Value, end: complex | Value, steps: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, start: complex | Value, end: complex | Value, steps: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TrilIndicesOp(OperatorOp):
     """aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3713,7 +3734,7 @@ class TrilIndicesOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, row: int, col: int, offset: int = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, row: int, col: int, offset: int = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class TriuIndicesOp(OperatorOp):
     """aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3726,7 +3747,7 @@ class TriuIndicesOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, row: int, col: int, offset: int = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, row: int, col: int, offset: int = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EmptyPermutedOp(OperatorOp):
     """aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3739,7 +3760,7 @@ class EmptyPermutedOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], physical_layout: Sequence[int], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], physical_layout: Sequence[int], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandOp(OperatorOp):
     """aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3751,7 +3772,7 @@ class RandOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandnOp(OperatorOp):
     """aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3763,7 +3784,7 @@ class RandnOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandLikeOp(OperatorOp):
     """aten::rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3775,7 +3796,7 @@ class RandLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandnLikeOp(OperatorOp):
     """aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3787,7 +3808,7 @@ class RandnLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandintOp(OperatorOp):
     """aten::randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3801,7 +3822,7 @@ class RandintOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, high: int | Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, high: int | Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandintLowOp(OperatorOp):
     """aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3817,7 +3838,7 @@ class RandintLowOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, low: int | Value, high: int | Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, low: int | Value, high: int | Value, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandintLikeOp(OperatorOp):
     """aten::randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3831,7 +3852,7 @@ class RandintLikeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, high: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, high: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandintLikeLowDtypeOp(OperatorOp):
     """aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
@@ -3847,7 +3868,7 @@ class RandintLikeLowDtypeOp(OperatorOp):
     pin_memory: Attribute | None
     memory_format: Attribute | None
     result: OpResult
-    def __init__(op, self: Value, low: int | Value, high: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, low: int | Value, high: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandpermOp(OperatorOp):
     """aten::randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3859,14 +3880,14 @@ class RandpermOp(OperatorOp):
     device: Attribute | None
     pin_memory: Attribute | None
     result: OpResult
-    def __init__(op, n: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, n: int | Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BernoulliOp(OperatorOp):
     """aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class BernoulliPOp(OperatorOp):
     """aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
@@ -3874,7 +3895,7 @@ class BernoulliPOp(OperatorOp):
     self: SSAValue
     p: Attribute
     result: OpResult
-    def __init__(op, self: Value, p: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, p: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SymSizeIntOp(OperatorOp):
     """aten::sym_size.int(Tensor self, int dim) -> SymInt"""
@@ -3882,28 +3903,28 @@ class SymSizeIntOp(OperatorOp):
     self: SSAValue
     dim: Attribute
     result: OpResult
-    def __init__(op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SymNumelOp(OperatorOp):
     """aten::sym_numel(Tensor self) -> SymInt"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ItemOp(OperatorOp):
     """aten::item(Tensor self) -> Scalar"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _LocalScalarDenseOp(OperatorOp):
     """aten::_local_scalar_dense(Tensor self) -> Scalar"""
 
     self: SSAValue
     result: OpResult
-    def __init__(op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AssertScalarOp(OperatorOp):
     """aten::_assert_scalar(Scalar self, str assert_msg) -> ()"""
@@ -3911,14 +3932,14 @@ class _AssertScalarOp(OperatorOp):
     self_operand: SSAValue | None
     self: Attribute | None
     assert_msg: Attribute
-    def __init__(op, self: complex | Value, assert_msg: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: complex | Value, assert_msg: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AssertAsyncMsgOp(OperatorOp):
     """aten::_assert_async.msg(Tensor self, str assert_msg) -> ()"""
 
     self: SSAValue
     assert_msg: Attribute
-    def __init__(op, self: Value, assert_msg: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, self: Value, assert_msg: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AssertTensorMetadataOp(OperatorOp):
     """aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> ()"""
@@ -3931,7 +3952,7 @@ class _AssertTensorMetadataOp(OperatorOp):
     dtype: Attribute | None
     device: Attribute | None
     layout: Attribute | None
-    def __init__(op, a: Value, size: Sequence[int | Value] | None = ..., stride: Sequence[int | Value] | None = ..., dtype: DType | None = ..., *, device: str | None = ..., layout: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, a: Value, size: Sequence[int | Value] | None = ..., stride: Sequence[int | Value] | None = ..., dtype: DType | None = ..., *, device: str | None = ..., layout: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SymConstrainRangeForSizeOp(OperatorOp):
     """aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()"""
@@ -3940,7 +3961,7 @@ class SymConstrainRangeForSizeOp(OperatorOp):
     size: Attribute | None
     min: Attribute | None
     max: Attribute | None
-    def __init__(op, size: complex | Value, *, min: int | None = ..., max: int | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: complex | Value, *, min: int | None = ..., max: int | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SymConstrainRangeOp(OperatorOp):
     """aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()"""
@@ -3949,4 +3970,4 @@ class SymConstrainRangeOp(OperatorOp):
     size: Attribute | None
     min: Attribute | None
     max: Attribute | None
-    def __init__(op, size: complex | Value, *, min: int | None = ..., max: int | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, size: complex | Value, *, min: int | None = ..., max: int | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...

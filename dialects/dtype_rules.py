@@ -508,7 +508,7 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
     numbers |= {name: value for name, value in own.items() if name not in sets}
 
     types = dtype_set(entry.get("types", "All"))
-    ranges = {
+    ranges = _DTYPE_ALIASES | {
         "T": types,
         "I": _ints(types),
         "F": _floats(types),

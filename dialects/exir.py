@@ -13,6 +13,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -43,7 +44,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
 from xdsl_exir.errors import ExirError
 
 f64 = Float64Type()
@@ -177,6 +178,11 @@ class TensorMeta:
 
 
 AnyTensor: TypeAlias = TensorType[Attribute]
+
+
+def is_tensor_type(type: Attribute) -> TypeIs[AnyTensor]:
+    """Whether a type is a ranked tensor's."""
+    return isinstance(type, TensorType)
 
 
 @lru_cache(maxsize=65536)
@@ -579,7 +585,9 @@ class NumberOp(IRDLOperation):
         parser.parse_punctuation(":")
         # The type is kept as it was written, for the verifier to judge.
         return cls.create(
-            properties={"value": number_attr(value)}, attributes=attributes, result_types=[parser.parse_type()]
+            properties={"value": number_attr(value)},
+            attributes=attributes,
+            result_types=[parser.parse_type()],
         )
 
     def print(self, printer: Printer) -> None:
@@ -630,7 +638,7 @@ class ConstantOp(IRDLOperation):
     @property
     def type(self) -> AnyTensor:
         type = self.result.type
-        assert isinstance(type, TensorType)
+        assert is_tensor_type(type)
         return type
 
     @property
@@ -668,7 +676,7 @@ class ConstantOp(IRDLOperation):
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_type()
-        if not isinstance(type, TensorType):
+        if not is_tensor_type(type):
             parser.raise_error("a literal is a tensor", position, parser.pos)
         op = cls(value, type)
         op.attributes.update(attributes)
@@ -709,14 +717,18 @@ class RefineOp(IRDLOperation):
 
     def verify_(self) -> None:
         before, after = self.input.type, self.result.type
-        if isinstance(before, TensorType) and isinstance(after, TensorType):
+        if is_tensor_type(before) and is_tensor_type(after):
             old, new = tensor_meta(before), tensor_meta(after)
             if old.dtype is not new.dtype or old.ndim != new.ndim:
                 raise VerifyException("only names of sizes may change")
-        elif type(before) is not type(after) or not isinstance(before, SymType):
+            sizes = zip(old.shape, new.shape, strict=True)
+        elif isinstance(before, SymType) and isinstance(after, SymType) and type(before) is type(after):
+            sizes = ((before.data, after.data),)
+        else:
             raise VerifyException(f"cannot refine {before} to {after}")
-
-
+        for old_size, new_size in sizes:
+            if provably_equal(old_size, new_size) is False:
+                raise VerifyException(f"{old_size} is never {new_size}")
 
 
 def dialect() -> Dialect:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, DtypeError, Operand, promote_types
@@ -25,6 +24,7 @@ from xdsl_exir.dialects.exir import (
     SymIntType,
     SymType,
     TensorMeta,
+    is_tensor_type,
     number_category,
     number_type,
     tensor_meta,
@@ -125,7 +125,7 @@ def pair(values: Sequence[Any], count: int) -> list[Any]:
 
 def as_meta(type: Attribute) -> TensorMeta | NumberMeta | Dim:
     """The reading of an SSA value's type that shape rules get."""
-    if isinstance(type, TensorType):
+    if is_tensor_type(type):
         return tensor_meta(type)
     if isinstance(type, SymType):
         return type.data
@@ -238,7 +238,7 @@ def _tensor_type(shape: Sequence[Dim | None], dtype: DType, device: str) -> Attr
 
 def depends_on_data(type: Attribute | None) -> bool:
     """Whether an inferred type leaves something to the data."""
-    return type is None or (isinstance(type, TensorType) and UNKNOWN in tensor_meta(type).shape)
+    return type is None or (is_tensor_type(type) and UNKNOWN in tensor_meta(type).shape)
 
 
 def _device(arguments: Mapping[str, Any]) -> str:
@@ -263,7 +263,7 @@ def may_equal(a: Attribute, b: Attribute) -> bool:
     """Whether two types can be of one value: equal but for sizes that are not provably different."""
     if a is b or a == b:
         return True
-    if isinstance(a, TensorType) and isinstance(b, TensorType):
+    if is_tensor_type(a) and is_tensor_type(b):
         x, y = tensor_meta(a), tensor_meta(b)
         same_rest = (x.dtype, x.dim_order, x.device) == (y.dtype, y.dim_order, y.device)
         return same_rest and same_shape(x.shape, y.shape)

@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
     StringAttr,
-    TensorType,
     i1,
     i64,
 )
@@ -36,7 +35,6 @@ from xdsl.irdl import (
     AnyAttr,
     AttrConstraint,
     AttrSizedOperandSegments,
-    ConstraintContext,
     IRDLOperation,
     OpDef,
     OperandDef,
@@ -47,6 +45,7 @@ from xdsl.irdl import (
     ResultDef,
     VarOperandDef,
     VarResultDef,
+    VerificationContext,
 )
 from xdsl.irdl.operations import get_accessors_from_op_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -61,6 +60,7 @@ from xdsl_exir.dialects.exir import (
     NumberMeta,
     SymType,
     TensorMeta,
+    is_tensor_type,
     number_attr,
     number_category,
     number_value,
@@ -377,8 +377,8 @@ class TensorOf(AttrConstraint[Attribute]):
     """None is any."""
     numbers: bool = False
 
-    def verify(self, attr: Attribute, constraint_context: ConstraintContext) -> None:
-        if not isinstance(attr, TensorType):
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if not is_tensor_type(attr):
             if self.numbers and number_category(attr) is not None:
                 return
             raise VerifyException(f"{attr} is not a tensor")
@@ -395,7 +395,7 @@ class TensorOf(AttrConstraint[Attribute]):
 class NumberConstraint(AttrConstraint[Attribute]):
     """A number as SSA value: a Python number or a symbolic one."""
 
-    def verify(self, attr: Attribute, constraint_context: ConstraintContext) -> None:
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if number_category(attr) is None:
             raise VerifyException(f"{attr} is not a number")
 
@@ -410,7 +410,7 @@ class ConstantOf(AttrConstraint[Attribute]):
     base: str
     is_list: bool
 
-    def verify(self, attr: Attribute, constraint_context: ConstraintContext) -> None:
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         read: Any = list_from_attr if self.is_list else from_attr
         values = read(self.base, attr)
         expected = _PYTHON_TYPES.get(self.base)

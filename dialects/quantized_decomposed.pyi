@@ -22,7 +22,7 @@ class QuantizePerTensorOp(OperatorOp):
     quant_max: Attribute
     dtype: Attribute
     result: OpResult
-    def __init__(op, input: Value, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class QuantizePerTensorTensorOp(OperatorOp):
     """quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor"""
@@ -34,7 +34,7 @@ class QuantizePerTensorTensorOp(OperatorOp):
     quant_max: Attribute
     dtype: Attribute
     result: OpResult
-    def __init__(op, input: Value, scale: Value, zero_point: Value, quant_min: int, quant_max: int, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, scale: Value, zero_point: Value, quant_min: int, quant_max: int, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DequantizePerTensorOp(OperatorOp):
     """quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"""
@@ -47,7 +47,7 @@ class DequantizePerTensorOp(OperatorOp):
     dtype: Attribute
     out_dtype: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DequantizePerTensorTensorOp(OperatorOp):
     """quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"""
@@ -60,7 +60,7 @@ class DequantizePerTensorTensorOp(OperatorOp):
     dtype: Attribute
     out_dtype: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, scale: Value, zero_point: Value, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, scale: Value, zero_point: Value, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class QuantizePerChannelOp(OperatorOp):
     """quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant_min, int quant_max, ScalarType dtype) -> Tensor"""
@@ -73,7 +73,7 @@ class QuantizePerChannelOp(OperatorOp):
     quant_max: Attribute
     dtype: Attribute
     result: OpResult
-    def __init__(op, input: Value, scales: Value, zero_points: Value, axis: int, quant_min: int, quant_max: int, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, scales: Value, zero_points: Value, axis: int, quant_min: int, quant_max: int, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class DequantizePerChannelOp(OperatorOp):
     """quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"""
@@ -87,4 +87,4 @@ class DequantizePerChannelOp(OperatorOp):
     dtype: Attribute
     out_dtype: Attribute | None
     result: OpResult
-    def __init__(op, input: Value, scales: Value, zero_points: Value | None, axis: int, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+    def __init__(_op, input: Value, scales: Value, zero_points: Value | None, axis: int, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...

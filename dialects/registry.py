@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from xdsl_exir.dialects.spec import OperatorSpec, find
 from xdsl_exir.errors import SpecError
 
 F = TypeVar("F", bound=Callable[..., Any])
+G = TypeVar("G", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,15 @@ class Registry(Generic[F]):
 
     def register(
         self, *names: str, parameters: tuple[str, ...] | None = None, **options: Any
-    ) -> Callable[[F], F]:
+    ) -> Callable[[G], G]:
         """Decorator: the function serves the operators named (`aten.add.Tensor`). The last registration counts.
 
         `parameters` are the arguments it gets by name, those of its signature if not given.
         """
 
-        def decorate(function: F) -> F:
+        def decorate(function: G) -> G:
             asked = parameters_of(function)[self.leading :] if parameters is None else parameters
-            entry = Entry(function, asked, options)
+            entry = Entry(cast(F, function), asked, options)
             for name in names:
                 self._check(name, entry)
                 self._entries[name] = entry

@@ -1,7 +1,7 @@
 """Type stubs of the schema dialects, so that editors and type checkers know the operations made from the spec.
 
-    python -m xdsl_exir.dialects.stubs            # rewrites aten.pyi, edge.pyi, quantized_decomposed.pyi
-    python -m xdsl_exir.dialects.stubs --check    # exits 1 where they differ
+python -m xdsl_exir.dialects.stubs            # rewrites aten.pyi, edge.pyi, quantized_decomposed.pyi
+python -m xdsl_exir.dialects.stubs --check    # exits 1 where they differ
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MODULES: dict[str, OperatorDialect] = {
     "quantized_decomposed": quantized_decomposed.OPERATORS,
 }
 
-HEADER = '''\
+HEADER = """\
 # Made from the operator spec by `python -m xdsl_exir.dialects.stubs`. Do not edit.
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +42,7 @@ Value = SSAValue | Operation
 OPERATORS: OperatorDialect
 
 def dialect() -> Dialect: ...
-'''
+"""
 
 PYTHON_TYPES = {
     "Tensor": "Value",
@@ -78,7 +78,10 @@ def accessors(spec: OperatorSpec) -> Iterator[tuple[str, str]]:
         kind = slot.argument.type
         if slot.operand is not None:
             optional = kind.optional or not slot.is_tensor
-            yield slot.operand_name, "Sequence[SSAValue]" if kind.is_list else "SSAValue | None" if optional else "SSAValue"
+            yield (
+                slot.operand_name,
+                "Sequence[SSAValue]" if kind.is_list else "SSAValue | None" if optional else "SSAValue",
+            )
         if slot.property_name is not None:
             required = not kind.optional and not slot.is_tensor and slot.operand is None
             yield field_name(slot.property_name), "Attribute" if required else "Attribute | None"
@@ -88,7 +91,7 @@ def accessors(spec: OperatorSpec) -> Iterator[tuple[str, str]]:
 
 def class_stub(spec: OperatorSpec) -> str:
     """The stub of one operation's class."""
-    parameters, keyword_only = ["op"], False
+    parameters, keyword_only = ["_op"], False
     for slot in OperatorLayout.of(spec).slots:
         if slot.argument.keyword_only and not keyword_only:
             parameters.append("*")
@@ -113,7 +116,9 @@ def module_stub(dialect: OperatorDialect) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 where a stub is out of date")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, exit 1 where a stub is out of date"
+    )
     check = parser.parse_args().check
     stale = 0
     for name, dialect in MODULES.items():

@@ -50,10 +50,10 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.locations import text_of
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
+from xdsl_exir.locations import text_of
 from xdsl_exir.transforms.builder import Builder, flat_results
 
 DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
@@ -125,9 +125,7 @@ def _reshape_aliases(before: g.TensorMeta, after: g.TensorMeta) -> bool:
 
 def _splits_only(before: g.TensorMeta, after: g.TensorMeta) -> bool:
     """Whether the result's strides are those of a view of the operand: every stride occurs in the operand's."""
-    held = [
-        (size, stride) for size, stride in zip(before.sizes, before.strides, strict=True) if size != 1
-    ]
+    held = [(size, stride) for size, stride in zip(before.sizes, before.strides, strict=True) if size != 1]
     kept = [(size, stride) for size, stride in zip(after.sizes, after.strides, strict=True) if size != 1]
     return held == kept
 
@@ -283,7 +281,9 @@ class GraphBuilder:
             if self.mutates:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
 
-    def alias(self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None) -> None:
+    def alias(
+        self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None
+    ) -> None:
         """Makes a result a view of the argument it shares memory with, if it does."""
         schema = spec.find(node.target).schema
         if not schema.is_view:
@@ -294,7 +294,11 @@ class GraphBuilder:
             return
         base = self.values[viewed.name]
         before, after = self.graph.values[viewed.name], self.graph.values[name]
-        if not isinstance(base, Tensor) or not isinstance(before, g.TensorMeta) or not isinstance(after, g.TensorMeta):
+        if (
+            not isinstance(base, Tensor)
+            or not isinstance(before, g.TensorMeta)
+            or not isinstance(after, g.TensorMeta)
+        ):
             return
         maybe = MAYBE_ALIASES.get(node.target)
         if maybe is None or maybe(before, after):
@@ -312,7 +316,9 @@ class GraphBuilder:
         }
         results = flat_results(self.builder.call(mutation.functional, (), given))
         targets: list[Tensor] = []
-        for argument, value in zip(mutation.written, results[len(results) - len(mutation.written) :], strict=True):
+        for argument, value in zip(
+            mutation.written, results[len(results) - len(mutation.written) :], strict=True
+        ):
             ref = refs[argument]
             target = self.values[ref.name] if isinstance(ref, g.Ref) else None
             if not isinstance(target, Tensor):
@@ -391,7 +397,9 @@ def _frame_text(node: g.Node) -> str:
 
 def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
     if isinstance(error, UnsupportedError):
-        return UnsupportedError([Unsupported(i.operator, i.reason, i.location or _frame_text(node)) for i in error.items])
+        return UnsupportedError(
+            [Unsupported(i.operator, i.reason, i.location or _frame_text(node)) for i in error.items]
+        )
     at = _frame_text(node)
     return LoadError(f"{source}: node {node.name} ({node.target}{f', {at}' if at else ''}): {error}")
 
@@ -402,7 +410,11 @@ def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
 def _batch_norm(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
     """aten.batch_norm in training updates its running statistics, though its schema does not say so."""
     refs = {item.name: item.value for item in node.inputs}
-    statistics = [build.values[ref.name] for ref in (refs["running_mean"], refs["running_var"]) if isinstance(ref, g.Ref)]
+    statistics = [
+        build.values[ref.name]
+        for ref in (refs["running_mean"], refs["running_var"])
+        if isinstance(ref, g.Ref)
+    ]
     if not bound["training"] or len(statistics) != 2:
         return False
     names = ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps")
@@ -418,7 +430,9 @@ def _batch_norm(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> boo
     return True
 
 
-IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {"aten.batch_norm": _batch_norm}
+IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
+    "aten.batch_norm": _batch_norm
+}
 """Operators that write to arguments which their schema does not mark; the function says whether it took the node."""
 
 
@@ -449,7 +463,9 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     for spec_, value in zip(program.outputs, outputs, strict=True):
         if isinstance(value, SSAValue):
             values.append(value)
-            res_attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(OutputKind(spec_.kind), spec_.target or ""))))
+            res_attrs.append(
+                _attrs(OUTPUT, OutputAttr(OutputSpec(OutputKind(spec_.kind), spec_.target or "")))
+            )
     block.add_op(ReturnOp(*values))
     function = FuncOp(
         name,
@@ -468,7 +484,9 @@ def _attrs(name: str, attr: Attribute) -> DictionaryAttr:
     return DictionaryAttr({name: attr})
 
 
-def _mutated_inputs(build: GraphBuilder, program: g.ExportedGraph) -> tuple[list[SSAValue], list[DictionaryAttr]]:
+def _mutated_inputs(
+    build: GraphBuilder, program: g.ExportedGraph
+) -> tuple[list[SSAValue], list[DictionaryAttr]]:
     """Results for the inputs that the graph wrote to."""
     values: list[SSAValue] = []
     attrs: list[DictionaryAttr] = []

@@ -110,14 +110,18 @@ def invert(builder: Builder, step: Step, base: SSAValue, value: SSAValue) -> SSA
 
 @inverse("aten.alias", "aten.detach", "aten.lift_fresh", "aten.contiguous", "aten.to.dtype", "aten.to.device",
          "aten.to.dtype_layout", "aten.to.other", "aten.type_as")  # fmt: skip
-def _same(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _same(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return value
 
 
 @inverse("aten.view", "aten._unsafe_view", "aten.reshape", "aten.flatten.using_ints", "aten.unflatten.int",
          "aten.view_as", "aten.reshape_as", "aten.unsqueeze", "aten.squeeze", "aten.squeeze.dim",
          "aten.squeeze.dims", "aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")  # fmt: skip
-def _reshape(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _reshape(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.view(value, aten_sizes(aten, base))
 
 
@@ -130,30 +134,40 @@ def aten_sizes(aten: Namespace, value: SSAValue) -> list[Any]:
 
 
 @inverse("aten.transpose.int")
-def _transpose(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _transpose(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.transpose.int(value, args["dim0"], args["dim1"])
 
 
 @inverse("aten.t", "aten.numpy_T", "aten.mT")
-def _t(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _t(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     rank = meta(value).ndim
     order = list(range(rank))
     return aten.permute(value, order[:-2] + order[-2:][::-1] if rank == 2 else order[::-1])
 
 
 @inverse("aten.permute")
-def _permute(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _permute(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     dims = [dim % len(args["dims"]) for dim in args["dims"]]
     return aten.permute(value, [dims.index(dim) for dim in range(len(dims))])
 
 
 @inverse("aten.slice.Tensor")
-def _slice(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _slice(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.slice_scatter(base, value, args["dim"], args["start"], args["end"], args["step"])
 
 
 @inverse("aten.narrow")
-def _narrow(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _narrow(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     start, length = args["start"], args["length"]
     if not (isinstance(start, int) and isinstance(length, int)):
         raise UnsupportedError([Unsupported("aten.narrow", "a write through a view of computed bounds")])
@@ -161,27 +175,43 @@ def _narrow(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int
 
 
 @inverse("aten.select.int")
-def _select(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _select(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.select_scatter(base, value, args["dim"], args["index"])
 
 
 @inverse("aten.unbind.int")
-def _unbind(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _unbind(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.select_scatter(base, value, args["dim"], index)
 
 
 @inverse("aten.diagonal")
-def _diagonal(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _diagonal(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.diagonal_scatter(base, value, args["offset"], args["dim1"], args["dim2"])
 
 
 @inverse("aten.as_strided")
-def _as_strided(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+def _as_strided(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     return aten.as_strided_scatter(base, value, args["size"], args["stride"], args["storage_offset"])
 
 
-@inverse("aten.split.Tensor", "aten.split_with_sizes", "aten.split.sizes", "aten.chunk", "aten.tensor_split.sections")
-def _split(aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue) -> SSAValue:
+@inverse(
+    "aten.split.Tensor",
+    "aten.split_with_sizes",
+    "aten.split.sizes",
+    "aten.chunk",
+    "aten.tensor_split.sections",
+)
+def _split(
+    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
+) -> SSAValue:
     dim = args["dim"] % meta(base).ndim
     assert index is not None
     size, length = meta(base).shape[dim], meta(value).shape[dim]

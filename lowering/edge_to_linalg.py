@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
-from xdsl_exir.dialects.exir import ConstantOp, ShapeAttr, TensorMeta, tensor_meta
+from xdsl_exir.dialects.exir import ConstantOp, ShapeAttr, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
@@ -36,10 +36,10 @@ def obstacle(op: Operation) -> str | None:
     elif not isinstance(op, ConstantOp | ReturnOp | FuncOp | ModuleOp):
         return "no lowering"
     for value in (*op.operands, *op.results):
-        if not isinstance(value.type, TensorType):
+        if not is_tensor_type(value.type):
             return f"a value of type {value.type}"
         dtype = BY_MLIR_TYPE[value.type.element_type]
-        if dtype.category is Category.COMPLEX or dtype.bits == 8 and dtype.category is Category.FLOAT:
+        if dtype.category is Category.COMPLEX or (dtype.bits == 8 and dtype.category is Category.FLOAT):
             return f"dtype {dtype}"
         if isinstance(value.type.encoding, ShapeAttr) and value.type.encoding.data.sizes is not None:
             return "symbolic sizes"
@@ -113,7 +113,7 @@ class FunctionLowering:
 
 def meta_of(value: SSAValue) -> TensorMeta:
     """Shape and dtype of a tensor of the edge program."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     return tensor_meta(value.type)
 
 

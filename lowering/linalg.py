@@ -124,7 +124,9 @@ class LinalgBuilder:
         dtype it computes in, and gives the result's new element."""
         block = Block(arg_types=[storage_type(t.dtype) for t, _ in inputs] + [storage_type(init.dtype)])
         with ImplicitBuilder(block):
-            args = [load(arg, t.dtype) for arg, t in zip(block.args, [t for t, _ in inputs] + [init], strict=True)]
+            args = [
+                load(arg, t.dtype) for arg, t in zip(block.args, [t for t, _ in inputs] + [init], strict=True)
+            ]
             result = s.cast(body(*args), compute_dtype(init.dtype))
             linalg.YieldOp(store(result, init.dtype))
         op = linalg.GenericOp(
@@ -145,7 +147,11 @@ class LinalgBuilder:
         maps = [(t, broadcast_map(t.shape, shape)) for t in inputs]
         init = Tensor(self.empty(shape, dtype), shape, dtype)
         return self.generic(
-            maps, init, AffineMap.identity(len(shape)), ["parallel"] * len(shape), lambda *args: body(*args[:-1])
+            maps,
+            init,
+            AffineMap.identity(len(shape)),
+            ["parallel"] * len(shape),
+            lambda *args: body(*args[:-1]),
         )
 
     def indexed(self, body: Callable[..., Scalar], shape: Shape, dtype: DType) -> Tensor:
@@ -171,7 +177,9 @@ class LinalgBuilder:
         kept = tuple(size for dim, size in enumerate(input.shape) if dim not in over)
         init = self.fill(initial, kept, accumulator)
         indices = dims(input.ndim)
-        output_map = AffineMap(input.ndim, 0, tuple(indices[dim] for dim in range(input.ndim) if dim not in over))
+        output_map = AffineMap(
+            input.ndim, 0, tuple(indices[dim] for dim in range(input.ndim) if dim not in over)
+        )
         iterators = ["reduction" if dim in over else "parallel" for dim in range(input.ndim)]
         reduced = self.generic(
             [(input, AffineMap.identity(input.ndim))],
@@ -218,7 +226,9 @@ class LinalgBuilder:
             return input
         shape = tuple(input.shape[dim] for dim in order)
         indices = dims(input.ndim)
-        input_map = AffineMap(input.ndim, 0, tuple(indices[list(order).index(dim)] for dim in range(input.ndim)))
+        input_map = AffineMap(
+            input.ndim, 0, tuple(indices[list(order).index(dim)] for dim in range(input.ndim))
+        )
         init = Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         return self.copy(input, input_map, init)
 
@@ -236,20 +246,26 @@ class LinalgBuilder:
             [(input, input_map)], init, AffineMap.identity(rank), ["parallel"] * rank, lambda x, _: x
         )
 
-    def slice(self, input: Tensor, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> Tensor:
+    def slice(
+        self, input: Tensor, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
+    ) -> Tensor:
         """A rectangular part."""
         shape = tuple(sizes)
         op = tensor.ExtractSliceOp.from_static_parameters(input.value, list(offsets), shape, list(strides))
         return Tensor(self.add(op), shape, input.dtype)
 
-    def insert(self, part: Tensor, into: Tensor, offsets: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:
+    def insert(
+        self, part: Tensor, into: Tensor, offsets: Sequence[int], strides: Sequence[int] | None = None
+    ) -> Tensor:
         """`into` with a rectangular part replaced."""
         op = tensor.InsertSliceOp.from_static_parameters(
             part.value, into.value, list(offsets), part.shape, list(strides or [1] * part.ndim)
         )
         return Tensor(self.add(op), into.shape, into.dtype)
 
-    def pad(self, input: Tensor, low: Sequence[int], high: Sequence[int], value: bool | int | float) -> Tensor:
+    def pad(
+        self, input: Tensor, low: Sequence[int], high: Sequence[int], value: bool | int | float
+    ) -> Tensor:
         """The input with a border of one number; borders are not negative."""
         if not any(low) and not any(high):
             return input

@@ -38,7 +38,9 @@ def pointwise(*names: str) -> Callable[[F], F]:
     return decorate
 
 
-def elementwise(b: LinalgBuilder, body: Callable[..., Scalar], arguments: dict[str, Any], out: TensorMeta) -> Tensor:
+def elementwise(
+    b: LinalgBuilder, body: Callable[..., Scalar], arguments: dict[str, Any], out: TensorMeta
+) -> Tensor:
     """Maps `body` over the elements of the arguments that are tensors."""
     tensors = {name: value for name, value in arguments.items() if isinstance(value, Tensor)}
 
@@ -77,7 +79,10 @@ def mul(self: Scalar, other: Scalar) -> Scalar:
 def div(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     compute = compute_dtype(out[0].dtype)
     return b.elementwise(
-        lambda x, y: s.cast(x, compute) / s.cast(y, compute), [self, other], static_shape(out[0]), out[0].dtype
+        lambda x, y: s.cast(x, compute) / s.cast(y, compute),
+        [self, other],
+        static_shape(out[0]),
+        out[0].dtype,
     )
 
 
@@ -135,7 +140,11 @@ def integer_power(base: Scalar, exponent: Scalar) -> Scalar:
         result = s.select(odd, result * power, result)
         power, rest = power * power, rest / 2
     odd = (exponent & 1).differs(0)
-    of_negative = s.select(base.equals(1), 1, s.select(base.equals(-1), s.select(odd, s.constant(-1, base.dtype), 1), s.constant(0, base.dtype)))
+    of_negative = s.select(
+        base.equals(1),
+        1,
+        s.select(base.equals(-1), s.select(odd, s.constant(-1, base.dtype), 1), s.constant(0, base.dtype)),
+    )
     return s.select(exponent < 0, of_negative, result)
 
 

@@ -193,7 +193,9 @@ def compare(predicate: str) -> Callable[[Scalar, Scalar], Scalar]:
     def comparison(a: Scalar, b: Scalar) -> Scalar:
         if is_float(a):
             return _of(arith.CmpfOp(a.value, b.value, _FLOAT_PREDICATES[predicate]), dt.Bool)
-        signed = "" if predicate in ("eq", "ne") else "u" if is_unsigned(a.dtype) or a.dtype is dt.Bool else "s"
+        signed = (
+            "" if predicate in ("eq", "ne") else "u" if is_unsigned(a.dtype) or a.dtype is dt.Bool else "s"
+        )
         return _of(arith.CmpiOp(a.value, b.value, signed + predicate), dt.Bool)
 
     return comparison
@@ -317,7 +319,11 @@ def cast(x: Scalar, dtype: DType) -> Scalar:
         raise ExirError("complex numbers are not lowered")
     if target is Category.BOOL:
         return x.differs(0)
-    return _of(_conversion(x, dtype), dtype) if register_type(x.dtype) != register_type(dtype) else Scalar(x.value, dtype)
+    return (
+        _of(_conversion(x, dtype), dtype)
+        if register_type(x.dtype) != register_type(dtype)
+        else Scalar(x.value, dtype)
+    )
 
 
 def _conversion(x: Scalar, dtype: DType) -> Operation:
@@ -325,7 +331,9 @@ def _conversion(x: Scalar, dtype: DType) -> Operation:
     unsigned = is_unsigned(x.dtype) or x.dtype is dt.Bool
     if is_float(x):
         if dtype.category is Category.INT:
-            return (arith.FPToUIOp if is_unsigned(dtype) and dtype.bits > 8 else arith.FPToSIOp)(x.value, type)
+            return (arith.FPToUIOp if is_unsigned(dtype) and dtype.bits > 8 else arith.FPToSIOp)(
+                x.value, type
+            )
         if x.dtype.bits == dtype.bits:  # float16 and bfloat16 meet in float32
             return _conversion(_of(_conversion(x, dt.Float), dt.Float), dtype)
         return (arith.ExtFOp if dtype.bits > x.dtype.bits else arith.TruncFOp)(x.value, type)
@@ -339,5 +347,3 @@ def _conversion(x: Scalar, dtype: DType) -> Operation:
 def register_bits(dtype: DType) -> int:
     """Bits of a number inside a body: a Bool has one."""
     return 1 if dtype is dt.Bool else dtype.bits
-
-

@@ -52,7 +52,10 @@ BUFFERIZE = (
         "function-boundary-type-conversion=identity-layout-map buffer-alignment=64}",
         "tensors to memrefs with contiguous arguments, so that a caller needs pointers only",
     ),
-    Pass("buffer-results-to-out-params{hoist-static-allocs=1 modify-public-functions=1}", "the caller owns results"),
+    Pass(
+        "buffer-results-to-out-params{hoist-static-allocs=1 modify-public-functions=1}",
+        "the caller owns results",
+    ),
     Pass("canonicalize", "drops copies onto themselves"),
     Pass("buffer-deallocation-pipeline", "frees what was allocated"),
     Pass("convert-bufferization-to-memref", "clones become allocations and copies"),
@@ -63,7 +66,9 @@ TO_LLVM = (
     Pass("canonicalize", "folds constant indices"),
     Pass("convert-linalg-to-loops", "what no schedule took: plain loops"),
     Pass("convert-scf-to-openmp", "scf.parallel to a team of threads with a static schedule"),
-    Pass("canonicalize", "drops the memref.alloca_scope around a parallel body, which may have one block only"),
+    Pass(
+        "canonicalize", "drops the memref.alloca_scope around a parallel body, which may have one block only"
+    ),
     Pass("fold-memref-alias-ops", "loads and stores address the buffer under a view"),
     Pass("expand-strided-metadata", "views to arithmetic on offsets and strides"),
     Pass("lower-affine", "the affine maps that the two before leave"),
@@ -119,15 +124,16 @@ def to_llvm_ir(text: str, passes: Sequence[Pass] = TO_LLVM) -> str:
 
 @functools.cache
 def _llvm() -> Any:
-    """llvmlite's binding, set up for this processor. -pre-RA-sched is worth 1-2 % on convolutions (FACTS.md)."""
+    """llvmlite's binding, set up for this processor."""
     try:
         import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs, reportMissingImports]
     except ImportError as error:
-        raise ToolchainError("native code needs llvmlite; install it with: pip install llvmlite==0.50.0") from error
+        raise ToolchainError(
+            "native code needs llvmlite; install it with: pip install llvmlite==0.50.0"
+        ) from error
     binding: Any = llvm
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    binding.set_option("", "-pre-RA-sched=list-burr")
     return binding
 
 
@@ -170,6 +176,8 @@ def emit_object(llvm_ir: str) -> bytes:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
+    # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
+    options.loop_unrolling = False
     options.loop_vectorization = options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
@@ -261,7 +269,9 @@ def link_shared(objects: Iterable[Path], out: Path, libraries: Sequence[str] = (
     """Links object files into a shared library with the system's C compiler, every symbol resolved."""
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if compiler is None:
-        raise ToolchainError("a shared library needs a C compiler to link it; install one with: apt-get install gcc")
+        raise ToolchainError(
+            "a shared library needs a C compiler to link it; install one with: apt-get install gcc"
+        )
     _run([compiler, "-shared", "-o", str(out), *map(str, objects), "-Wl,--no-undefined", *libraries], "")
 
 

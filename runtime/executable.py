@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -20,6 +19,7 @@ from xdsl_exir.dialects.exir import (
     OutputAttr,
     OutputKind,
     OutputSpec,
+    is_tensor_type,
     tensor_meta,
 )
 from xdsl_exir.dialects.expr import Expr
@@ -117,7 +117,9 @@ class Method:
         convention = self.convention
         if convention is None:
             if kwargs:
-                raise InputError("this program's calling convention is not known; give flat inputs by position")
+                raise InputError(
+                    "this program's calling convention is not known; give flat inputs by position"
+                )
             return self.flat(args)
         leaves = pytree.flatten_call(args, kwargs, convention.in_spec, convention.arg_names)
         inputs: list[Any] = []
@@ -184,7 +186,7 @@ def check_input(name: str, value: Any, type: Attribute, symbols: dict[str, int])
     Raises `InputError` for another dtype, rank or size than the method was exported with.
     """
     what = f"input '{name}'" if name else "input"
-    if not isinstance(type, TensorType):
+    if not is_tensor_type(type):
         if not isinstance(value, bool | int | float):
             raise InputError(f"{what} is {value!r}, expected a number")
         return value

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -34,6 +34,7 @@ from xdsl_exir.dialects.exir import (
     SymBoolType,
     SymFloatType,
     SymIntType,
+    is_tensor_type,
     number_category,
     number_type,
     tensor_meta,
@@ -141,7 +142,7 @@ def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def return_dtypes(op: OperatorOp) -> tuple[DType, ...]:
     """Dtypes of an operation's tensor results."""
-    return tuple(tensor_meta(type).dtype for type in op.result_types if isinstance(type, TensorType))
+    return tuple(tensor_meta(type).dtype for type in op.result_types if is_tensor_type(type))
 
 
 def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator) -> PythonValues:
@@ -169,7 +170,7 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
 
 def conform(value: Any, type: Attribute, name: str) -> Any:
     """A kernel's result as the IR types it. Raises `ExirError` where the kernel contradicts the type's shape."""
-    if not isinstance(type, TensorType):
+    if not is_tensor_type(type):
         return value.item() if isinstance(value, np.ndarray | np.generic) else value
     meta = tensor_meta(type)
     array = to_dtype(np.asarray(value), meta.dtype.numpy)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.printer import Printer
 
-from xdsl_exir.dialects.exir import TensorMeta, tensor_meta
+from xdsl_exir.dialects.exir import TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg
 from xdsl_exir.lowering.linalg import static_shape
 from xdsl_exir.lowering.toolchain import BUFFERIZE, TO_LLVM, describe, load
@@ -60,12 +60,10 @@ class NativeEngine:
         self.functions: dict[str, NativeFunction] = {}
         for function in module.ops:
             assert isinstance(function, FuncOp)
-            results = [tensor_meta(t) for t in function.function_type.outputs.data if isinstance(t, TensorType)]
+            results = [tensor_meta(t) for t in function.function_type.outputs.data if is_tensor_type(t)]
             name = function.sym_name.data
             self.functions[name] = NativeFunction(self.library.address(name), tuple(results))
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""
         return self.functions[method](values)
-
-

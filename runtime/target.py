@@ -12,11 +12,11 @@ from typing import IO, Any
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import InputKind, TensorMeta, tensor_meta
+from xdsl_exir.dialects.exir import InputKind, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
@@ -61,7 +61,7 @@ class RunTarget(Target):
         for spec, type in zip(method.inputs, method.types, strict=True):
             if spec.kind is not InputKind.USER_INPUT:
                 raise ExirError(f"exir-run: {spec.kind.value} '{spec.target}' has no data in MLIR text")
-            if not isinstance(type, TensorType):
+            if not is_tensor_type(type):
                 raise ExirError(f"exir-run: makes up no input of type {type}")
             values.append(make_input(tensor_meta(type), FILLS[self.inputs]))
         for value in method.flat(values):

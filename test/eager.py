@@ -21,7 +21,15 @@ SYMBOL = 2
 """What every symbol is."""
 
 NAMED = {"Device": torch.device, "Layout": torch.layout, "MemoryFormat": torch.memory_format}
-REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, ZeroDivisionError, OverflowError)
+REFUSALS = (
+    RuntimeError,
+    TypeError,
+    ValueError,
+    IndexError,
+    NotImplementedError,
+    ZeroDivisionError,
+    OverflowError,
+)
 
 
 def torch_dtype(dtype: DType) -> torch.dtype:
@@ -63,9 +71,7 @@ def call(op: OperatorOp, integer: int = 0) -> list[Any]:
     """The results of PyTorch's operator. Raises one of `REFUSALS` where it takes no such arguments."""
     arguments = op.arguments(lambda value: value_of(SSAValue.get(value).type, integer))
     schema = op.SPEC.schema
-    given = {
-        name: torch_value(schema.argument(name).type.base, value) for name, value in arguments.items()
-    }
+    given = {name: torch_value(schema.argument(name).type.base, value) for name, value in arguments.items()}
     args = [given[a.name] for a in schema.arguments if a.name in given and not a.keyword_only]
     kwargs = {a.name: given[a.name] for a in schema.arguments if a.name in given and a.keyword_only}
     with warnings.catch_warnings():

@@ -140,7 +140,9 @@ def count_mutants(op: OperatorOp) -> Iterator[Mutant]:
             changed = [*sizes]
             changed[index] += change
             attr = DenseArrayBase.from_list(i32, changed)
-            yield Mutant(f"segment {kind}", str(changed), rebuilt(op, properties=op.properties | {SEGMENTS: attr}))
+            yield Mutant(
+                f"segment {kind}", str(changed), rebuilt(op, properties=op.properties | {SEGMENTS: attr})
+            )
 
 
 # --- properties ----------------------------------------------------------------------------------------------
@@ -166,7 +168,9 @@ def property_mutants(op: OperatorOp) -> Iterator[Mutant]:
             yield Mutant("property dropped", name, rebuilt(op, properties=rest))
         for wrong in WRONG:
             if type(wrong) is not type(attr) or getattr(wrong, "type", None) != getattr(attr, "type", None):
-                yield Mutant("property kind", f"{name} = {wrong}", rebuilt(op, properties=held | {name: wrong}))
+                yield Mutant(
+                    "property kind", f"{name} = {wrong}", rebuilt(op, properties=held | {name: wrong})
+                )
         if name != SEGMENTS:
             for kind, value in other_values(name, attr):
                 yield Mutant(kind, f"{name} = {value}", rebuilt(op, properties=held | {name: value}))

@@ -20,7 +20,9 @@ MODELS = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")
 CLEAN_UP = "canonicalize,cse,dce"
 
 # PyTorch's own warnings while it exports; nothing of ours warns.
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning"
+)
 
 
 def load_script(name: str) -> Any:

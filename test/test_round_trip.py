@@ -133,7 +133,12 @@ def everything() -> ModuleOp:
 
 
 def _through_mlir_opt(module: ModuleOp) -> ModuleOp:
-    arguments = [MLIR_OPT, "--allow-unregistered-dialect", "--mlir-print-op-generic", "--mlir-print-local-scope"]
+    arguments = [
+        MLIR_OPT,
+        "--allow-unregistered-dialect",
+        "--mlir-print-op-generic",
+        "--mlir-print-local-scope",
+    ]
     run = subprocess.run(arguments, input=text(module, generic=True), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return nameless(parse(run.stdout))
@@ -142,7 +147,10 @@ def _through_mlir_opt(module: ModuleOp) -> ModuleOp:
 def nameless(module: ModuleOp) -> ModuleOp:
     """A module without names of values, which MLIR does not keep."""
     for op in module.walk():
-        for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
+        for value in (
+            *op.results,
+            *(arg for region in op.regions for block in region.blocks for arg in block.args),
+        ):
             value.name_hint = None
     return module
 
@@ -202,14 +210,19 @@ def test_numbers(value: complex) -> None:
     if symbolic is not None:
         numbers.append(NumberOp(value, symbolic=True))
     dtype = dt.ComplexDouble if isinstance(value, complex) else dt.Double
-    literals = [ConstantOp(value, tensor_type((2, 2), dtype)), ConstantOp([value] * 3, tensor_type((3,), dtype))]
+    literals = [
+        ConstantOp(value, tensor_type((2, 2), dtype)),
+        ConstantOp([value] * 3, tensor_type((3,), dtype)),
+    ]
     check(module_of(*numbers, *literals))
     for generic in (False, True):
         back = parse(text(module, generic))
         [held] = [op for op in back.walk() if op.name == "aten.full"]
         assert exact(held.arguments()["fill_value"]) == exact(value)  # pyright: ignore
         back = parse(text(module_of(*[op.clone() for op in (*numbers, *literals)]), generic))
-        assert [exact(op.number) for op in back.walk() if isinstance(op, NumberOp)] == [exact(value)] * len(numbers)
+        assert [exact(op.number) for op in back.walk() if isinstance(op, NumberOp)] == [exact(value)] * len(
+            numbers
+        )
         for op in back.walk():
             if isinstance(op, ConstantOp):
                 assert {exact(item) for item in op.values} == {exact(value)}
@@ -217,13 +230,24 @@ def test_numbers(value: complex) -> None:
 
 def test_numbers_text_is_mlirs() -> None:
     """Floats look like floats, so that MLIR's lexer and Python's reading agree."""
-    printed = text(module_of(*[NumberOp(value) for value in (1.0, 1e22, 1e-7, math.inf, -math.inf, True, 1j)]))
+    printed = text(
+        module_of(*[NumberOp(value) for value in (1.0, 1e22, 1e-7, math.inf, -math.inf, True, 1j)])
+    )
     for line in ("1.0 : f64", "1.0e+22 : f64", "1.0e-07 : f64", "inf : f64", "-inf : f64", "true : i1"):
         assert f"exir.number {line}" in printed
     assert "exir.number (0.0, 1.0) : complex<f64>" in printed
 
 
-STRINGS = ["", "plain", 'say "hi"', "back\\slash", "new\nline\ttab", "ünïcödé ∑ 漢", "a, b = [c] : >", "\x00\x01"]
+STRINGS = [
+    "",
+    "plain",
+    'say "hi"',
+    "back\\slash",
+    "new\nline\ttab",
+    "ünïcödé ∑ 漢",
+    "a, b = [c] : >",
+    "\x00\x01",
+]
 
 
 @pytest.mark.parametrize("value", STRINGS, ids=repr)
@@ -279,7 +303,10 @@ ATTRIBUTES: list[Attribute] = [
     *(OutputAttr(OutputSpec(kind, target)) for kind in OutputKind for target in ("", "a.b")),
     OriginAttr(Origin("linear_3", "aten.linear", "layers.0.ff")),
     OriginAttr(Origin("", "", "")),
-    *(RangeAttr(bounds) for bounds in ((2, 1024), (0, None), (None, None), (None, -3), (-5, 0), (0, 2**63 - 2))),
+    *(
+        RangeAttr(bounds)
+        for bounds in ((2, 1024), (0, None), (None, None), (None, -3), (-5, 0), (0, 2**63 - 2))
+    ),
 ]
 
 
@@ -288,7 +315,10 @@ def exir_module() -> ModuleOp:
     values = AnyOp(result_types=[*TENSOR_TYPES, *SYMBOLIC_TYPES])
     values.attributes["all"] = ArrayAttr(ATTRIBUTES)
     values.attributes["named"] = DictionaryAttr({"s0": RangeAttr((2, None))})
-    s0, s1 = AnyOp(result_types=[SymIntType(Expr.parse("s0"))]), AnyOp(result_types=[SymIntType(Expr.parse("s1"))])
+    s0, s1 = (
+        AnyOp(result_types=[SymIntType(Expr.parse("s0"))]),
+        AnyOp(result_types=[SymIntType(Expr.parse("s1"))]),
+    )
     yes = AnyOp(result_types=[SymBoolType(Expr.parse("gt(s0, 4)"))])
     real = AnyOp(result_types=[SymFloatType(Expr.parse("truediv(s0, 3)"))])
     operands = {"exir.sym_and": [yes, yes], "exir.sym_or": [yes, yes], "exir.sym_not": [yes]}

@@ -139,23 +139,17 @@ def test_samples_are_valid_in_pytorch() -> None:
 
 
 def refuses(text: str, message: str) -> None:
-    """Asserts that operations on the values of the header below do not verify."""
+    """Asserts that operations on the arguments of `parsed` do not verify."""
     with pytest.raises(VerifyException, match=message):
         parsed(text).verify()
 
 
-HEADER = """
-^bb0(%x: tensor<?x3xf32, #exir.shape<[s0, 3]>>, %y: tensor<?x3xf32, #exir.shape<[s0 + 1, 3]>>,
-     %z: tensor<?x3xf32, #exir.shape<[s1, 3]>>, %c: tensor<2x3xf32>, %n: !exir.symint<s0>, %t: !exir.symbool<gt(s0, 1)>):
-"""
+X, Y, Z = (f"tensor<?x3xf32, #exir.shape<[{size}, 3]>>" for size in ("s0", "s0 + 1", "s1"))
 
 
 def parsed(text: str) -> ModuleOp:
-    body = f'"func.func"() ({{{HEADER}{text}\nfunc.return}}) {{sym_name = "f", function_type = () -> ()}} : () -> ()'
-    return Parser(context().clone(), body).parse_module()
-
-
-X, Y, Z = (f"tensor<?x3xf32, #exir.shape<[{size}, 3]>>" for size in ("s0", "s0 + 1", "s1"))
+    arguments = f"%x: {X}, %y: {Y}, %z: {Z}, %c: tensor<2x3xf32>, %n: !exir.symint<s0>"
+    return Parser(context().clone(), f"func.func @f({arguments}) {{\n{text}\nfunc.return\n}}").parse_module()
 
 
 @pytest.mark.parametrize(
@@ -213,17 +207,25 @@ def test_undecided_sizes_are_left_to_the_run(text: str) -> None:
         ("%0 = exir.constant 1 : tensor<3xindex>", "not the type of a PyTorch dtype"),
         (f"%0 = exir.refine %x : {X} -> tensor<?x3xf64, #exir.shape<[s0, 3]>>", "only names of sizes"),
         (f"%0 = exir.refine %x : {X} -> tensor<?xf32, #exir.shape<[s0]>>", "only names of sizes"),
-        (f"%0 = exir.refine %x : {X} -> tensor<?x4xf32, #exir.shape<[u0, 4]>>", "provably|differ|only names"),
+        (f"%0 = exir.refine %x : {X} -> tensor<?x4xf32, #exir.shape<[u0, 4]>>", "3 is never 4"),
+        (f"%0 = exir.refine %x : {X} -> {Y}", "s0 is never s0 \\+ 1"),
         (f"%0 = exir.refine %x : {X} -> !exir.symint<s0>", "cannot refine"),
+        ("%0 = exir.refine %n : !exir.symint<s0> -> !exir.symint<s0 - 1>", "s0 is never s0 - 1"),
         ("%0 = exir.refine %n : !exir.symint<s0> -> !exir.symfloat<to_float(s0)>", "cannot refine"),
         ("%0 = exir.refine %n : !exir.symint<s0> -> i64", "cannot refine"),
         ("%0 = exir.sym_add %n, %n : (!exir.symint<s0>, !exir.symint<s0>) -> !exir.symint<s0>", "result is"),
-        ("%0 = exir.sym_add %n, %n : (!exir.symint<s0>, !exir.symint<s0>) -> !exir.symfloat<to_float(s0)>", "result is"),
+        (
+            "%0 = exir.sym_add %n, %n : (!exir.symint<s0>, !exir.symint<s0>) -> !exir.symfloat<to_float(s0)>",
+            "result is",
+        ),
         ("%0 = exir.sym_add %n : (!exir.symint<s0>) -> !exir.symint<s0>", "2 operands expected"),
-        ("%0 = exir.sym_neg %n, %n : (!exir.symint<s0>, !exir.symint<s0>) -> !exir.symint<-s0>", "1 operands expected"),
-        ("%0 = exir.sym_not %n : (!exir.symint<s0>) -> !exir.symbool<gt(s0, 1)>", ""),
-        (f"%0 = exir.sym_neg %x : ({X}) -> !exir.symint<-s0>", ""),
-        ('%0 = "exir.sym_neg"(%n) : (!exir.symint<s0>) -> i64', ""),
+        (
+            "%0 = exir.sym_neg %n, %n : (!exir.symint<s0>, !exir.symint<s0>) -> !exir.symint<-s0>",
+            "1 operands expected",
+        ),
+        ("%0 = exir.sym_not %n : (!exir.symint<s0>) -> !exir.symbool<gt(s0, 1)>", "expects a condition"),
+        (f"%0 = exir.sym_neg %x : ({X}) -> !exir.symint<-s0>", "SymType|exir.sym"),
+        ('%0 = "exir.sym_neg"(%n) : (!exir.symint<s0>) -> i64', "SymType|exir.sym"),
     ],
 )
 def test_exir(text: str, message: str) -> None:
@@ -265,7 +267,7 @@ func.func @f(%x: {F32}) -> {F32} {{ func.return %x : {F32} }}
 func.func @g(%y: {F32}) -> {F32} {{ func.return %y : {F32} }}""")
     f_, g_ = two.ops
     g_.regions[0].block.last_op.operands[0] = f_.regions[0].block.args[0]  # pyright: ignore
-    [violation] = violations_of(two, "aten")
+    violation = violations_of(two, "aten")[-1]
     assert violation.message == "operand 0 is used where it is not defined"
 
 

@@ -39,9 +39,14 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments that say which program, at which stage."""
     parser.add_argument("program", type=Path, help="a .pt2 archive, or MLIR text (.mlir)")
     parser.add_argument(
-        "--stage", choices=STAGES, default="imported", help="take the program to this stage (default: %(default)s)"
+        "--stage",
+        choices=STAGES,
+        default="imported",
+        help="take the program to this stage (default: %(default)s)",
     )
-    parser.add_argument("-p", "--passes", metavar="PIPELINE", help="then apply these passes, as xdsl-opt -p does")
+    parser.add_argument(
+        "-p", "--passes", metavar="PIPELINE", help="then apply these passes, as xdsl-opt -p does"
+    )
 
 
 def read_program(args: argparse.Namespace) -> Program:

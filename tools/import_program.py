@@ -17,7 +17,9 @@ def add_parser(subparsers: Any) -> None:
     )
     add_program_arguments(parser)
     parser.add_argument("-o", "--output", type=Path, help="file to write (default: standard output)")
-    parser.add_argument("--generic", action="store_true", help="print MLIR's generic form, which other tools read")
+    parser.add_argument(
+        "--generic", action="store_true", help="print MLIR's generic form, which other tools read"
+    )
     parser.add_argument("--print-debuginfo", action="store_true", help="print source locations")
     parser.set_defaults(function=run)
 

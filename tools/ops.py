@@ -16,7 +16,9 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "ops", help="browse the operators", description=__doc__
     )
-    parser.add_argument("patterns", nargs="*", help="names or patterns (aten.add.*); one name shows all about it")
+    parser.add_argument(
+        "patterns", nargs="*", help="names or patterns (aten.add.*); one name shows all about it"
+    )
     parser.add_argument("--family", choices=FAMILIES, help="only operators of this family")
     parser.add_argument("--tag", help="only operators with this tag (core, composite, view, ...)")
     parser.set_defaults(function=run)
@@ -70,5 +72,8 @@ def show(spec: OperatorSpec) -> None:
         print(f"{stage}: {'yes' if has else 'no'}")
     rule = spec.dtype_rule
     if rule is not None:
-        print(f"dtype rule: {rule.rule or 'rows of its own'}" + (f", promotes {', '.join(rule.promotes)}" if rule.promotes else ""))
+        print(
+            f"dtype rule: {rule.rule or 'rows of its own'}"
+            + (f", promotes {', '.join(rule.promotes)}" if rule.promotes else "")
+        )
         print(dump(rule.to_yaml()), end="")

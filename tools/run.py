@@ -18,7 +18,12 @@ def add_parser(subparsers: Any) -> None:
     add_program_arguments(parser)
     parser.add_argument("--method", help="method to run (default: the first)")
     parser.add_argument(
-        "--inputs", nargs="*", type=Path, default=[], metavar="FILE", help=".npy (one array) or .npz files, in order"
+        "--inputs",
+        nargs="*",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help=".npy (one array) or .npz files, in order",
     )
     parser.add_argument("-o", "--output", type=Path, help=".npz file for the outputs (out0, out1, ...)")
     parser.add_argument("--expected", nargs="*", type=Path, metavar="FILE", help="outputs to compare with")

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import NumberOp, number_category
+from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, number_category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
@@ -63,7 +63,7 @@ class EdgeRewriter:
 
     def rewrite(self, op: OperatorOp) -> None:
         """Replaces one operation of the aten dialect by what it is in edge."""
-        if isinstance(op, OperatorOp) and not op.NUMBERS:
+        if not op.NUMBERS:
             return
         name, arguments = op.SPEC.qualified_name, op.arguments()
         builder = Builder(edge.OPERATORS, op)
@@ -79,20 +79,22 @@ class EdgeRewriter:
 
     def promote(self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Arguments with promoting operands cast to the computation dtype, numbers made tensors."""
-        rule = op.SPEC.dtype_rule
+        # What an overload for numbers computes in is said by its twin for tensors, if it has one.
+        computed = edge.OPERATORS[SCALAR_TWINS.get(op.SPEC.qualified_name, op.SPEC.qualified_name)]
+        rule = computed.SPEC.dtype_rule
         names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
         twin = op.SPEC.qualified_name in SCALAR_TWINS
         layout = op.LAYOUT
         tensors = [name for name in names if layout.by_name[name].is_tensor or twin]
         explicit = dict(arguments)
         if tensors:
-            dtype = computation_dtype(type(op), arguments)
+            dtype = computation_dtype(computed, arguments)
             for name in tensors:
                 explicit[name] = self.as_tensor(builder, arguments[name], dtype)
         # A number where the operator does not promote is a tensor of the number's own dtype.
         for slot in layout.slots:
             value = explicit[slot.name]
-            if slot.is_tensor and isinstance(value, SSAValue) and not isinstance(value.type, TensorType):
+            if slot.is_tensor and isinstance(value, SSAValue) and not is_tensor_type(value.type):
                 category = number_category(value.type)
                 assert category is not None
                 explicit[slot.name] = self.as_tensor(builder, value, NUMBER_DTYPE[category])
@@ -104,7 +106,7 @@ class EdgeRewriter:
             return [self.as_tensor(builder, item, dtype) for item in value]  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(value, SSAValue):
             return builder.constant(value, dtype)
-        if isinstance(value.type, TensorType):
+        if is_tensor_type(value.type):
             if meta(value).dtype is dtype:
                 return value
             return builder.call("aten._to_copy", [value], {"dtype": dtype})

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import LocationAttr, TensorType
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xdsl_exir.dialects.dtype_rules import Operand, result_type
@@ -24,6 +24,7 @@ from xdsl_exir.dialects.exir import (
     NumberOp,
     PythonNumber,
     TensorMeta,
+    is_tensor_type,
     tensor_meta,
     tensor_type,
 )
@@ -38,7 +39,7 @@ Rule: TypeAlias = Callable[[Mapping[str, Any]], Results]
 
 def meta(value: SSAValue) -> TensorMeta:
     """Shape and dtype of a tensor value."""
-    assert isinstance(value.type, TensorType), f"{value} is not a tensor"
+    assert is_tensor_type(value.type), f"{value} is not a tensor"
     return tensor_meta(value.type)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -27,6 +27,7 @@ from xdsl_exir.dialects.exir import (
     InputKind,
     NumberOp,
     OutputAttr,
+    is_tensor_type,
     tensor_meta,
 )
 from xdsl_exir.dialects.operator import OperatorOp
@@ -111,7 +112,9 @@ class Verifier:
         elif isinstance(op, NumberOp):
             if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
                 self.report(op, "a Python number; edge has tensors in its place")
-        elif op.dialect_name() not in ("exir", "higher_order") and not isinstance(op, FuncOp | ReturnOp | CallOp):
+        elif op.dialect_name() not in ("exir", "higher_order") and not isinstance(
+            op, FuncOp | ReturnOp | CallOp
+        ):
             self.report(op, f"not an operation of the {self.stage} stage")
 
     # signatures
@@ -142,12 +145,22 @@ class Verifier:
                 continue
             target = held.get((kind, attr.data.target))
             if target is None:
-                self.report(function, f"result {index} writes to {kind.value} '{attr.data.target}', which is no argument")
+                self.report(
+                    function,
+                    f"result {index} writes to {kind.value} '{attr.data.target}', which is no argument",
+                )
             elif index < len(types) and not _same_shape_and_dtype(target, types[index]):
-                self.report(function, f"result {index} is {types[index]}, written to '{attr.data.target}' of {target}")
+                self.report(
+                    function, f"result {index} is {types[index]}, written to '{attr.data.target}' of {target}"
+                )
 
     def entries(
-        self, function: FuncOp, attrs: ArrayAttr[DictionaryAttr] | None, name: str, kind: type[AttrT], count: int
+        self,
+        function: FuncOp,
+        attrs: ArrayAttr[DictionaryAttr] | None,
+        name: str,
+        kind: type[AttrT],
+        count: int,
     ) -> Iterator[tuple[int, AttrT]]:
         """The signature attributes of arguments or results, by index: all have one, or none."""
         given = list(attrs.data) if attrs is not None else []
@@ -165,7 +178,7 @@ class Verifier:
 
 
 def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
-    if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
+    if not (is_tensor_type(a) and is_tensor_type(b)):
         return a == b
     x, y = tensor_meta(a), tensor_meta(b)
     return (x.shape, x.dtype) == (y.shape, y.dtype)
@@ -208,7 +221,7 @@ _STATE = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TE
 def _state_violations(program: Program, function: FuncOp) -> Iterator[Violation]:
     for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
         attr = attrs.data.get(INPUT)
-        if not isinstance(attr, InputAttr) or attr.data.kind not in _STATE or not isinstance(arg.type, TensorType):
+        if not isinstance(attr, InputAttr) or attr.data.kind not in _STATE or not is_tensor_type(arg.type):
             continue
         data, meta = program.state.get(attr.data.target), tensor_meta(arg.type)
         what = f"{attr.data.kind.value} '{attr.data.target}'"

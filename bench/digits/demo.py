@@ -34,7 +34,11 @@ def show_stage(title: str, program: xdsl_exir.Program, lines: int = 6) -> None:
     """A few operations of a program, around its first convolution."""
     text = str(program).splitlines()
     # What an operation came from is kept, but makes long lines.
-    body = [line.split(" {exir.")[0] + " : " + line.rsplit(" : ", 1)[-1] for line in text if " = " in line and "func." not in line]
+    body = [
+        line.split(" {exir.")[0] + " : " + line.rsplit(" : ", 1)[-1]
+        for line in text
+        if " = " in line and "func." not in line
+    ]
     first = next((index for index, line in enumerate(body) if "conv" in line), 0)
     start = max(0, first - 2)
     print(f"\n{title}: {len(body)} operations")
@@ -46,8 +50,17 @@ def show_digits(images: np.ndarray, labels: np.ndarray, predicted: np.ndarray, c
     """Images side by side, as characters, with what the model takes them for."""
     print()
     for row in range(images.shape[1]):
-        print("   ".join("".join(SHADES[pixel * 9 // 16] * 2 for pixel in image[row]) for image in images[:count]))
-    print("   ".join(f"{f'is {label}, read {guess}':^16}" for label, guess in zip(labels[:count], predicted[:count], strict=True)))
+        print(
+            "   ".join(
+                "".join(SHADES[pixel * 9 // 16] * 2 for pixel in image[row]) for image in images[:count]
+            )
+        )
+    print(
+        "   ".join(
+            f"{f'is {label}, read {guess}':^16}"
+            for label, guess in zip(labels[:count], predicted[:count], strict=True)
+        )
+    )
 
 
 def main() -> int:
@@ -64,7 +77,9 @@ def main() -> int:
     predicted = scores.argmax(axis=1)
     show_digits(images, labels, predicted)
     correct = int((predicted == labels).sum())
-    print(f"\naccuracy: {correct} of {len(labels)} ({100 * correct / len(labels):.1f} %), by the NumPy interpreter\n")
+    print(
+        f"\naccuracy: {correct} of {len(labels)} ({100 * correct / len(labels):.1f} %), by the NumPy interpreter\n"
+    )
     for what, seconds in timings:
         print(f"  {what:28} {1000 * seconds:8.1f} ms")
     return 0

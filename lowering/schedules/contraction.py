@@ -28,13 +28,13 @@ def register_tile(
     rows: int,
     vectors: int,
     lanes: int,
-    reduction: Sequence[tuple[int, int]],
+    reduction: Sequence[int],
     broadcast: Load,
     vector: Load,
 ) -> list[list[str]]:
     """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k).
 
-    `reduction` lists its loops from the outside in, as (extent, steps unrolled).
+    `reduction` lists the extents of its loops from the outside in.
     """
 
     def nest(depth: int, at: list[Index], carried: list[str]) -> list[str]:
@@ -43,9 +43,10 @@ def register_tile(
             left = [broadcast(row, at) for row in range(rows)]
             pairs = ((a, b) for a in left for b in right)
             return [text.fma(a, b, c, lanes) for (a, b), c in zip(pairs, carried, strict=True)]
-        extent, unroll = reduction[depth]
-        step: Callable[[Index, list[str]], list[str]] = lambda i, values: nest(depth + 1, [*at, i], values)
-        return text.reduce(extent, unroll, carried, f"vector<{lanes}xf32>", step)
+        type_ = f"vector<{lanes}xf32>"
+        return text.reduce(
+            reduction[depth], carried, type_, lambda i, values: nest(depth + 1, [*at, i], values)
+        )
 
     flat = nest(0, [], [text.vector("0.0", lanes)] * (rows * vectors))
     return [flat[row * vectors : (row + 1) * vectors] for row in range(rows)]
@@ -138,7 +139,9 @@ class Matmul:
             "%lhs": memref((*lhs_batch, *lhs), strides=self.lhs_strides),
             "%rhs": memref(rhs, strides=self.rhs_strides),
         }
-        types |= {f"%in{i}": memref(operand.shape, operand.dtype) for i, operand in enumerate(self.epilogue.inputs)}
+        types |= {
+            f"%in{i}": memref(operand.shape, operand.dtype) for i, operand in enumerate(self.epilogue.inputs)
+        }
         if self.scratch:
             types["%scratch"] = memref(self.scratch)
         return types | {"%out": memref((*self.batch, self.m, self.n))}
@@ -159,7 +162,11 @@ class Matmul:
         batches = prod(self.batch)
         row_tiles = Split.at_most(self.m, max(1, 2 * self.machine.rows // self.vectors))
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
-        chunks = 1 if self.packs else balanced_chunks(batches * self.panels, min(row_tiles.count, 16), self.threads)
+        chunks = (
+            1
+            if self.packs
+            else balanced_chunks(batches * self.panels, min(row_tiles.count, 16), self.threads)
+        )
         with text.share(batches * self.panels * chunks, self.threads) as (worker, task):
             *batch, panel, chunk = text.delinearize(task, (*self.batch, self.panels, chunks))
             first = text.div(text.mul(chunk, row_tiles.count), chunks)
@@ -196,7 +203,7 @@ class Matmul:
             with text.loop(text.max(first, low), text.min(last, high)) as block:
                 row = row_tiles.start(text, block, rows)
                 left = self._lhs(text, operands[0], batch, row)
-                tile = register_tile(text, rows, vectors, lanes, [(self.k, 4)], left, right)
+                tile = register_tile(text, rows, vectors, lanes, [self.k], left, right)
                 for r, values in enumerate(tile):
                     for v, value in enumerate(values):
                         at = [*batch, text.add(row, r), text.add(start, v * lanes)]
@@ -213,19 +220,30 @@ class Matmul:
         return load
 
     def _rhs(
-        self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, panel: Index, start: Index, masks: Sequence[str | None]
+        self,
+        text: Text,
+        rhs: str,
+        batch: Sequence[Index],
+        worker: Index,
+        panel: Index,
+        start: Index,
+        masks: Sequence[str | None],
     ) -> Load:
         lanes = self.machine.lanes
         if self.rhs == "packed":
             return lambda v, k: text.load(rhs, self.types["%rhs"], [panel, k[0], v * lanes], lanes)
         if self.packs:
-            return lambda v, k: text.load("%scratch", self.types["%scratch"], [worker, k[0], v * lanes], lanes)
+            return lambda v, k: text.load(
+                "%scratch", self.types["%scratch"], [worker, k[0], v * lanes], lanes
+            )
         lead = broadcast_indices(batch, self.rhs_batch)
         return lambda v, k: text.load(
             rhs, self.types["%rhs"], [*lead, k[0], text.add(start, v * lanes)], lanes, masks[v]
         )
 
-    def _pack_panel(self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, start: Index, columns: int) -> None:
+    def _pack_panel(
+        self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, start: Index, columns: int
+    ) -> None:
         """Columns start, start + 1, ... of the right-hand side to the worker's panel; what is beyond them is never stored."""
         lanes, scratch, type_ = self.machine.lanes, self.types["%scratch"], self.types["%rhs"]
         lead = broadcast_indices(batch, self.rhs_batch)
@@ -239,14 +257,19 @@ class Matmul:
                     text.store(value, "%scratch", scratch, [worker, k, v * lanes], lanes)
                 continue
             # Square blocks are transposed in registers; lanes without a column repeat the last one.
-            for blocks, size, origin in ((self.k // lanes, lanes, 0), (1, self.k % lanes, self.k - self.k % lanes)):
+            for blocks, size, origin in (
+                (self.k // lanes, lanes, 0),
+                (1, self.k % lanes, self.k - self.k % lanes),
+            ):
                 if not blocks or not size:
                     continue
                 mask = text.mask(lanes, size) if size < lanes else None
                 with text.loop(0, blocks) as block:
                     k = text.add(text.mul(block, lanes), origin)
                     rows = [
-                        text.load(rhs, type_, [*lead, text.add(begin, min(lane, present - 1)), k], lanes, mask)
+                        text.load(
+                            rhs, type_, [*lead, text.add(begin, min(lane, present - 1)), k], lanes, mask
+                        )
                         for lane in range(lanes)
                     ]
                     for step, value in enumerate(text.transpose(rows, lanes)[:size]):

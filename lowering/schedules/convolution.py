@@ -106,7 +106,14 @@ class Conv2d:
         """The matrix product of the "pixels" strategy."""
         pixels = self.h * self.w
         return Matmul(
-            self.o, pixels, self.c, (self.n,), "row_major", lhs_batch=(), epilogue=self.flat_epilogue, machine=self.machine
+            self.o,
+            pixels,
+            self.c,
+            (self.n,),
+            "row_major",
+            lhs_batch=(),
+            epilogue=self.flat_epilogue,
+            machine=self.machine,
         )
 
     # The tile of "channels".
@@ -164,7 +171,10 @@ class Conv2d:
     def types(self) -> dict[str, str]:
         """The function's arguments and their types, in order."""
         types = {"%x": memref((self.n, self.c, self.h, self.w)), "%weight": memref(self.packed_shape)}
-        types |= {f"%input{i}": memref(operand.shape, operand.dtype) for i, operand in enumerate(self.epilogue.inputs)}
+        types |= {
+            f"%input{i}": memref(operand.shape, operand.dtype)
+            for i, operand in enumerate(self.epilogue.inputs)
+        }
         if self.scratch:
             types["%scratch"] = memref(self.scratch)
         return types | {"%result": memref(self.out_shape)}
@@ -228,16 +238,16 @@ class Conv2d:
 
         vector: Load = lambda v, k: text.load("%weight", weights, [group, panel, *k, v * lanes], lanes)
         vectors = ceil_div(outputs, lanes)
-        # A kernel of up to 5x5 is written out; of a larger one, its rows.
-        reduction = [(per_group, 4 if kh * kw == 1 else 1), (kh, kh if kh * kw <= 25 else 1), (kw, kw)]
-        tile = register_tile(text, pixels, vectors, lanes, reduction, broadcast, vector)
+        # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
+        tile = register_tile(text, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector)
         first_output = text.add(text.mul(group, self.group_outputs), text.mul(panel, self.width))
         start = text.add(text.mul(row, wo), column)
         for v in range(vectors):
-            channels = text.columns([values[v] for values in tile], lanes)[: outputs - v * lanes]
-            for offset, (value, size) in enumerate(channels):
-                place = [n, text.add(first_output, v * lanes + offset), start]
-                mask = text.mask(size, pixels) if pixels < size else None
+            for channel, pixel, size, value in text.columns([values[v] for values in tile], lanes):
+                if channel >= outputs - v * lanes:
+                    break
+                place = [n, text.add(first_output, v * lanes + channel), text.add(start, pixel)]
+                mask = text.mask(size, pixels - pixel) if pixels - pixel < size else None
                 text.finish(self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
 
     def _pad(self, text: Text) -> None:
@@ -253,4 +263,6 @@ class Conv2d:
                 source, target = [*image, text.mul(row, self.w)], [*image, text.add(begin, left)]
                 text.copy(("%image", inner, source), ("%scratch", outer, target), self.w, lanes)
                 text.fill("%scratch", outer, [*image, text.add(begin, left + self.w)], left, lanes)
-            text.fill("%scratch", outer, [*image, (top + self.h) * width], (height - top - self.h) * width, lanes)
+            text.fill(
+                "%scratch", outer, [*image, (top + self.h) * width], (height - top - self.h) * width, lanes
+            )

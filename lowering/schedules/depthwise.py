@@ -27,7 +27,13 @@ def write(conv: Conv2d, text: Text) -> None:
     lanes, shape = conv.machine.lanes, scratch(conv)
     # Only the middle of a buffer changes from channel to channel; the zeros are written once.
     with text.share(shape[0], shape[0]) as (worker, _), text.loop(0, shape[1] * shape[2]) as row:
-        text.fill("%scratch", memref(shape), [worker, text.div(row, shape[2]), text.rem(row, shape[2]), 0], shape[3], lanes)
+        text.fill(
+            "%scratch",
+            memref(shape),
+            [worker, text.div(row, shape[2]), text.rem(row, shape[2]), 0],
+            shape[3],
+            lanes,
+        )
     multiplier, (ho, wo) = conv.o // conv.c, conv.out_size
     rows = Split.at_most(ho, conv.machine.rows)
     with text.share(conv.n * conv.c, conv.threads) as (worker, task):
@@ -37,7 +43,10 @@ def write(conv: Conv2d, text: Text) -> None:
         with text.loop(0, multiplier) as which:
             output = text.add(text.mul(channel, multiplier), which)
             full, rest = divmod(wo, lanes)
-            for first, last, size, present in ((0, full, lanes, lanes), (full, full + 1, power_of_two(rest), rest)):
+            for first, last, size, present in (
+                (0, full, lanes, lanes),
+                (full, full + 1, power_of_two(rest), rest),
+            ):
                 if first == last or not present:
                     continue
                 mask = text.mask(size, present) if present < size else None
@@ -100,7 +109,12 @@ def _copy_row(conv: Conv2d, text: Text, worker: Index, n: Index, channel: Index,
     source, target = memref((conv.n, conv.c, conv.h * conv.w)), memref(scratch(conv))
     begin, down = text.mul(row, conv.w), text.add(row, top)
     if phases == 1:
-        text.copy(("%image", source, [n, channel, begin]), ("%scratch", target, [worker, down, 0, left]), conv.w, lanes)
+        text.copy(
+            ("%image", source, [n, channel, begin]),
+            ("%scratch", target, [worker, down, 0, left]),
+            conv.w,
+            lanes,
+        )
         return
     if phases == 2:
         _split_row(conv, text, [n, channel, begin], [worker, down])
@@ -108,7 +122,9 @@ def _copy_row(conv: Conv2d, text: Text, worker: Index, n: Index, channel: Index,
     for element in range(phases):
         phase, offset = (element + left) % phases, (element + left) // phases
         with text.loop(0, ceil_div(conv.w - element, phases)) as i:
-            value = text.load("%image", source, [n, channel, text.add(begin, text.add(text.mul(i, phases), element))], 1)
+            value = text.load(
+                "%image", source, [n, channel, text.add(begin, text.add(text.mul(i, phases), element))], 1
+            )
             text.store(value, "%scratch", target, [worker, down, phase, text.add(i, offset)], 1)
 
 

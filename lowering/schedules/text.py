@@ -195,27 +195,22 @@ class Text:
         self.line("}")
 
     def reduce(
-        self, count: int, unroll: int, carried: list[str], type_: str, body: Callable[[Index, list[str]], list[str]]
+        self, count: int, carried: list[str], type_: str, body: Callable[[Index, list[str]], list[str]]
     ) -> list[str]:
-        """`for i in range(count): carried = body(i, carried)`, `unroll` steps a turn and the remainder at the end."""
-        turns = count // unroll
-        if turns > 1:
-            i, first = self.fresh(), self.fresh()
-            names = [self.fresh() for _ in carried]
-            inits = ", ".join(f"{name} = {value}" for name, value in zip(names, carried, strict=True))
-            types = ", ".join([type_] * len(carried))
-            steps = f"{self.index(0)} to {self.index(turns * unroll)} step {self.index(unroll)}"
-            self.line(f"{first}:{len(carried)} = scf.for {i} = {steps} iter_args({inits}) -> ({types}) {{")
-            self.depth += 1
-            for step in range(unroll):
-                names = body(self.add(i, step), names)
-            self.line(f"scf.yield {', '.join(names)} : {types}")
-            self.depth -= 1
-            self.line("}")
-            carried = [f"{first}#{position}" for position in range(len(carried))]
-        for step in range(turns * unroll if turns > 1 else 0, count):
-            carried = body(step, carried)
-        return carried
+        """`for i in range(count): carried = body(i, carried)`; without a loop when it runs once."""
+        if count == 1:
+            return body(0, carried)
+        i, result = self.fresh(), self.fresh()
+        names = [self.fresh() for _ in carried]
+        inits = ", ".join(f"{name} = {value}" for name, value in zip(names, carried, strict=True))
+        types = ", ".join([type_] * len(carried))
+        steps = f"{self.index(0)} to {self.index(count)} step {self.index(1)}"
+        self.line(f"{result}:{len(carried)} = scf.for {i} = {steps} iter_args({inits}) -> ({types}) {{")
+        self.depth += 1
+        self.line(f"scf.yield {', '.join(body(i, names))} : {types}")
+        self.depth -= 1
+        self.line("}")
+        return [f"{result}#{position}" for position in range(len(carried))]
 
     @contextmanager
     def when(self, a: Index, predicate: str, b: Index) -> Iterator[None]:
@@ -259,7 +254,13 @@ class Text:
         return self.op(f"vector.create_mask {self.index(active)} : vector<{lanes}xi1>")
 
     def load(
-        self, buffer: str, type_: str, indices: Sequence[Index], lanes: int, mask: str | None = None, dtype: str = "f32"
+        self,
+        buffer: str,
+        type_: str,
+        indices: Sequence[Index],
+        lanes: int,
+        mask: str | None = None,
+        dtype: str = "f32",
     ) -> str:
         """A vector of consecutive elements; lanes that the mask leaves out are 0 and their memory is not touched."""
         vector = f"vector<{lanes}x{dtype}>"
@@ -267,15 +268,25 @@ class Text:
         if mask is None:
             return self.op(f"vector.load {at} : {type_}, {vector}")
         zero = self.vector("0.0" if dtype.startswith(("f", "bf")) else "0", lanes, dtype)
-        return self.op(f"vector.maskedload {at}, {mask}, {zero} : {type_}, vector<{lanes}xi1>, {vector} into {vector}")
+        return self.op(
+            f"vector.maskedload {at}, {mask}, {zero} : {type_}, vector<{lanes}xi1>, {vector} into {vector}"
+        )
 
-    def broadcast_load(self, buffer: str, type_: str, indices: Sequence[Index], lanes: int, dtype: str = "f32") -> str:
+    def broadcast_load(
+        self, buffer: str, type_: str, indices: Sequence[Index], lanes: int, dtype: str = "f32"
+    ) -> str:
         """One element in all lanes."""
         scalar = self.op(f"memref.load {self._at(buffer, indices)} : {type_}")
         return self.op(f"vector.broadcast {scalar} : {dtype} to vector<{lanes}x{dtype}>")
 
     def store(
-        self, value: str, buffer: str, type_: str, indices: Sequence[Index], lanes: int, mask: str | None = None
+        self,
+        value: str,
+        buffer: str,
+        type_: str,
+        indices: Sequence[Index],
+        lanes: int,
+        mask: str | None = None,
     ) -> None:
         at, vector = self._at(buffer, indices), f"vector<{lanes}xf32>"
         if mask is None:
@@ -293,7 +304,7 @@ class Text:
     def transpose(self, rows: list[str], lanes: int) -> list[str]:
         """Rows of a matrix, a power of two of them, to vectors that hold its columns one after the other.
 
-        With as many rows as lanes: to its columns. By perfect shuffles: each round interleaves the first half of the
+        By perfect shuffles: each round interleaves the first half of the
         rows with the second, which rotates the bits of an element's address by one.
         """
         half = len(rows) // 2
@@ -302,24 +313,32 @@ class Text:
             for start in (0, lanes // 2)
         ]
         for _ in range(half.bit_length()):
-            rows = [self.shuffle(rows[i], rows[i + half], lanes, order) for i in range(half) for order in orders]
+            rows = [
+                self.shuffle(rows[i], rows[i + half], lanes, order) for i in range(half) for order in orders
+            ]
         return rows
 
-    def columns(self, rows: list[str], lanes: int) -> list[tuple[str, int]]:
-        """The `lanes` columns of a matrix of up to `lanes` rows, each (vector, its size), padded to a power of two."""
-        size = power_of_two(len(rows))
-        packed = self.transpose([*rows, *[rows[-1]] * (size - len(rows))], lanes)
-        if size == lanes:
-            return [(column, size) for column in packed]
-        each = lanes // size
-        return [
-            (self.slice(packed[column // each], lanes, column % each * size, size), size) for column in range(lanes)
-        ]
+    def columns(self, rows: list[str], lanes: int) -> Iterator[tuple[int, int, int, str]]:
+        """The columns of a matrix of any number of rows, in pieces (column, first row, rows, vector).
+
+        A piece may reach beyond the last row: its rows are a power of two.
+        """
+        padded = power_of_two(len(rows))
+        packed = self.transpose([*rows, *[rows[-1]] * (padded - len(rows))], lanes)
+        size = min(padded, lanes)
+        for piece in range(padded * lanes // size):
+            column, row = divmod(piece * size, padded)
+            if row < len(rows):
+                vector, lane = divmod(piece * size, lanes)
+                value = packed[vector] if size == lanes else self.slice(packed[vector], lanes, lane, size)
+                yield column, row, size, value
 
     def slice(self, value: str, lanes: int, start: int, size: int) -> str:
         """Lanes start, start + 1, ... of a vector."""
         bounds = f"{{offsets = [{start}], sizes = [{size}], strides = [1]}}"
-        return self.op(f"vector.extract_strided_slice {value} {bounds} : vector<{lanes}xf32> to vector<{size}xf32>")
+        return self.op(
+            f"vector.extract_strided_slice {value} {bounds} : vector<{lanes}xf32> to vector<{size}xf32>"
+        )
 
     # Memory, in rows.
 
@@ -362,11 +381,19 @@ class Text:
     # The epilogue.
 
     def input_vector(
-        self, buffer: str, operand: Input, extents: Sequence[int], at: Sequence[Index], lanes: int, mask: str | None
+        self,
+        buffer: str,
+        operand: Input,
+        extents: Sequence[int],
+        at: Sequence[Index],
+        lanes: int,
+        mask: str | None,
     ) -> str:
         """The elements of an epilogue's operand that meet the result's `lanes` elements from index `at` on."""
         padded = (*[1] * (len(extents) - len(operand.shape)), *operand.shape)
-        indices = [0 if size == 1 else i for size, i in zip(padded, at, strict=True)][len(padded) - len(operand.shape) :]
+        indices = [0 if size == 1 else i for size, i in zip(padded, at, strict=True)][
+            len(padded) - len(operand.shape) :
+        ]
         type_ = memref(operand.shape, operand.dtype)
         # With an extent of 1 there is a mask of one lane, and either way is right.
         if padded[-1] == 1:
@@ -374,7 +401,13 @@ class Text:
         return self.load(buffer, type_, indices, lanes, mask, operand.dtype)
 
     def finish(
-        self, epilogue: Epilogue, value: str, extents: Sequence[int], at: Sequence[Index], lanes: int, mask: str | None = None
+        self,
+        epilogue: Epilogue,
+        value: str,
+        extents: Sequence[int],
+        at: Sequence[Index],
+        lanes: int,
+        mask: str | None = None,
     ) -> None:
         """Applies the epilogue to a vector of results and stores it in %out at index `at`."""
         inputs = [

@@ -151,7 +151,8 @@ def leaky_relu(self: Array, negative_slope: float) -> Array:
 @kernel("aten.elu")
 def elu(self: Array, alpha: float, scale: float, input_scale: float) -> Array:
     positive, negative, exponent = (self.dtype.type(c) for c in (scale, alpha * scale, input_scale))
-    return np.where(self < 0, np.expm1(self * exponent) * negative, self * positive)
+    below: Array = np.expm1(self * exponent) * negative
+    return np.where(self < 0, below, self * positive)
 
 
 @kernel("aten.gelu")

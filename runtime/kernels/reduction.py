@@ -150,17 +150,19 @@ def median(self: Array) -> Array:
 
 @kernel("aten.median.dim")
 def median_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """The lower of two middle elements; NaN where there is one, the first of several."""
+    """The lower of two middle elements; NaN where there is one, the first of several. (A max drops the axis.)"""
 
     def position(array: Array, axis: int) -> Array:
-        order = np.argsort(array, axis=axis, kind="stable")
-        nan = np.isnan(array)
-        middle = np.take(order, (array.shape[axis] - 1) // 2, axis=axis)
-        return np.where(np.any(nan, axis=axis), np.argmax(nan, axis=axis), middle)
+        order: Array = np.argsort(array, axis=axis, kind="stable")
+        # NaN sorts last.
+        length: int = array.shape[axis]
+        nans: Array = np.sum(np.isnan(array), axis=axis, keepdims=True)
+        rank = np.where(nans > 0, length - nans, (length - 1) // 2)
+        return np.max(np.take_along_axis(order, rank, axis=axis), axis=axis)
 
     def value(array: Array, axis: int) -> Array:
         where = np.expand_dims(position(array, axis), axis)
-        return np.take(np.take_along_axis(array, where, axis=axis), 0, axis=axis)
+        return np.max(np.take_along_axis(array, where, axis=axis), axis=axis)
 
     return along(self, dim, keepdim, value), along(self, dim, keepdim, position)
 

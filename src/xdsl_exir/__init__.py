@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(
-        ("ExirError", "InputError", "LoadError", "SpecError", "UnsupportedError", "VerificationError"), "errors"
+        ("ExirError", "InputError", "LoadError", "SpecError", "UnsupportedError", "VerificationError"),
+        "errors",
     ),
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),

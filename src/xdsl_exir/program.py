@@ -153,7 +153,9 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     state: dict[str, TensorData] = {}
     conventions: dict[str, CallingConvention] = {}
     for name, graph in graphs.items():
-        module.body.block.add_op(build_method(name, graph, source if len(graphs) == 1 else f"{source}: {name}"))
+        module.body.block.add_op(
+            build_method(name, graph, source if len(graphs) == 1 else f"{source}: {name}")
+        )
         conventions[name] = convention_of(graph)
         for spec in graph.inputs:
             if spec.target is not None and spec.kind in ("parameter", "buffer", "constant_tensor"):

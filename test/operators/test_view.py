@@ -54,7 +54,7 @@ TABLE: dict[str, list[Case]] = {
     "view_copy": [(X, [6, -1])],
     "reshape": [(X, [-1]), (X.transpose(0, 1), [6, 4]), (SCALAR, [-1]), (EMPTY, [-1])],
     "view_as": [(X, t(4, 6)), (SCALAR, t(1))],
-    "reshape_as": [(X, t(4, 6))],
+    "reshape_as": [(X, t(4, 6, dtype=LONG))],
     "ravel": [(X,), (SCALAR,)],
     "permute": [(X, [2, 0, 1]), (X, [-1, 0, 1]), (SCALAR, []), (t(2, 3, dtype=torch.complex64), [1, 0])],
     "permute_copy": [(X, [2, 1, 0])],

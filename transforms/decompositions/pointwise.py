@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from math import inf, nan, pi
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
@@ -41,7 +40,7 @@ def computing(
         dtype = dt.Float
     # A Python number computes in any dtype.
     tensors = [
-        cast(aten, operand, opmath(dtype)) if isinstance(operand.type, TensorType) else operand
+        cast(aten, operand, opmath(dtype)) if is_tensor_type(operand.type) else operand
         for operand in operands
     ]
     return tensors, dtype
@@ -194,7 +193,7 @@ def where(aten: Namespace, condition: SSAValue, self: Number, other: Number) -> 
     dtype = promotion(self, other)
 
     def operand(value: Number) -> SSAValue:
-        if isinstance(value, SSAValue) and isinstance(value.type, TensorType):
+        if isinstance(value, SSAValue) and is_tensor_type(value.type):
             return cast(aten, value, dtype)
         return scalar(aten, value, dtype)
 
@@ -208,7 +207,7 @@ def masked_fill(aten: Namespace, self: SSAValue, mask: SSAValue, value: Number) 
 
 @decomposition("aten.masked_fill.Tensor")
 def masked_fill_tensor(aten: Namespace, self: SSAValue, mask: SSAValue, value: SSAValue) -> SSAValue:
-    if not isinstance(value.type, TensorType):
+    if not is_tensor_type(value.type):
         return masked_fill(aten, self, mask, value)
     return aten.where.self(mask, cast(aten, value, meta(self).dtype), self)
 

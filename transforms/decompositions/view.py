@@ -12,10 +12,9 @@ from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.exir import NumberOp, SymType
+from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
@@ -42,7 +41,7 @@ class Sizes:
         for source in sources:
             if isinstance(source, int):
                 continue
-            if isinstance(source.type, TensorType):
+            if is_tensor_type(source.type):
                 for dim, size in enumerate(meta(source).shape):
                     self.known.setdefault(size, (source, dim))
             elif isinstance(source.type, SymType):
