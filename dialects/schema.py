@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from xdsl_exir.errors import SpecError
 
-DefaultValue: TypeAlias = int | float | bool | str | None | tuple["DefaultValue", ...]
+DefaultValue: TypeAlias = int | float | bool | str | tuple["DefaultValue", ...] | None
 
 
 class _Missing:

@@ -63,7 +63,7 @@ class Executable:
 
     def __init__(self, program: Program, engine: Engine):
         self.engine = engine
-        self.state = {name: data for name, data in program.state.items()}
+        self.state = dict(program.state)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         """State as arrays, made when first used; replaced where a call writes to it."""
         self.methods = {

@@ -194,7 +194,7 @@ class Matmul:
         """The tiles of one panel, of which `columns` columns are there."""
         lanes = self.machine.lanes
         vectors, ragged = ceil_div(columns, lanes), columns % lanes
-        masks = [None] * (vectors - 1) + [text.mask(lanes, ragged) if ragged else None]
+        masks = [None] * (vectors - 1) + [text.mask_below(lanes, ragged or lanes)]
         start = text.mul(panel, self.width)
         if self.packs:
             self._pack_panel(text, operands[1], batch, worker, start, columns)
@@ -251,7 +251,7 @@ class Matmul:
             present = min(lanes, columns - v * lanes)
             begin = text.add(start, v * lanes)
             if self.rhs == "row_major":
-                mask = text.mask(lanes, present) if present < lanes else None
+                mask = text.mask_below(lanes, present)
                 with text.loop(0, self.k) as k:
                     value = text.load(rhs, type_, [*lead, k, begin], lanes, mask)
                     text.store(value, "%scratch", scratch, [worker, k, v * lanes], lanes)
@@ -263,7 +263,7 @@ class Matmul:
             ):
                 if not blocks or not size:
                     continue
-                mask = text.mask(lanes, size) if size < lanes else None
+                mask = text.mask_below(lanes, size)
                 with text.loop(0, blocks) as block:
                     k = text.add(text.mul(block, lanes), origin)
                     rows = [

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from xdsl_exir.lowering.schedules import depthwise
-from xdsl_exir.lowering.schedules.contraction import Load, Matmul, register_tile
+from xdsl_exir.lowering.schedules.contraction import Matmul, register_tile
+from xdsl_exir.lowering.schedules.depthwise import Depthwise
 from xdsl_exir.lowering.schedules.packing import pack_filters
 from xdsl_exir.lowering.schedules.text import (
     Epilogue,
@@ -116,6 +116,25 @@ class Conv2d:
             machine=self.machine,
         )
 
+    @property
+    def depthwise(self) -> Depthwise:
+        """The kernel of the "depthwise" strategy."""
+        return Depthwise(
+            self.n,
+            self.c,
+            self.h,
+            self.w,
+            self.o,
+            self.kernel,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.out_size,
+            self.flat_epilogue,
+            self.machine,
+            self.threads,
+        )
+
     # The tile of "channels".
 
     @property
@@ -154,7 +173,7 @@ class Conv2d:
             case "pixels":
                 return self.matmul.scratch
             case "depthwise":
-                return depthwise.scratch(self)
+                return self.depthwise.scratch
             case "channels":
                 return (self.n, self.c, self.padded[0] * self.padded[1]) if any(self.padding) else None
 
@@ -196,7 +215,7 @@ class Conv2d:
             case "pixels":
                 self.matmul.write(text, "%weight", "%image")
             case "depthwise":
-                depthwise.write(self, text)
+                self.depthwise.write(text)
             case "channels":
                 (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(text)
         return text.function(name, list(self.types.items()), public)
@@ -236,7 +255,9 @@ class Conv2d:
             place = text.add(corner, text.add(down, along))
             return text.broadcast_load(source, image, [n, text.add(first_channel, channel), place], lanes)
 
-        vector: Load = lambda v, k: text.load("%weight", weights, [group, panel, *k, v * lanes], lanes)
+        def vector(v: int, k: Sequence[Index]) -> str:
+            return text.load("%weight", weights, [group, panel, *k, v * lanes], lanes)
+
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
         tile = register_tile(text, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector)
@@ -247,7 +268,7 @@ class Conv2d:
                 if channel >= outputs - v * lanes:
                     break
                 place = [n, text.add(first_output, v * lanes + channel), text.add(start, pixel)]
-                mask = text.mask(size, pixels - pixel) if pixels - pixel < size else None
+                mask = text.mask_below(size, pixels - pixel)
                 text.finish(self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
 
     def _pad(self, text: Text) -> None:

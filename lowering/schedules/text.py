@@ -7,7 +7,7 @@ they are made for, the operands of an epilogue, and how work is shared out to th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -182,7 +182,7 @@ class Text:
     # Loops.
 
     @contextmanager
-    def loop(self, start: Index, stop: Index) -> Iterator[Index]:
+    def loop(self, start: Index, stop: Index) -> Generator[Index]:
         """`for i in range(start, stop)`; without a loop when it is known to run once."""
         if isinstance(start, int) and isinstance(stop, int) and stop - start == 1:
             yield start
@@ -213,7 +213,7 @@ class Text:
         return [f"{result}#{position}" for position in range(len(carried))]
 
     @contextmanager
-    def when(self, a: Index, predicate: str, b: Index) -> Iterator[None]:
+    def when(self, a: Index, predicate: str, b: Index) -> Generator[None]:
         """`if a <predicate> b:`, with arith.cmpi's predicates."""
         condition = self._arith(f"cmpi {predicate},", a, b)
         self.line(f"scf.if {condition} {{")
@@ -223,7 +223,7 @@ class Text:
         self.line("}")
 
     @contextmanager
-    def share(self, tasks: int, threads: int) -> Iterator[tuple[Index, Index]]:
+    def share(self, tasks: int, threads: int) -> Generator[tuple[Index, Index]]:
         """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
 
         A worker runs on one thread, so it may have a buffer of its own.
@@ -250,8 +250,11 @@ class Text:
     def _at(self, buffer: str, indices: Sequence[Index]) -> str:
         return f"{buffer}[{', '.join(self.index(i) for i in indices)}]"
 
-    def mask(self, lanes: int, active: Index) -> str:
-        return self.op(f"vector.create_mask {self.index(active)} : vector<{lanes}xi1>")
+    def mask_below(self, lanes: int, active: int) -> str | None:
+        """The mask of the first `active` lanes; None when that is all of them."""
+        if active >= lanes:
+            return None
+        return self.op(f"vector.constant_mask [{active}] : vector<{lanes}xi1>")
 
     def load(
         self,

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import Operand, result_type
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
