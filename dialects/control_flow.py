@@ -9,7 +9,7 @@ regions and nothing more. Becoming `scf` is left to lowering.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
@@ -28,17 +28,13 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, Recurs
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import AnyTensor, SymBoolType, SymType, tensor_meta, tensor_type
+from xdsl_exir.dialects.exir import SymBoolType, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import may_equal, numel, same_size
 
 Types: TypeAlias = Sequence[Attribute]
 
 # --- what regions and their operands must agree on -----------------------------------------------------------
-
-
-def is_tensor(type: Attribute) -> TypeGuard[AnyTensor]:
-    return isinstance(type, TensorType)
 
 
 def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
@@ -81,7 +77,7 @@ def check_types(
 
 def is_predicate(type: Attribute) -> bool:
     """Whether a value of this type decides: a boolean, or a boolean tensor of one element."""
-    if not is_tensor(type):
+    if not is_tensor_type(type):
         return type == i1 or isinstance(type, SymBoolType)
     meta = tensor_meta(type)
     return meta.dtype is dt.Bool and same_size(numel(meta.shape), 1)
@@ -95,7 +91,7 @@ def check_predicate(what: str, type: Attribute) -> None:
 
 def slice_type(type: Attribute) -> Attribute:
     """The type of one element along a tensor's leading dimension. Raises `VerifyException` where it has none."""
-    if not is_tensor(type) or not type.get_shape():
+    if not is_tensor_type(type) or not type.get_shape():
         raise VerifyException(f"{type} has no leading dimension")
     meta = tensor_meta(type)
     return tensor_type(meta.shape[1:], meta.dtype, None, meta.device)
@@ -103,7 +99,7 @@ def slice_type(type: Attribute) -> Attribute:
 
 def stack_type(type: Attribute, length: Dim) -> Attribute:
     """The type of `length` values of this type, stacked along a new leading dimension."""
-    if not is_tensor(type):
+    if not is_tensor_type(type):
         raise VerifyException(f"{type} is not a tensor, so it cannot be stacked")
     meta = tensor_meta(type)
     return tensor_type((length, *meta.shape), meta.dtype, None, meta.device)
@@ -111,7 +107,7 @@ def stack_type(type: Attribute, length: Dim) -> Attribute:
 
 def leading_dimension(types: Types) -> Dim:
     """The leading dimension that all tensors share. Raises `VerifyException` where they do not, or where it is 0."""
-    lengths = [tensor_meta(type).shape[0] for type in types if is_tensor(type) and type.get_shape()]
+    lengths = [tensor_meta(type).shape[0] for type in types if is_tensor_type(type) and type.get_shape()]
     if not types or len(lengths) != len(types):
         raise VerifyException("xs: at least one tensor expected, all with a leading dimension")
     if not all(same_size(length, lengths[0]) for length in lengths):

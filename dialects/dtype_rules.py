@@ -451,7 +451,7 @@ def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
     cases: Sequence[Mapping[str, Any]] = entry.get("when", ())
     if not cases:
         return _plain(schema, rest)
-    flags = {argument.name for argument in schema.arguments if argument.type.base in ("bool", "str")}
+    flags = _flags(schema)
     excluded: dict[str, list[str]] = {}
     rules: list[tuple[DtypeRule, dict[str, str]]] = []
     for case in cases:
@@ -466,8 +466,13 @@ def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
     return _joined(rules)
 
 
+def _flags(schema: FunctionSchema) -> set[str]:
+    """Arguments whose value may decide which rows hold."""
+    return {argument.name for argument in schema.arguments if argument.type.base in ("bool", "str")}
+
+
 def _plain(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
-    return _explicit(entry) if "type_constraint" in entry else _short(entry, schema)
+    return _explicit(entry, schema) if "type_constraint" in entry else _short(entry, schema)
 
 
 def _joined(rules: Sequence[tuple[DtypeRule, Mapping[str, str]]]) -> DtypeRule:
@@ -590,15 +595,16 @@ def _floats(types: Iterable[DType]) -> tuple[DType, ...]:
     return tuple(dtype for dtype in types if dtype.category >= Category.FLOAT)
 
 
-def _explicit(entry: Mapping[str, Any]) -> DtypeRule:
+def _explicit(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
+    flags = _flags(schema)
     aliases = dict(_DTYPE_ALIASES)
     aliases |= {name: dtype_set(names) for name, names in entry.get("type_alias", {}).items()}
     rows: list[Row] = []
     for line in entry["type_constraint"]:
         returns = tuple(str(line[key]) for key in sorted(line) if key.startswith("__ret_"))
         operands = {name: str(v) for name, v in line.items() if not name.startswith("__ret_")}
-        for variable in (*operands.values(), *returns):
-            if variable not in aliases and variable not in FLAGS:
+        for variable in (*(v for name, v in operands.items() if name not in flags), *returns):
+            if variable not in aliases and variable != ABSENT:
                 raise SpecError(f"{entry['func']}: '{variable}' is not a type alias")
         rows.append(Row(operands, returns))
     operands_key = entry.get("operands")
@@ -609,7 +615,3 @@ def _explicit(entry: Mapping[str, Any]) -> DtypeRule:
         tuple(entry.get("promotes", ())),
         operands=None if operands_key is None else frozenset(dtype_set(operands_key)),
     )
-
-
-FLAGS = (ABSENT, "True", "False")
-"""What stands in a row in place of a variable where a flag decides."""

@@ -177,12 +177,22 @@ class TensorMeta:
         return 2 if self.shape else 1
 
 
+def is_value(value: object) -> TypeIs[SSAValue]:
+    """Whether something is an SSA value."""
+    return isinstance(value, SSAValue)
+
+
 AnyTensor: TypeAlias = TensorType[Attribute]
 
 
 def is_tensor_type(type: Attribute) -> TypeIs[AnyTensor]:
     """Whether a type is a ranked tensor's."""
     return isinstance(type, TensorType)
+
+
+def is_array_attr(attr: Attribute) -> TypeIs[ArrayAttr[Attribute]]:
+    """Whether an attribute is a list of attributes."""
+    return isinstance(attr, ArrayAttr)
 
 
 @lru_cache(maxsize=65536)
@@ -629,7 +639,7 @@ class ConstantOp(IRDLOperation):
     def is_splat(self) -> bool:
         """Whether one number fills the tensor."""
         value = self.value
-        if not isinstance(value, ArrayAttr):
+        if not is_array_attr(value):
             return True
         # A complex number is a pair of floats; a list of complex numbers is a list of pairs.
         pair = len(value.data) == 2 and all(isinstance(item, FloatAttr) for item in value.data)
@@ -646,8 +656,9 @@ class ConstantOp(IRDLOperation):
         """The number that fills the tensor, or its elements."""
         if self.is_splat:
             return [number_value(self.value)]
-        assert isinstance(self.value, ArrayAttr)
-        return [number_value(item) for item in self.value.data]
+        value = self.value
+        assert is_array_attr(value)
+        return [number_value(item) for item in value.data]
 
     def verify_(self) -> None:
         meta = tensor_meta(self.type)
@@ -735,7 +746,7 @@ def dialect() -> Dialect:
     """The xDSL dialect, symbolic arithmetic included."""
     from xdsl_exir.dialects.sym_ops import SYM_OPS
 
-    operations = [NumberOp, ConstantOp, RefineOp, *dict.fromkeys(SYM_OPS.values())]
+    operations: list[type[Operation]] = [NumberOp, ConstantOp, RefineOp, *dict.fromkeys(SYM_OPS.values())]
     return Dialect("exir", operations, ATTRIBUTES)
 
 

@@ -34,6 +34,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
+from xdsl_exir.narrowing import is_list, is_sequence
 
 Shape: TypeAlias = tuple[Dim, ...]
 ShapeRule = TypeVar("ShapeRule", bound=Callable[..., Any])
@@ -150,8 +151,8 @@ def as_operand(value: Any) -> Operand | tuple[Operand, ...] | DType | None:
             return Operand(NUMBER_DTYPE[category], 0)
         case Expr():
             return Operand(NUMBER_DTYPE[EXPR_CATEGORY[value.kind]], 0)
-        case list() | tuple():
-            items = [as_operand(item) for item in value if item is not None]  # pyright: ignore[reportUnknownVariableType]
+        case _ if is_sequence(value):
+            items = [as_operand(item) for item in value if item is not None]
             return tuple(item for item in items if isinstance(item, Operand))
         case _:
             return value
@@ -185,8 +186,8 @@ def numbers_as_tensors(spec: OperatorSpec, arguments: Mapping[str, Any]) -> Mapp
             value = arguments.get(argument.name)
             if isinstance(value, Expr | int):
                 numbers[argument.name] = _number_meta(value)
-            elif isinstance(value, list) and any(isinstance(item, Expr | int) for item in value):  # pyright: ignore[reportUnknownVariableType]
-                numbers[argument.name] = [_number_meta(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            elif is_list(value) and any(isinstance(item, Expr | int) for item in value):
+                numbers[argument.name] = [_number_meta(item) for item in value]
     return {**arguments, **numbers} if numbers else arguments
 
 

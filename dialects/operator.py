@@ -26,10 +26,12 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseArrayBase,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     i1,
     i64,
 )
+from typing_extensions import TypeIs
 from xdsl.ir import Attribute, Dialect, Operation, OpTraits, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -60,7 +62,9 @@ from xdsl_exir.dialects.exir import (
     NumberMeta,
     SymType,
     TensorMeta,
+    is_array_attr,
     is_tensor_type,
+    is_value,
     number_attr,
     number_category,
     number_value,
@@ -74,6 +78,7 @@ from xdsl_exir.dialects.meta import as_meta, depends_on_data, infer_result_types
 from xdsl_exir.dialects.schema import MISSING, Argument
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
+from xdsl_exir.narrowing import is_list, is_sequence
 
 Value: TypeAlias = Any
 """An argument: an SSA value, a Python constant, a `DType`, or a list of them."""
@@ -118,16 +123,15 @@ def normalise(argument: Argument, value: Value) -> Value:
     if value is None:
         return None
     if argument.type.is_list:
-        if not isinstance(value, list | tuple):
-            value = [value] * (argument.type.size or 1)
-        return [_normalise_item(argument.type.base, item) for item in cast(Sequence[Value], value)]
+        items = value if is_sequence(value) else [value] * (argument.type.size or 1)
+        return [_normalise_item(argument.type.base, item) for item in items]
     return _normalise_item(argument.type.base, value)
 
 
 def _normalise_item(base: str, value: Value) -> Value:
     if isinstance(value, Operation):
         return SSAValue.get(value)
-    if value is None or isinstance(value, SSAValue):
+    if value is None or is_value(value):
         return value
     if base == "Tensor":
         raise TypeError(f"a tensor argument is {value!r}; Python numbers are made SSA values by exir.number")
@@ -173,13 +177,18 @@ def list_to_attr(base: str, values: Sequence[Value]) -> Attribute:
 def list_from_attr(base: str, attr: Attribute) -> list[Value]:
     """The list of an attribute made by `list_to_attr`. Raises `VerifyException` for another attribute."""
     if base in _DENSE:
-        if not isinstance(attr, DenseArrayBase) or attr.elt_type != _DENSE[base]:
+        if not is_dense_array(attr) or attr.elt_type != _DENSE[base]:
             raise VerifyException(f"expected array<{_DENSE[base]}>, got {attr}")
-        values = cast("tuple[int, ...]", attr.get_values())
+        values = attr.get_values()
         return [bool(value) for value in values] if base == "bool" else list(values)
-    if not isinstance(attr, ArrayAttr):
+    if not is_array_attr(attr):
         raise VerifyException(f"expected a list, got {attr}")
-    return [from_attr(base, item) for item in cast("ArrayAttr[Attribute]", attr).data]
+    return [from_attr(base, item) for item in attr.data]
+
+
+def is_dense_array(attr: Attribute | None) -> TypeIs[DenseArrayBase[IntegerType]]:
+    """Whether an attribute is a dense array; operators have none but of integers."""
+    return isinstance(attr, DenseArrayBase)
 
 
 # --- arguments as operands and properties --------------------------------------------------------------------
@@ -234,15 +243,15 @@ class Slot:
         if kind.is_tensor:
             if not kind.is_list:
                 return [value], None
-            operands = [item for item in value if item is not None]
+            operands: list[SSAValue] = [item for item in value if item is not None]
             masked = len(operands) != len(value)
             return operands, DenseArrayBase.from_list(
                 i1, [item is not None for item in value]
             ) if masked else None
         if not kind.is_list:
-            return ([value], None) if isinstance(value, SSAValue) else ([], to_attr(kind.base, value))
-        operands = [item for item in value if isinstance(item, SSAValue)]
-        static = [SENTINEL if isinstance(item, SSAValue) else item for item in value]
+            return ([value], None) if is_value(value) else ([], to_attr(kind.base, value))
+        operands = [item for item in value if is_value(item)]
+        static = [SENTINEL if is_value(item) else item for item in value]
         return operands, list_to_attr(kind.base, static)
 
     def decode(self, operands: Sequence[Value], attr: Attribute | None) -> Value:
@@ -303,9 +312,9 @@ class OperatorLayout:
         """How many operands each slot that has operands holds."""
         if self.segmented:
             attr = op.properties.get(AttrSizedOperandSegments.attribute_name)
-            if not isinstance(attr, DenseArrayBase):
+            if not is_dense_array(attr):
                 raise VerifyException(f"{op.name} needs operandSegmentSizes")
-            return cast("tuple[int, ...]", attr.get_values())
+            return attr.get_values()
         rest = len(op.operands) - self.operand_count + 1
         return [1 if slot.operand is OperandDef else rest for slot in self.slots if slot.operand is not None]
 
@@ -448,6 +457,8 @@ class OperatorOp(IRDLOperation):
     SPEC: ClassVar[OperatorSpec]
     """The operator's spec."""
     LAYOUT: ClassVar[OperatorLayout]
+    OP_DEF: ClassVar[OpDef]
+    """The IRDL definition, once `define` has made it."""
     NUMBERS: ClassVar[bool]
     """Whether Python numbers may stand for tensors, and operands may promote (the reading of `aten`)."""
 
@@ -613,7 +624,7 @@ class OperatorOp(IRDLOperation):
 
 
 def _flat(value: Value) -> list[Value]:
-    return cast("list[Value]", value) if isinstance(value, list) else [value]
+    return value if is_list(value) else [value]
 
 
 def _meta_of(value: SSAValue) -> TensorMeta | NumberMeta | Expr | int:
@@ -622,10 +633,10 @@ def _meta_of(value: SSAValue) -> TensorMeta | NumberMeta | Expr | int:
 
 def metas(value: Value) -> Value:
     """An argument with types' readings in place of SSA values."""
-    if isinstance(value, SSAValue):
+    if is_value(value):
         return as_meta(value.type)
-    if isinstance(value, list):
-        return [metas(item) for item in cast("list[Value]", value)]
+    if is_list(value):
+        return [metas(item) for item in value]
     return value
 
 
@@ -634,13 +645,13 @@ def metas(value: Value) -> Value:
 
 def define(cls: type[OperatorOp]) -> OpDef:
     """The IRDL definition of an operator's class, made at first use, with its accessors set on the class."""
-    if "_op_def" in cls.__dict__:
-        return cls.__dict__["_op_def"]
+    if "OP_DEF" in cls.__dict__:
+        return cls.OP_DEF
     op_def = _op_def(cls)
     for name, accessor in get_accessors_from_op_def(op_def, None).items():
         if name not in ("verify_", "get_irdl_definition"):
             setattr(cls, name, accessor)
-    cls._op_def = op_def  # pyright: ignore[reportAttributeAccessIssue]
+    cls.OP_DEF = op_def
     return op_def
 
 
@@ -652,22 +663,23 @@ def _op_def(cls: type[OperatorOp]) -> OpDef:
         op_def.options.append(option)
         segments = PropertyDef(AnyAttr(), None)
         op_def.properties[AttrSizedOperandSegments.attribute_name] = segments
-    allowed = rule.allowed if rule else {}
+    allowed: Mapping[str, frozenset[DType]] = rule.allowed if rule else {}
     for slot in layout.slots:
         if slot.operand is not None:
             constraint = (
                 TensorOf(allowed.get(slot.name), cls.NUMBERS) if slot.is_tensor else NumberConstraint()
             )
-            operand = slot.operand(
-                RangeOf(constraint) if issubclass(slot.operand, VarOperandDef) else constraint
-            )
-            op_def.operands.append((slot.operand_name, operand))
+            op_def.operands.append((slot.operand_name, _operand_def(slot.operand, constraint)))
         if slot.property_name is not None:
             op_def.properties[slot.property_name] = _property_def(slot)
             accessor = field_name(slot.property_name)
             op_def.accessor_names[accessor] = (slot.property_name, "property")
     op_def.results.extend(_result_defs(cls.SPEC))
     return op_def
+
+
+def _operand_def(kind: type[OperandDef], constraint: AttrConstraint) -> OperandDef:
+    return kind(RangeOf(constraint)) if issubclass(kind, VarOperandDef) else kind(constraint)
 
 
 def _property_def(slot: Slot) -> PropertyDef:
@@ -792,16 +804,16 @@ def _is_default(slot: Slot, value: Value) -> bool:
 
 
 def _kinds(value: Value) -> Value:
-    return [type(item) for item in cast("list[Value]", value)] if isinstance(value, list) else type(value)
+    return [type(item) for item in value] if is_list(value) else type(value)
 
 
 def _print_value(printer: Printer, value: Value) -> None:
     match value:
-        case SSAValue():
-            printer.print_operand(cast("SSAValue[Attribute]", value))
-        case list():
+        case _ if is_value(value):
+            printer.print_operand(value)
+        case _ if is_list(value):
             with printer.in_square_brackets():
-                printer.print_list(cast("list[Value]", value), lambda item: _print_value(printer, item))
+                printer.print_list(value, lambda item: _print_value(printer, item))
         case None:
             printer.print_string("none")
         case str():
@@ -849,8 +861,8 @@ def _parse_value(parser: Parser, pending: list[UnresolvedOperand]) -> Value:
 def _resolve(value: Value, resolved: Iterator[SSAValue]) -> Value:
     if value is _PENDING:
         return next(resolved)
-    if isinstance(value, list):
-        return [_resolve(item, resolved) for item in cast("list[Value]", value)]
+    if is_list(value):
+        return [_resolve(item, resolved) for item in value]
     return value
 
 

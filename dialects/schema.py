@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from xdsl_exir.errors import SpecError
+from xdsl_exir.narrowing import is_list
 
 DefaultValue: TypeAlias = int | float | bool | str | tuple["DefaultValue", ...] | None
 
@@ -153,7 +154,7 @@ def _parse_default(text: str) -> DefaultValue:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError) as error:
         raise SpecError(f"'{text}' is not a default value") from error
-    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return tuple(value) if is_list(value) else value
 
 
 @dataclass(frozen=True)

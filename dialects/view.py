@@ -763,10 +763,11 @@ def pad(self: TensorMeta, pad: list[Size], mode: str, value: float | None) -> Pa
 
 
 def _padding_rule(name: str, mode: str, dims: int) -> None:
-    @shape_rule(f"aten.{name}_pad{dims}d")
-    def padding_rule(self: TensorMeta, padding: list[Size]) -> PartialShape:  # pyright: ignore[reportUnusedFunction]
+    def padding_rule(self: TensorMeta, padding: list[Size]) -> PartialShape:
         check(len(padding) == 2 * dims, f"takes {2 * dims} pads, not {len(padding)}")
         return edge_padded(self, padding, mode)
+
+    shape_rule(f"aten.{name}_pad{dims}d")(padding_rule)
 
 
 for _dims in (1, 2, 3):

@@ -8,7 +8,7 @@ that PyTorch has functionalized.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -54,7 +54,7 @@ from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.locations import text_of
-from xdsl_exir.transforms.builder import Builder, flat_results
+from xdsl_exir.transforms.builder import Builder, flat_results, meta
 
 DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
 """Schema dialects by namespace, made when first asked for."""
@@ -247,6 +247,8 @@ class GraphBuilder:
 
     def node(self, node: g.Node) -> None:
         """Builds one node."""
+        if node.target in VIEWS_IN_PLACE:
+            node = replace(node, target=VIEWS_IN_PLACE[node.target])
         if node.target in SYM_OPS:
             self.symbolic(node)
         elif node.target.startswith("higher_order."):
@@ -269,10 +271,8 @@ class GraphBuilder:
             return
         names = [_result_names(result) for result in node.outputs]
         flat = [name for result in names for name in result]
-        types = [self.type_of(name) if name is not None else None for name in flat]
-        if None in types:
-            inferred = cls.infer(bound)
-            types = [given or known for given, known in zip(types, inferred, strict=True)]
+        inferred = cls.infer(bound) if None in flat else [None] * len(flat)
+        types = [self.type_of(name) if name is not None else known for name, known in zip(flat, inferred, strict=True)]
         results = flat_results(self.builder.build(cls, bound, types))
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
@@ -310,10 +310,14 @@ class GraphBuilder:
         assert mutation is not None
         refs = {item.name: item.value for item in node.inputs}
         given = {
-            item.name: self.argument(item.value)
+            mutation.names.get(item.name, item.name): self.argument(item.value)
             for item in node.inputs
             if item.name not in mutation.dropped and item.name != "generator"
         }
+        functional = dialect_of(mutation.functional)[mutation.functional]
+        if mutation.dropped and "dtype" in functional.LAYOUT.by_name and given.get("dtype") is None:
+            # An operator that can be told its dtype computes in that of `out`.
+            given["dtype"] = meta(self.argument(refs[mutation.written[0]])).dtype
         results = flat_results(self.builder.call(mutation.functional, (), given))
         targets: list[Tensor] = []
         for argument, value in zip(
@@ -350,6 +354,10 @@ class GraphBuilder:
         if not isinstance(value, bool | int | float):
             raise LoadError(f"{self.source}: {value!r} in arithmetic on sizes")
         return self.builder.insert(NumberOp(value, symbolic=True)).results[0]
+
+
+VIEWS_IN_PLACE = {"aten.detach_": "aten.detach"}
+"""In-place operators that write no element, and the views that they are."""
 
 
 def _others(bound: Mapping[str, Any], source: str) -> dict[str, Any]:

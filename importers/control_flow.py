@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.exir import RefineOp, is_tensor_type
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
@@ -106,7 +106,7 @@ class _Body:
 
     def _refined(self, value: SSAValue, type: Attribute) -> SSAValue:
         # A number's type says its value, so a number keeps it.
-        if value.type == type or not cf.is_tensor(type) or not may_equal(value.type, type):
+        if value.type == type or not is_tensor_type(type) or not may_equal(value.type, type):
             return value
         return self.build.builder.insert(RefineOp(value, type)).results[0]
 

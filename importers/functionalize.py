@@ -243,12 +243,21 @@ class Mutation:
     written: tuple[str, ...]
     dropped: tuple[str, ...] = ()
     """Arguments that only say where results go (`out`)."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Arguments that the functional operator has under another name."""
 
 
 FUNCTIONAL_NAMES = {
     "aten._native_batch_norm_legit": "aten._native_batch_norm_legit_functional",
     "aten.normal_": "aten.normal_functional",
     "aten.zero_": "aten.zeros_like",
+    "aten.pow_.Scalar": "aten.pow.Tensor_Scalar",
+    "aten.pow_.Tensor": "aten.pow.Tensor_Tensor",
+    "aten.floor_divide_.Tensor": "aten.floor_divide",
+    "aten.bernoulli_.float": "aten.bernoulli.p",
+    "aten.arange.start_out": "aten.arange.start_step",
+    **{f"aten.{name}.out": f"aten.{name}.other" for name in ("max", "min")},
+    **{f"aten.{name}.out": f"aten.{name}.dim" for name in ("all", "any", "mean", "std", "var")},
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
 
@@ -268,7 +277,8 @@ def mutation_of(target: str) -> Mutation | None:
         functional = FUNCTIONAL_NAMES.get(target, f"{base}.{overload}" if overload else base)
         if functional not in spec.specs():
             raise SpecError(f"{target} has no functional variant in the spec ({functional})")
-        return Mutation(functional, (spec.find(functional).schema.arguments[0].name,))
+        # The in-place operator calls what it writes `self`; the functional one may say `input`.
+        return Mutation(functional, ("self",), names={"self": spec.find(functional).schema.arguments[0].name})
     if overload == "out" or overload.endswith("_out"):
         return _out_variant(f"{namespace}.{name}", overload)
     return None
@@ -277,8 +287,9 @@ def mutation_of(target: str) -> Mutation | None:
 def _out_variant(prefix: str, overload: str) -> Mutation:
     stem = overload.removesuffix("out").rstrip("_")
     candidates = [f"{prefix}.{stem}", f"{prefix}.{stem}_Tensor"] if stem else [prefix, f"{prefix}.Tensor"]
+    candidates.insert(0, FUNCTIONAL_NAMES.get(f"{prefix}.{overload}", candidates[0]))
     for name in candidates:
-        if name in spec.specs():
+        if name in spec.specs() and len(spec.find(name).schema.returns) == 1:
             return Mutation(name, ("out",), ("out",))
     raise SpecError(f"{prefix}.{overload} has no functional variant in the spec")
 

@@ -350,9 +350,9 @@ def _target(value: object, at: At) -> str:
 
 def _list(item: Decoder[T]) -> Decoder[tuple[T, ...]]:
     def decode(value: object, at: At) -> tuple[T, ...]:
-        if not isinstance(value, list):
+        if not is_list(value):
             _expected("a list", value, at)
-        return tuple([item(element, (at, i)) for i, element in enumerate(value)])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return tuple([item(element, (at, i)) for i, element in enumerate(value)])
 
     return decode
 

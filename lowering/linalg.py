@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import arith, linalg, tensor
+from xdsl.dialects import arith, linalg, scf, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AnyFloat,
     ArrayAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     TensorType,
@@ -101,7 +102,8 @@ class LinalgBuilder:
         if dtype.category is Category.COMPLEX:
             raise ExirError("complex numbers are not lowered")
         assert isinstance(type, IntegerType)
-        return self.add(arith.ConstantOp(IntegerAttr(int(value), type, truncate_bits=True)))
+        number = bool(value) if dtype is dt.Bool else int(value)
+        return self.add(arith.ConstantOp(IntegerAttr(number, type, truncate_bits=True)))
 
     def fill(self, value: bool | int | float, shape: Shape, dtype: DType) -> Tensor:
         """A tensor full of one number."""
@@ -154,14 +156,45 @@ class LinalgBuilder:
             lambda *args: body(*args[:-1]),
         )
 
-    def indexed(self, body: Callable[..., Scalar], shape: Shape, dtype: DType) -> Tensor:
-        """A tensor whose elements `body` computes from their indices (`index` values)."""
+    def indexed(
+        self,
+        body: Callable[..., Scalar],
+        shape: Shape,
+        dtype: DType,
+        inputs: Sequence[tuple[Tensor, AffineMap]] = (),
+    ) -> Tensor:
+        """A tensor whose elements `body` computes from those of inputs and from their indices (`index` values)."""
         init = Tensor(self.empty(shape, dtype), shape, dtype)
 
-        def at(_: Scalar) -> Scalar:
-            return body(*[linalg.IndexOp(dim).results[0] for dim in range(len(shape))])
+        def at(*elements: Scalar) -> Scalar:
+            return body(*elements[:-1], *[linalg.IndexOp(dim).results[0] for dim in range(len(shape))])
 
-        return self.generic([], init, AffineMap.identity(len(shape)), ["parallel"] * len(shape), at)
+        return self.generic(inputs, init, AffineMap.identity(len(shape)), ["parallel"] * len(shape), at)
+
+    def update(
+        self,
+        into: Tensor,
+        over: Shape,
+        step: Callable[..., tuple[Sequence[Scalar | SSAValue], Scalar]],
+    ) -> Tensor:
+        """`into` with one element replaced at each point of an index space, in order. `step` gets the tensor so far and
+        the point's indices (`index` values), and gives the element's place and its new value."""
+        space = over or (1,)
+        zero, one, *sizes = (self.add(arith.ConstantOp.from_int_and_width(n, IndexType())) for n in (0, 1, *space))
+
+        def nest(so_far: SSAValue, indices: list[SSAValue]) -> SSAValue:
+            if len(indices) == len(space):
+                place, value = step(Tensor(so_far, into.shape, into.dtype), *indices[: len(over)])
+                element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
+                return tensor.InsertOp(element, so_far, _places(place)).result
+            block = Block(arg_types=[IndexType(), into.value.type])
+            with ImplicitBuilder(block):
+                scf.YieldOp(nest(block.args[1], [*indices, block.args[0]]))
+            return scf.ForOp(zero, sizes[len(indices)], one, [so_far], block).results[0]
+
+        result = nest(into.value, [])
+        assert isinstance(result.owner, Operation)
+        return Tensor(self.add(result.owner), into.shape, into.dtype)
 
     def reduce(
         self,
@@ -173,20 +206,28 @@ class LinalgBuilder:
     ) -> Tensor:
         """A reduction over dimensions, which the result keeps with size 1. Accumulates in `dtype`."""
         accumulator = compute_dtype(dtype)
-        shape = tuple(1 if dim in over else size for dim, size in enumerate(input.shape))
-        kept = tuple(size for dim, size in enumerate(input.shape) if dim not in over)
-        init = self.fill(initial, kept, accumulator)
-        indices = dims(input.ndim)
-        output_map = AffineMap(
-            input.ndim, 0, tuple(indices[dim] for dim in range(input.ndim) if dim not in over)
-        )
-        iterators = ["reduction" if dim in over else "parallel" for dim in range(input.ndim)]
+        return self.fold(lambda total, x: combine(total, s.cast(x, accumulator)), [input], over, initial, dtype)
+
+    def fold(
+        self,
+        combine: Callable[..., Scalar],
+        inputs: Sequence[Tensor],
+        over: Sequence[int],
+        initial: bool | int | float,
+        dtype: DType,
+    ) -> Tensor:
+        """A reduction of several tensors, which broadcast to the first. `combine` gets the result so far, which
+        accumulates in `dtype`, and one element of each in the dtype they compute in."""
+        source, rank = inputs[0].shape, inputs[0].ndim
+        shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
+        kept = tuple(size for dim, size in enumerate(source) if dim not in over)
+        indices = dims(rank)
         reduced = self.generic(
-            [(input, AffineMap.identity(input.ndim))],
-            init,
-            output_map,
-            iterators,
-            lambda x, total: combine(total, s.cast(x, accumulator)),
+            [(input, broadcast_map(input.shape, source)) for input in inputs],
+            self.fill(initial, kept, compute_dtype(dtype)),
+            AffineMap(rank, 0, tuple(indices[dim] for dim in range(rank) if dim not in over)),
+            ["reduction" if dim in over else "parallel" for dim in range(rank)],
+            lambda *args: combine(args[-1], *args[:-1]),
         )
         return self.convert(self.reshape(reduced, shape), dtype)
 
@@ -211,7 +252,9 @@ class LinalgBuilder:
         if shape == input.shape:
             return input
         type = TensorType(storage_type(input.dtype), shape)
-        op = tensor.CollapseShapeOp(input.value, _groups_attr(groups), type)
+        op = tensor.CollapseShapeOp(
+            operands=[input.value], result_types=[type], properties={"reassociation": _groups_attr(groups)}
+        )
         return Tensor(self.add(op), shape, input.dtype)
 
     def _expand(self, input: Tensor, shape: Shape) -> Tensor:
@@ -271,6 +314,16 @@ class LinalgBuilder:
             return input
         shape = tuple(a + size + b for a, size, b in zip(low, input.shape, high, strict=True))
         return self.insert(input, self.fill(value, shape, input.dtype), low)
+
+
+def read(input: Tensor, place: Sequence[Scalar | SSAValue]) -> Scalar:
+    """The element at computed indices (integers or `index` values), inside a body. They have to be in range."""
+    value = tensor.ExtractOp(input.value, _places(place), storage_type(input.dtype)).result
+    return load(value, input.dtype)
+
+
+def _places(place: Sequence[Scalar | SSAValue]) -> list[SSAValue]:
+    return [s.to_index(x) if isinstance(x, Scalar) else x for x in place]
 
 
 def load(value: SSAValue, dtype: DType) -> Scalar:

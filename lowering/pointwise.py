@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.registry import parameters_of
@@ -53,7 +54,7 @@ def elementwise(
 
 def to_computation(x: Scalar, result: DType) -> Scalar:
     """An element in the dtype the operator computes in: floating-point where the result is."""
-    floating = result.category is Category.FLOAT and x.dtype.category is Category.INT
+    floating = result.category is Category.FLOAT and x.dtype.category is not Category.FLOAT
     return s.cast(x, compute_dtype(result)) if floating else x
 
 
@@ -90,20 +91,20 @@ def div(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMeta]) ->
 def div_mode(self: Scalar, other: Scalar, rounding_mode: str | None) -> Scalar:
     if rounding_mode == "floor":
         return floor_divide(self, other)
-    return s.trunc(self / other)
+    return self / other if rounding_mode is None else s.trunc(self / other)
 
 
 def floor_divide(x: Scalar, y: Scalar) -> Scalar:
     """Division rounded down, exact for floats as Python's is: through the remainder."""
+    rest = s.rem(x, y)
+    wrong_sign = rest.differs(0) & ((rest < 0) ^ (y < 0))
     if not s.is_float(x):
-        quotient, rest = x / y, s.rem(x, y)
-        if s.is_unsigned(x.dtype):
-            return quotient
-        down = rest.differs(0) & (x < 0) ^ (rest.differs(0) & (y < 0))
-        return s.select(down, quotient - 1, quotient)
-    quotient = (x - remainder_of(x, y)) / y
+        return x / y if s.is_unsigned(x.dtype) else s.select(wrong_sign, x / y - 1, x / y)
+    quotient = (x - rest) / y
+    quotient = s.select(wrong_sign, quotient - 1, quotient)
     rounded = s.floor(quotient)
     rounded = s.select(quotient - rounded > 0.5, rounded + 1, rounded)
+    rounded = s.select(quotient.equals(0), s.copysign(s.constant(0, x.dtype), x / y), rounded)
     return s.select(y.equals(0), x / y, rounded)
 
 
@@ -128,24 +129,60 @@ def fmod(self: Scalar, other: Scalar) -> Scalar:
 
 @pointwise("aten.pow.Tensor_Tensor")
 def pow(self: Scalar, exponent: Scalar) -> Scalar:
+    if self.dtype.category is Category.BOOL:
+        return self | ~exponent
     return s.pow(self, exponent) if s.is_float(self) else integer_power(self, exponent)
 
 
 def integer_power(base: Scalar, exponent: Scalar) -> Scalar:
     """Integer power by squaring, wrapping around; of a negative exponent 0, but for bases 1 and -1."""
-    result = s.constant(1, base.dtype)
-    power, rest = base, exponent
-    for _ in range(6):  # 64-bit results overflow past the 63rd power of 2
-        odd = (rest & 1).differs(0)
-        result = s.select(odd, result * power, result)
-        power, rest = power * power, rest / 2
-    odd = (exponent & 1).differs(0)
-    of_negative = s.select(
-        base.equals(1),
-        1,
-        s.select(base.equals(-1), s.select(odd, s.constant(-1, base.dtype), 1), s.constant(0, base.dtype)),
-    )
+
+    def step(result: Scalar, power: Scalar, rest: Scalar) -> list[Scalar]:
+        return [s.select(is_odd(rest), result * power, result), power * power, s.shift_right(rest, s.constant(1, rest.dtype))]
+
+    one = s.constant(1, base.dtype)
+    [result, *_] = s.repeat_while([one, base, exponent], lambda _, __, rest: rest > 0, step)
+    if s.is_unsigned(base.dtype):
+        return result
+    of_minus_one = s.select(is_odd(exponent), -one, one)
+    of_negative = s.select(base.equals(1), 1, s.select(base.equals(-1), of_minus_one, 0))
     return s.select(exponent < 0, of_negative, result)
+
+
+def is_odd(x: Scalar) -> Scalar:
+    return (x & 1).differs(0)
+
+
+@pointwise("aten.gcd")
+def gcd(self: Scalar, other: Scalar) -> Scalar:
+    """Euclid's algorithm."""
+    numbers = [s.absolute(self), s.absolute(other)]
+    return s.repeat_while(numbers, lambda _, y: y.differs(0), lambda x, y: [y, s.rem(x, y)])[0]
+
+
+@pointwise("aten.hypot")
+def hypot(self: Scalar, other: Scalar) -> Scalar:
+    """The length of a vector, of which no square overflows. Infinite if a component is, the other NaN or not."""
+    x, y = s.absolute(self), s.absolute(other)
+    longer, shorter = s.maximum(x, y), s.minimum(x, y)
+    ratio = shorter / longer
+    length = s.select(longer.equals(0), longer, longer * s.sqrt(ratio * ratio + 1))
+    return s.select(x.equals(math.inf) | y.equals(math.inf), math.inf, length)
+
+
+@pointwise("aten.copysign.Tensor")
+def copysign(self: Scalar, other: Scalar) -> Scalar:
+    return s.copysign(self, other)
+
+
+@pointwise("aten.bitwise_left_shift.Tensor")
+def left_shift(self: Scalar, other: Scalar) -> Scalar:
+    return s.shift_left(self, other)
+
+
+@pointwise("aten.bitwise_right_shift.Tensor")
+def right_shift(self: Scalar, other: Scalar) -> Scalar:
+    return s.shift_right(self, other)
 
 
 @pointwise("aten.neg")
@@ -174,6 +211,16 @@ def minimum(self: Scalar, other: Scalar) -> Scalar:
 @pointwise("aten.maximum")
 def maximum(self: Scalar, other: Scalar) -> Scalar:
     return s.maximum(self, other)
+
+
+@pointwise("aten.fmin")
+def fmin(self: Scalar, other: Scalar) -> Scalar:
+    return s.fmin(self, other)
+
+
+@pointwise("aten.fmax")
+def fmax(self: Scalar, other: Scalar) -> Scalar:
+    return s.fmax(self, other)
 
 
 @pointwise("aten.reciprocal")
@@ -206,12 +253,14 @@ FUNCTIONS: dict[str, Callable[[Scalar], Scalar]] = {
     "aten.acosh": s.acosh,
     "aten.atanh": s.atanh,
     "aten.erf": s.erf,
+    "aten.erfc": s.erfc,
     "aten.ceil": s.ceil,
     "aten.floor": s.floor,
     "aten.trunc": s.trunc,
     "aten.round": s.round_even,
     "aten.isnan": s.is_nan,
     "aten.isinf": s.is_inf,
+    "aten.signbit": s.sign_bit,
 }
 """Functions of one element."""
 
@@ -227,9 +276,28 @@ for _name, _scalar_function in FUNCTIONS.items():
     pointwise(_name)(_function(_scalar_function))
 
 
-@pointwise("aten.erfc")
-def erfc(self: Scalar) -> Scalar:
-    return 1 - s.erf(self)
+@pointwise("aten.erfinv")
+def erfinv(self: Scalar) -> Scalar:
+    """The inverse of erf, in float64: Winitzki's approximation, then Halley's steps, which each triple the digits."""
+    x = s.cast(self, dt.Double)
+    size = s.absolute(x)
+    rest = 1 - size
+    logarithm = s.log(rest * (1 + size))
+    a = 0.147
+    mean = logarithm * 0.5 + 2 / (math.pi * a)
+    y = s.sqrt(s.sqrt(mean * mean - logarithm * (1 / a)) - mean)
+    for _ in range(2):
+        # Near 1 only the complement is exact, near 0 only the function itself.
+        error = s.select(size < 0.5, size - s.erf(y), s.erfc(y) - rest)
+        step = error * s.exp(y * y) * (math.sqrt(math.pi) / 2)
+        y = y + step / (1 - step * y)
+    return s.cast(s.copysign(s.select(size.equals(1), math.inf, y), x), self.dtype)
+
+
+@pointwise("aten.round.decimals")
+def round_decimals(self: Scalar, decimals: int) -> Scalar:
+    scale = 10.0 ** abs(decimals)
+    return s.round_even(self * scale) / scale if decimals >= 0 else s.round_even(self / scale) * scale
 
 
 @pointwise("aten.atan2")
@@ -247,7 +315,7 @@ def relu(self: Scalar) -> Scalar:
     return s.maximum(self, 0)
 
 
-def clamp_between(x: Scalar, low: float | None, high: float | None) -> Scalar:
+def clamp_between(x: Scalar, low: Scalar | float | None, high: Scalar | float | None) -> Scalar:
     """The number brought between bounds; NaN stays."""
     x = x if low is None else s.maximum(x, low)
     return x if high is None else s.minimum(x, high)
@@ -258,8 +326,8 @@ def hardtanh(self: Scalar, min_val: float, max_val: float) -> Scalar:
     return clamp_between(self, min_val, max_val)
 
 
-@pointwise("aten.clamp")
-def clamp(self: Scalar, min: float | None, max: float | None) -> Scalar:
+@pointwise("aten.clamp", "aten.clamp.Tensor")
+def clamp(self: Scalar, min: Scalar | float | None, max: Scalar | float | None) -> Scalar:
     return clamp_between(self, min, max)
 
 
@@ -343,9 +411,11 @@ def bitwise_xor(self: Scalar, other: Scalar) -> Scalar:
     return self ^ other
 
 
-@pointwise("aten.where.self")
-def where(condition: Scalar, self: Scalar, other: Scalar) -> Scalar:
-    return s.select(truth(condition), self, other)
+@lowering("aten.where.self")
+def where(b: LinalgBuilder, condition: Tensor, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
+    return b.elementwise(
+        lambda c, x, y: s.select(truth(c), x, y), [condition, self, other], static_shape(out[0]), out[0].dtype
+    )
 
 
 # --- copies --------------------------------------------------------------------------------------------------
@@ -359,3 +429,8 @@ def to_copy(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
 @lowering("aten.clone", "aten.alias")
 def clone(b: LinalgBuilder, self: Tensor) -> Tensor:
     return self
+
+
+@lowering("aten.copy")
+def copy(b: LinalgBuilder, self: Tensor, src: Tensor) -> Tensor:
+    return b.broadcast(b.convert(src, self.dtype), self.shape)

@@ -9,19 +9,43 @@ as PyTorch's CPU kernels do. Operations are inserted where the surrounding `Impl
 from __future__ import annotations
 
 import math as python_math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import arith, math, scf
+from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.errors import ExirError
 
 Number: TypeAlias = "Scalar | bool | int | float"
+
+
+@irdl_op_definition
+class RemFOp(IRDLOperation):
+    """The remainder of floats with the dividend's sign, which xDSL's arith lacks."""
+
+    name = "arith.remf"
+
+    lhs = operand_def(AnyFloatConstr)
+    rhs = operand_def(AnyFloatConstr)
+    result = result_def(AnyFloatConstr)
+
+
+@irdl_op_definition
+class ErfcOp(IRDLOperation):
+    """The complementary error function, which xDSL's math lacks."""
+
+    name = "math.erfc"
+
+    operand = operand_def(AnyFloatConstr)
+    result = result_def(AnyFloatConstr)
+
 
 CONTRACT = arith.FastMathFlagsAttr([arith.FastMathFlag.ALLOW_CONTRACT])
 """A product and a sum may become one fused operation: more exact, and what makes contractions fast."""
@@ -162,17 +186,26 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def div(a: Scalar, b: Scalar) -> Scalar:
-    """The quotient of floats; of integers, rounded towards zero."""
+    """The quotient of floats; of integers, rounded towards zero. Where PyTorch raises, for a divisor 0, it is 0."""
     if is_float(a):
         return _of(arith.DivfOp(a.value, b.value), a.dtype)
-    return _of((arith.DivUIOp if is_unsigned(a.dtype) else arith.DivSIOp)(a.value, b.value), a.dtype)
+    if is_unsigned(a.dtype):
+        return select(b.equals(0), 0, _of(arith.DivUIOp(a.value, _divisor(b).value), a.dtype))
+    quotient = _of(arith.DivSIOp(a.value, _divisor(b).value), a.dtype)
+    return select(b.equals(0), 0, select(b.equals(-1), -a, quotient))
 
 
 def rem(a: Scalar, b: Scalar) -> Scalar:
-    """The remainder with the dividend's sign, as C's fmod and % give it."""
+    """The remainder with the dividend's sign, as C's fmod and % give it; of integers, 0 for a divisor 0."""
     if is_float(a):
-        return a - trunc(a / b) * b
-    return _of((arith.RemUIOp if is_unsigned(a.dtype) else arith.RemSIOp)(a.value, b.value), a.dtype)
+        return Scalar(RemFOp(operands=[a.value, b.value], result_types=[a.value.type]).result, a.dtype)
+    return _of((arith.RemUIOp if is_unsigned(a.dtype) else arith.RemSIOp)(a.value, _divisor(b).value), a.dtype)
+
+
+def _divisor(b: Scalar) -> Scalar:
+    """1 in place of the divisors that a processor traps on: 0, and -1 (for the least integer)."""
+    traps = b.equals(0) if is_unsigned(b.dtype) else b.equals(0) | b.equals(-1)
+    return select(traps, 1, b)
 
 
 def neg(a: Scalar) -> Scalar:
@@ -185,6 +218,29 @@ def _bits(op: Callable[[SSAValue, SSAValue], Operation]) -> Callable[[Scalar, Sc
 
 
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+
+
+def shift_left(a: Scalar, b: Scalar) -> Scalar:
+    """The integer times 2 to the power of another; 0 for shifts by negative numbers or by all bits."""
+    shifted = _of(arith.ShLIOp(a.value, _bit_count(b).value), a.dtype)
+    return select(_in_width(b), shifted, 0)
+
+
+def shift_right(a: Scalar, b: Scalar) -> Scalar:
+    """The integer divided by 2 to the power of another, rounded down; a negative or too great shift takes all bits."""
+    if is_unsigned(a.dtype):
+        return select(_in_width(b), _of(arith.ShRUIOp(a.value, _bit_count(b).value), a.dtype), 0)
+    count = select(_in_width(b), b, b.dtype.bits - 1)
+    return _of(arith.ShRSIOp(a.value, count.value), a.dtype)
+
+
+def _in_width(count: Scalar) -> Scalar:
+    """Whether a shift leaves some bits: one by less than the width, 0 or more."""
+    return (count >= 0) & (count < count.dtype.bits)
+
+
+def _bit_count(count: Scalar) -> Scalar:
+    return select(_in_width(count), count, 0)
 
 
 def compare(predicate: str) -> Callable[[Scalar, Scalar], Scalar]:
@@ -224,6 +280,58 @@ def minimum(a: Scalar, b: Number) -> Scalar:
         return _of(arith.MinimumfOp(a.value, b.value), a.dtype)
     unsigned = is_unsigned(a.dtype) or a.dtype is dt.Bool
     return _of((arith.MinUIOp if unsigned else arith.MinSIOp)(a.value, b.value), a.dtype)
+
+
+def fmax(a: Scalar, b: Scalar) -> Scalar:
+    """The greater number; of NaN and a number, the number."""
+    return select(is_nan(a), b, select(is_nan(b), a, maximum(a, b))) if is_float(a) else maximum(a, b)
+
+
+def fmin(a: Scalar, b: Scalar) -> Scalar:
+    """The lesser number; of NaN and a number, the number."""
+    return select(is_nan(a), b, select(is_nan(b), a, minimum(a, b))) if is_float(a) else minimum(a, b)
+
+
+# --- loops and indices ---------------------------------------------------------------------------------------
+
+
+def repeat_while(
+    state: Sequence[Scalar], condition: Callable[..., Scalar], step: Callable[..., Sequence[Scalar]]
+) -> list[Scalar]:
+    """Numbers that `step` makes from the last ones, from `state` on, as long as `condition` holds of them."""
+    types = [x.value.type for x in state]
+    before, after = Block(arg_types=types), Block(arg_types=types)
+
+    def inside(block: Block) -> list[Scalar]:
+        return [Scalar(arg, x.dtype) for arg, x in zip(block.args, state, strict=True)]
+
+    with ImplicitBuilder(before):
+        scf.ConditionOp(condition(*inside(before)).value, *before.args)
+    with ImplicitBuilder(after):
+        scf.YieldOp(*[x.value for x in step(*inside(after))])
+    loop = scf.WhileOp([x.value for x in state], types, Region(before), Region(after))
+    return [Scalar(result, x.dtype) for result, x in zip(loop.results, state, strict=True)]
+
+
+def first_where(holds: Callable[[Scalar], Scalar], low: Scalar, high: Scalar) -> Scalar:
+    """The first number from `low` on that something holds of, and of all after it; `high` if of none. By bisection."""
+
+    def halve(low: Scalar, high: Scalar) -> list[Scalar]:
+        middle = shift_right(low + high, constant(1, low.dtype))
+        found = holds(middle)
+        return [select(found, low, middle + 1), select(found, middle, high)]
+
+    return repeat_while([low, high], lambda low, high: low < high, halve)[0]
+
+
+def from_index(value: SSAValue) -> Scalar:
+    """An `index` value as int64."""
+    return _of(arith.IndexCastOp(value, IntegerType(64)), dt.Long)
+
+
+def to_index(x: Scalar) -> SSAValue:
+    """An integer as `index` value."""
+    return arith.IndexCastOp(cast(x, dt.Long).value, IndexType()).result
 
 
 # --- functions -----------------------------------------------------------------------------------------------
@@ -278,6 +386,16 @@ def atan2(a: Scalar, b: Scalar) -> Scalar:
 def copysign(a: Scalar, b: Scalar) -> Scalar:
     """`a` with the sign of `b`."""
     return _of(math.CopySignOp(a.value, b.value), a.dtype)
+
+
+def erfc(x: Scalar) -> Scalar:
+    """1 - erf(x), exact where that is tiny."""
+    return Scalar(ErfcOp(operands=[x.value], result_types=[x.value.type]).result, x.dtype)
+
+
+def sign_bit(x: Scalar) -> Scalar:
+    """Whether the number is negative; of floats, whether its sign is, zero's and NaN's included."""
+    return copysign(constant(1, x.dtype), x) < 0 if is_float(x) else x < 0
 
 
 def _on_floats(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:

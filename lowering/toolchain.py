@@ -15,6 +15,8 @@ import functools
 import hashlib
 import importlib.metadata
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -178,7 +180,7 @@ def emit_object(llvm_ir: str) -> bytes:
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
     options.loop_unrolling = False
-    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
@@ -209,25 +211,36 @@ def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM) -> bytes:
     return made
 
 
-# Both are LLVM's OpenMP runtime. A library that is already in the process (PyTorch's is GNU's) is not touched.
-_OPENMP_NAMES = ("libomp.so.5", "libomp.so", "libiomp5.so")
+# All are LLVM's runtime (Intel's is built from it), first the one of the tools' own version.
+_OPENMP_FOLDERS = (
+    "/usr/lib/llvm-22/lib",
+    f"{sys.prefix}/lib",
+    f"/usr/lib/{platform.machine()}-linux-gnu",
+    "/usr/lib",
+)
+_OPENMP_FILES = ("libomp.so.5", "libomp.so", "libiomp5.so")
+
+
+def find_openmp() -> Path:
+    """LLVM's OpenMP runtime. Raises ToolchainError with the install command when there is none."""
+    places = (Path(folder, file) for folder in _OPENMP_FOLDERS for file in _OPENMP_FILES)
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
+    return found
 
 
 @functools.cache
-def load_openmp() -> Path | None:
-    """Loads LLVM's OpenMP runtime for generated code to find; its path, or None where generated code has no threads.
+def _openmp() -> ctypes.CDLL:
+    # Not RTLD_GLOBAL: it also defines GNU's entry points, which a PyTorch imported later would take from it.
+    return ctypes.CDLL(str(find_openmp()))
 
-    Raises ToolchainError with the install command when there is none.
-    """
-    folders = ("", "/usr/lib/llvm-22/lib/", f"{sys.prefix}/lib/")
-    for name in (folder + file for folder in folders for file in _OPENMP_NAMES):
-        try:
-            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
-        except OSError:
-            continue
-        _llvm().load_library_permanently(name)
-        return Path(name)
-    raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
+
+def _define_openmp(data: bytes) -> None:
+    """Tells LLVM's linker where the OpenMP functions are that an object file names."""
+    for symbol in {match.decode() for match in re.findall(rb"__kmpc_\w+", data)}:
+        address = ctypes.cast(getattr(_openmp(), symbol), ctypes.c_void_p).value
+        _llvm().add_symbol(symbol, address)
 
 
 @dataclass(frozen=True)
@@ -250,8 +263,7 @@ class Library:
 def load_object(data: bytes) -> Library:
     """Links an object file of `compile_object` into this process."""
     llvm = _llvm()
-    if b"__kmpc_fork_call" in data:
-        load_openmp()
+    _define_openmp(data)
     # MCJIT wants a module and owns its target machine; the code itself comes from the object file.
     target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)

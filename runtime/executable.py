@@ -26,7 +26,6 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.errors import ExirError, InputError
 from xdsl_exir.program import CallingConvention, Program
 
-Target: TypeAlias = Literal["interpreter"]
 Fallback: TypeAlias = Literal["error", "interpreter"]
 
 
@@ -44,13 +43,19 @@ def _interpreter(program: Program, fallback: Fallback) -> Engine:
     return InterpreterEngine(program.module)
 
 
-ENGINES = {"interpreter": _interpreter}
+def _native(program: Program, fallback: Fallback) -> Engine:
+    from xdsl_exir.runtime.native import NativeEngine
+
+    return NativeEngine(program)
+
+
+ENGINES = {"interpreter": _interpreter, "native": _native}
 
 
 def compile(program: Program, target: str = "interpreter", fallback: Fallback = "error") -> Executable:
     """Makes a program runnable, whatever its stage.
 
-    `target` is `interpreter` (NumPy). Raises `UnsupportedError` that lists every operator and dtype in the way (with
+    `target` is `interpreter` (NumPy) or `native` (MLIR 22 and LLVM). Raises `UnsupportedError` that lists every operator and dtype in the way (with
     `fallback="error"`), `ExirError` for an unknown target.
     """
     if target not in ENGINES:

@@ -45,7 +45,8 @@ from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
-from xdsl_exir.runtime.kernels import KERNELS, Array
+from xdsl_exir.narrowing import is_list
+from xdsl_exir.runtime.kernels import KERNELS, Array, is_array
 from xdsl_exir.transforms.decompose_aten import Decomposer
 
 OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
@@ -75,16 +76,16 @@ def opmath(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def raise_precision(value: Any) -> Any:
     """An argument with reduced floats as float32."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return value.astype(np.float32) if value.dtype in _REDUCED else value
-    if isinstance(value, list):
-        return [raise_precision(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if is_list(value):
+        return [raise_precision(item) for item in value]
     return value
 
 
 def as_operand(value: Any) -> Operand:
     """What type promotion sees of a run-time value."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return Operand(dtype_of(value.dtype), 2 if value.ndim else 1)
     category = number_category(number_type(value))
     assert category is not None
@@ -119,12 +120,12 @@ def promoted(
 
 
 def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    return value if is_list(value) else [value]
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
-    if isinstance(value, list):
-        return [_cast(item, dtype) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if is_list(value):
+        return [_cast(item, dtype) for item in value]
     return np.asarray(value).astype(dtype, copy=False)
 
 
@@ -133,7 +134,7 @@ def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
     if array.dtype == dtype:
         return array
     if array.dtype.kind == "c" and dtype.kind != "c":
-        array = array.astype(np.bool_) if dtype.kind == "b" else array.real
+        array = array.astype(np.bool_) if dtype.kind == "b" else np.real(array)
     return array.astype(dtype)
 
 
@@ -171,7 +172,7 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
 def conform(value: Any, type: Attribute, name: str) -> Any:
     """A kernel's result as the IR types it. Raises `ExirError` where the kernel contradicts the type's shape."""
     if not is_tensor_type(type):
-        return value.item() if isinstance(value, np.ndarray | np.generic) else value
+        return value.item() if is_array(value) or isinstance(value, np.generic) else value
     meta = tensor_meta(type)
     array = to_dtype(np.asarray(value), meta.dtype.numpy)
     fits = array.ndim == meta.ndim and all(
@@ -203,6 +204,14 @@ class OperatorFunctions(InterpreterFunctions):
         return OpImplResult(run_operator(op, args, rng), None)
 
 
+def literal_array(op: ConstantOp) -> Array:
+    """The array of a literal."""
+    meta = tensor_meta(op.type)
+    values = np.array(op.values).astype(meta.dtype.numpy)
+    shape = tuple(size for size in meta.shape if isinstance(size, int))  # a literal's all are
+    return np.full(shape, values[0]) if op.is_splat else values.reshape(shape)
+
+
 @register_impls
 class ExirFunctions(InterpreterFunctions):
     """Implementations of the `exir` dialect."""
@@ -213,10 +222,7 @@ class ExirFunctions(InterpreterFunctions):
 
     @impl(ConstantOp)
     def run_constant(self, interpreter: Interpreter, op: ConstantOp, args: PythonValues) -> PythonValues:
-        meta = tensor_meta(op.type)
-        values = np.array(op.values).astype(meta.dtype.numpy)
-        shape = tuple(size for size in meta.shape if isinstance(size, int))  # a literal's all are
-        return (np.full(shape, values[0]) if op.is_splat else values.reshape(shape),)
+        return (literal_array(op),)
 
     @impl(RefineOp)
     def run_refine(self, interpreter: Interpreter, op: RefineOp, args: PythonValues) -> PythonValues:

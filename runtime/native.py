@@ -1,69 +1,104 @@
-"""Native code in process: a program lowered to linalg, compiled by MLIR 22 and LLVM, called through ctypes.
+"""Native code in process: a program cut into dispatches, compiled by MLIR 22 and LLVM, called through ctypes.
 
-Weights are arguments of the compiled functions: pointers to the program's own arrays.
+Weights are arguments of the compiled functions: pointers to arrays that were packed when the program was compiled.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
-from io import StringIO
 from typing import Any
 
 import numpy as np
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.printer import Printer
+from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.exir import TensorMeta, is_tensor_type, tensor_meta
-from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg
-from xdsl_exir.lowering.linalg import static_shape
-from xdsl_exir.lowering.toolchain import BUFFERIZE, TO_LLVM, describe, load
-
-PASSES = (*BUFFERIZE, *TO_LLVM)
-
-
-def linalg_text(module: ModuleOp) -> str:
-    """An edge module as linalg on tensors, in MLIR's generic form. Raises `UnsupportedError` listing all in the way."""
-    lowered = module.clone()
-    EdgeToLinalg().apply(Context(), lowered)
-    for function in lowered.ops:
-        function.attributes["llvm.emit_c_interface"] = UnitAttr()
-    stream = StringIO()
-    Printer(stream, print_generic_format=True).print_op(lowered)
-    return stream.getvalue()
+from xdsl_exir.dialects.exir import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
+from xdsl_exir.lowering.compile import module_object
+from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
+from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
+from xdsl_exir.program import Program
+from xdsl_exir.transforms.verify import stage_of
 
 
-@dataclass(frozen=True)
-class NativeFunction:
-    """One compiled method."""
+def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Array]:
+    """Arrays of the arguments that hold state which no call changes."""
+    written = {
+        attr.data.target
+        for attrs in function.res_attrs or ()
+        if isinstance(attr := attrs.data.get(OUTPUT), OutputAttr) and attr.data.kind in MUTATIONS
+    }
+    constants: dict[SSAValue, Array] = {}
+    for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
+        attr = attrs.data.get(INPUT)
+        if isinstance(attr, InputAttr) and attr.data.kind is not InputKind.USER_INPUT:
+            data = program.state.get(attr.data.target)
+            if data is not None and attr.data.target not in written:
+                constants[arg] = data.numpy()
+    return constants
 
-    address: int
-    results: tuple[TensorMeta, ...]
+
+class NativeMethod:
+    """One compiled method: its driver, and the arguments that stay the same from call to call."""
+
+    def __init__(self, plan: Plan, address: int, passed: Sequence[int]):
+        self.plan = plan
+        self.passed = passed
+        """Positions, among the method's arguments, of those that the driver takes."""
+        self.arena = np.empty(max(plan.arena_bytes, 1) + 64, np.uint8)
+        start = -self.arena.ctypes.data % 64
+        self.arena = self.arena[start : start + max(plan.arena_bytes, 1)]
+        self.made = [index for index, value in enumerate(plan.outputs) if value.buffer.argument == f"%out{index}"]
+        constants = [array for _, array in plan.constants]
+        self.kept = [describe(array) for array in (*constants, self.arena)]
+        count = len(passed) + len(constants) + len(plan.outputs) + 1
+        self.pointers = (ctypes.c_void_p * count)()
+        for position, descriptor in enumerate(self.kept[:-1]):
+            self.pointers[len(passed) + position] = ctypes.addressof(descriptor)
+        self.pointers[count - 1] = ctypes.addressof(self.kept[-1])
+        self.function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(address)
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
-        arrays = [np.ascontiguousarray(value) for value in values]
-        outputs = [np.empty(static_shape(meta), meta.dtype.numpy) for meta in self.results]
-        described = [describe(array) for array in (*arrays, *outputs)]
-        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(described))(self.address)
-        function(*[ctypes.byref(one) for one in described])
+        inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
+        outputs = [empty(value) for value in self.plan.outputs]
+        described = [describe(array) for array in (*inputs, *outputs)]
+        for position, descriptor in enumerate(described[: len(inputs)]):
+            self.pointers[position] = ctypes.addressof(descriptor)
+        start = len(inputs) + len(self.plan.constants)
+        for position, descriptor in enumerate(described[len(inputs) :]):
+            self.pointers[start + position] = ctypes.addressof(descriptor)
+        self.function(*self.pointers)
+        for index, source in self.plan.copies:
+            given = source if isinstance(source, np.ndarray) else inputs[source] if source >= 0 else outputs[-1 - source]
+            outputs[index][...] = given.reshape(outputs[index].shape)
         return outputs
 
 
-class NativeEngine:
-    """Runs the methods of an edge module as native code."""
+def empty(value: Value) -> Array:
+    """A fresh array for a result."""
+    return np.empty(value.shape, value.dtype.numpy)
 
-    def __init__(self, module: ModuleOp):
-        self.library = load(linalg_text(module), PASSES)
-        self.functions: dict[str, NativeFunction] = {}
-        for function in module.ops:
-            assert isinstance(function, FuncOp)
-            results = [tensor_meta(t) for t in function.function_type.outputs.data if is_tensor_type(t)]
-            name = function.sym_name.data
-            self.functions[name] = NativeFunction(self.library.address(name), tuple(results))
+
+class NativeEngine:
+    """Runs the methods of a program as native code. The program is taken to edge first if it is not there."""
+
+    def __init__(self, program: Program):
+        if stage_of(program.module) != "edge":
+            program = program.to_edge()
+        machine, dispatches = host_machine(), Dispatches()
+        plans: dict[str, Plan] = {}
+        passed: dict[str, list[int]] = {}
+        for name, function in program.methods.items():
+            constants = constant_arguments(program, function)
+            plans[name] = Planner(function, constants, machine, dispatches).run()
+            passed[name] = [position for position, arg in enumerate(function.args) if arg not in constants]
+        self.library = load_object(module_object(dispatches, plans))
+        self.methods = {
+            name: NativeMethod(plan, self.library.address(name), passed[name]) for name, plan in plans.items()
+        }
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""
-        return self.functions[method](values)
+        return self.methods[method](values)
+
+

@@ -6,14 +6,14 @@ PyTorch's results, then runs it in the interpreter as it is, decomposed, and as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import torch
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
@@ -21,7 +21,9 @@ from xdsl_exir.dialects import aten
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.exir import tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
+from xdsl_exir.runtime.native import NativeEngine
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.builder import Builder, flat_results
 from xdsl_exir.transforms.decompose_aten import DecomposeAten
@@ -150,11 +152,9 @@ def check_symbolic(
 
 def run_native(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
     """Compiles an edge module's one function and runs it."""
-    from xdsl_exir.runtime.native import NativeEngine
-
     [function] = module.ops
     assert isinstance(function, FuncOp)
-    return tuple(NativeEngine(module).run(function.sym_name.data, [to_numpy(t) for t in tensors]))
+    return tuple(NativeEngine(Program(module)).run(function.sym_name.data, [to_numpy(t) for t in tensors]))
 
 
 def check_native(name: str, *args: Any, values: bool = True, scale: float = 1, **kwargs: Any) -> None:
@@ -165,6 +165,28 @@ def check_native(name: str, *args: Any, values: bool = True, scale: float = 1, *
     AtenToEdge().apply(Context(), module)
     for index, (got, value) in enumerate(zip(run_native(module, tensors), expected, strict=True)):
         compare(f"{name} natively, result {index}", got, value, values, scale)
+
+
+def check_natively(calls: Iterable[tuple[str, Sequence[Any], Mapping[str, Any]]], scale: float = 1) -> None:
+    """`check_native` of many calls (operator, arguments, keyword arguments), compiled together."""
+    module, given = ModuleOp([]), list(calls)
+    inputs: list[list[torch.Tensor]] = []
+    for index, (name, args, kwargs) in enumerate(given):
+        program, tensors = program_of(name, *args, **kwargs)
+        inputs.append(tensors)
+        [function] = program.ops
+        assert isinstance(function, FuncOp)
+        function.detach()
+        function.sym_name = StringAttr(f"call_{index}")
+        module.body.block.add_op(function)
+    DecomposeAten().apply(Context(), module)
+    AtenToEdge().apply(Context(), module)
+    engine = NativeEngine(Program(module))
+    for index, (name, args, kwargs) in enumerate(given):
+        results = engine.run(f"call_{index}", [to_numpy(tensor) for tensor in inputs[index]])
+        expected = flatten(find_operator(name)(*args, **kwargs))
+        for position, (got, value) in enumerate(zip(results, expected, strict=True)):
+            compare(f"{name}{tuple(args)} {kwargs or ''} natively, result {position}", got, value, scale=scale)
 
 
 def check(

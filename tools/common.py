@@ -6,7 +6,7 @@ import argparse
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ PATIENCE = 1.0
 
 
 @contextmanager
-def step(what: str) -> Iterator[None]:
+def step(what: str) -> Generator[None]:
     """Tells on standard error what is being done once it takes over a second, and in the end how long it took."""
     start = time.perf_counter()
     timer = threading.Timer(PATIENCE, lambda: print(f"{what} ...", file=sys.stderr, flush=True))

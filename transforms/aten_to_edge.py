@@ -13,14 +13,14 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, number_category
+from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 
@@ -94,7 +94,7 @@ class EdgeRewriter:
         # A number where the operator does not promote is a tensor of the number's own dtype.
         for slot in layout.slots:
             value = explicit[slot.name]
-            if slot.is_tensor and isinstance(value, SSAValue) and not is_tensor_type(value.type):
+            if slot.is_tensor and is_value(value) and not is_tensor_type(value.type):
                 category = number_category(value.type)
                 assert category is not None
                 explicit[slot.name] = self.as_tensor(builder, value, NUMBER_DTYPE[category])
@@ -102,9 +102,9 @@ class EdgeRewriter:
 
     def as_tensor(self, builder: Builder, value: Any, dtype: DType) -> Any:
         """An operand as tensor of this dtype."""
-        if isinstance(value, list):
-            return [self.as_tensor(builder, item, dtype) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(value, SSAValue):
+        if is_list(value):
+            return [self.as_tensor(builder, item, dtype) for item in value]
+        if not is_value(value):
             return builder.constant(value, dtype)
         if is_tensor_type(value.type):
             if meta(value).dtype is dtype:

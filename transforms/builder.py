@@ -25,11 +25,13 @@ from xdsl_exir.dialects.exir import (
     PythonNumber,
     TensorMeta,
     is_tensor_type,
+    is_value,
     tensor_meta,
     tensor_type,
 )
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorLayout, OperatorOp
+from xdsl_exir.narrowing import is_sequence
 
 Results: TypeAlias = Any
 """What an operator's call returns: its result, a tuple of several, a list for a list result, None for none."""
@@ -192,9 +194,9 @@ def computation_dtype(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> DT
     operands: list[Operand] = []
     for name in rule.promotes or OperatorLayout.of(cls.SPEC).by_name:
         value = arguments.get(name)
-        for item in value if isinstance(value, list | tuple) else [value]:  # pyright: ignore[reportUnknownVariableType]
-            seen = as_operand(as_meta(item.type) if isinstance(item, SSAValue) else item)
-            if isinstance(seen, Operand) and (rule.promotes or isinstance(item, SSAValue)):
+        for item in value if is_sequence(value) else [value]:
+            seen = as_operand(as_meta(item.type) if is_value(item) else item)
+            if isinstance(seen, Operand) and (rule.promotes or is_value(item)):
                 operands.append(seen)
     return result_type(tuple(operands))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from xdsl.context import Context
@@ -44,7 +45,7 @@ class Decomposer:
             return
         dialect = (aten if op.NUMBERS else edge).OPERATORS
         builder = Builder(dialect, op)
-        builder.rule_of = lambda name: self.rule(builder, name)
+        builder.rule_of = partial(self.rule, builder)
         results = entry.call({**op.arguments(), "out": op.result_types}, Namespace(builder))
         if results is not KEEP:
             replace(builder, op, flat_results(results))
@@ -87,7 +88,7 @@ def for_each_operator(module: ModuleOp, rewrite: Callable[[OperatorOp], None]) -
 
 @dataclass(frozen=True)
 class DecomposeAten(ModulePass):
-    """Replaces composite operators by core ATen ones; `keep=aten.silu,aten.linear` leaves those alone."""
+    """Replaces composite operators by core ATen ones; `keep="aten.silu","aten.linear"` leaves those alone."""
 
     name = "decompose-aten"
 

@@ -9,6 +9,9 @@ argument over the twelve dtypes and run the kernel (`Probe`), and write the shor
 was seen (`fit`). Needs PyTorch, with its testing modules; nothing else here does.
 """
 
+# pyright: basic
+# (PyTorch's types are unknown to the checker.)
+
 from __future__ import annotations
 
 import argparse
@@ -161,7 +164,8 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "batch_norm": [(*_STATS, True, 0.1, 1e-5, False)],
     "instance_norm": [(*_STATS, True, 0.1, 1e-5, False)],
     "_fused_rms_norm": [(_f(2, 4), [4], _f(4), 1e-5)],
-    "_scaled_dot_product_flash_attention_for_cpu": [(*_QKV, 0.0, False)],
+    "scaled_dot_product_attention": [(*_QKV, _f(1, 1, 4, 4))],
+    "_scaled_dot_product_flash_attention_for_cpu": [(*_QKV, 0.0, False), (*_QKV, 0.0, False, _f(1, 1, 4, 4))],
     "native_dropout": [(_f(3), 0.5, True)],
     "dropout": [(_f(3), 0.5, True), (_f(3), 0.5, False)],
     "feature_dropout": [(_f(2, 3, 4), 0.5, True), (_f(2, 3, 4), 0.5, False)],
@@ -200,6 +204,11 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "linalg_matmul": [(_f(2, 2), _f(2, 2))],
     "einsum": [("ij,jk->ik", [_f(2, 2), _f(2, 2)])],
     "tensordot": [(_f(2, 2), _f(2, 2), [1], [0])],
+    "convolution": [
+        (_IMAGE, _FILTER, _NORM, [1, 1], [0, 0], [1, 1], transposed, [0, 0], 1)
+        for transposed in (False, True)
+    ],
+    "conv2d": [(_IMAGE, _FILTER, _NORM)],
     "conv1d": [(_f(1, 2, 4), _f(2, 2, 3), _NORM)],
     "conv1d.padding": [(_f(1, 2, 4), _f(2, 2, 3), _NORM, [1], "same")],
     "conv2d.padding": [(_IMAGE, _FILTER, _NORM, [1], "same")],
@@ -600,7 +609,7 @@ def deciding_flag(probes: Sequence[Probe]) -> str | None:
 def fit_plain(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Case]]:
     """As `fit`, for observations that no flag decides."""
     short, left = fit_short(spec, observed)
-    if not left:
+    if not left or compares(observed):
         return short, left
     rows = fit_rows(spec, observed)
     if rows is not None:
@@ -630,6 +639,11 @@ def fit_short(spec: OperatorSpec, observed: list[Case]) -> tuple[Entry, list[Cas
     return best, left
 
 
+def compares(observed: Iterable[Case]) -> bool:
+    """Whether results are always Bool: then what operands promote to is not seen, but they do all the same."""
+    return {case.given for case in observed if case.given is not None} == {(dt.Bool,)}
+
+
 def candidates(spec: OperatorSpec, accepted: list[Case]) -> Iterator[Entry]:
     """Entries that could describe the accepted cases, simple ones first."""
     schema = spec.schema
@@ -640,6 +654,9 @@ def candidates(spec: OperatorSpec, accepted: list[Case]) -> Iterator[Entry]:
         argument.name for argument in schema.arguments if argument.type.is_tensor and argument.name in present
     ]
     numbers = any(argument.type.base == "Scalar" for argument in schema.arguments)
+    if compares(accepted):
+        yield from completed(schema, "bool", (), accepted)
+        return
     for count in range(max(1, len(tensors) + numbers)):
         for own in itertools.combinations(reversed(tensors), count):
             for rule in rules:

@@ -27,10 +27,17 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from typing_extensions import TypeIs
 
 from xdsl_exir.dialects.registry import Registry
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+def is_array(value: object) -> TypeIs[Array]:
+    """Whether this is an array."""
+    return isinstance(value, np.ndarray)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 

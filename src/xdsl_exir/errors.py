@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.utils.exceptions import PassFailedException
+
 
 class ExirError(Exception):
     """Root of all errors of xdsl-exir. The text names what is wrong and where."""
@@ -18,8 +20,11 @@ class SpecError(ExirError):
     """An operator specification that does not parse or contradicts itself."""
 
 
-class VerificationError(ExirError):
-    """A program that breaks the rules of its stage. Lists every violation with its location."""
+class VerificationError(ExirError, PassFailedException):
+    """A program that breaks the rules of its stage. Lists every violation with its location.
+
+    It is one of xDSL's errors too, so that `xdsl-opt --verify-diagnostics` shows it as it does its own.
+    """
 
 
 class InputError(ExirError):

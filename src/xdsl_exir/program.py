@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 
 from xdsl_exir.errors import ExirError
+from xdsl_exir.narrowing import is_mapping
 
 if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
@@ -206,6 +207,6 @@ def from_exported_program(exported: Any) -> Program:
     """
     from xdsl_exir.importers.exported_program import read_exported_program
 
-    programs = exported if isinstance(exported, Mapping) else {DEFAULT_METHOD: exported}
+    programs = exported if is_mapping(exported) else {DEFAULT_METHOD: exported}
     graphs = {name: read_exported_program(program) for name, program in programs.items()}
     return from_graphs(graphs, "ExportedProgram").verify()

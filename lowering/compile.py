@@ -1,0 +1,53 @@
+"""From a plan of dispatches to an object file: the groups are fused and bufferized, joined with the schedules' kernels and the driver, and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
+from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, compile_object, run_passes
+
+GROUPS = (
+    Pass("canonicalize", "folds reshapes"),
+    Pass("linalg-fuse-elementwise-ops", "elementwise operators become one loop, and part of reductions"),
+    Pass("canonicalize", "drops what was fused away"),
+    Pass("cse", "one copy of equal operators"),
+    Pass("eliminate-empty-tensors", "results are computed in their destination"),
+    Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
+    Pass("one-shot-bufferize", "tensors to memrefs"),
+    Pass("canonicalize", "drops copies onto themselves"),
+    Pass("cse", "and equal views"),
+    Pass("buffer-deallocation-pipeline", "frees what was allocated"),
+    Pass("convert-bufferization-to-memref", "clones become allocations and copies"),
+    Pass("func.func(test-math-polynomial-approximation)", "exp, tanh, erf and the like without calls, so that loops vectorize"),
+    Pass("convert-linalg-to-affine-loops", "loops whose dependences are known"),
+    Pass("func.func(affine-parallelize{max-nested=1})", "outermost loops without dependences run in threads"),
+    Pass("lower-affine", "scf loops"),
+)
+"""How groups of operators in linalg become loops."""
+
+
+def functions_of(table: dict[str, str]) -> str:
+    """The functions of a table of texts, under their names."""
+    return "\n".join(text.replace(f'"{NAME}"', f'"{name}"').replace(f"@{NAME}(", f"@{name}(") for text, name in table.items())
+
+
+def body_of(module: str) -> str:
+    """What stands inside a module that mlir-opt printed."""
+    start, end = module.index("module {") + len("module {"), module.rindex("}")
+    return module[start:end]
+
+
+def module_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
+    """The whole program as one module on memrefs: dispatches, and a driver for each method."""
+    maps, groups = "", ""
+    if dispatches.generic:
+        loops = run_passes(f"module {{\n{functions_of(dispatches.generic)}\n}}", GROUPS)
+        maps, groups = loops[: loops.index("module {")], body_of(loops)
+    drivers = "\n".join(driver_text(plan, name) for name, plan in plans.items())
+    return f"{maps}module {{\n{groups}\n{functions_of(dispatches.scheduled)}\n{drivers}\n}}\n"
+
+
+def module_object(dispatches: Dispatches, plans: Mapping[str, Plan]) -> bytes:
+    """The object file of a program's methods. Raises `ToolchainError` where a tool is missing."""
+    return compile_object(module_text(dispatches, plans), TO_LLVM)

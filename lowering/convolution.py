@@ -1,0 +1,136 @@
+"""Lowering of convolution, over any number of dimensions.
+
+Padding is explicit; then one loop nest over (n, [g,] oc, *out, ic, *kernel). A transposed convolution is one of stride 1
+over the input with zeros between its elements, by the kernel turned around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.meta import pair
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, static_shape
+from xdsl_exir.lowering.scalar import compute_dtype
+
+Out = list[TensorMeta]
+
+
+def forward(
+    b: LinalgBuilder,
+    images: Tensor,
+    weight: Tensor,
+    sizes: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+) -> Tensor:
+    """A convolution of padded images `[n, [g,] ic, *in]` by weights `[[g,] oc, ic, *kernel]` to `[n, [g,] oc, *sizes]`,
+    in the dtype that elements compute in."""
+    space = len(sizes)
+    group = list(weight.shape[: weight.ndim - space - 2])
+    shape = (images.shape[0], *group, weight.shape[len(group)], *sizes)
+    loops = dims(len(shape) + 1 + space)
+    n, *g = loops[: 1 + len(group)]
+    oc, places = loops[1 + len(group)], loops[2 + len(group) : len(shape)]
+    ic, taps = loops[len(shape)], loops[len(shape) + 1 :]
+    reached = [
+        scaled(place, step) + scaled(tap, spread)
+        for place, tap, step, spread in zip(places, taps, stride, dilation, strict=True)
+    ]
+
+    def access(*exprs: AffineExpr) -> AffineMap:
+        return AffineMap(len(loops), 0, exprs)
+
+    return b.generic(
+        [(images, access(n, *g, ic, *reached)), (weight, access(*g, oc, ic, *taps))],
+        b.fill(0, shape, compute_dtype(images.dtype)),
+        access(*loops[: len(shape)]),
+        ["parallel"] * len(shape) + ["reduction"] * (1 + space),
+        lambda x, w, total: total + x * w,
+    )
+
+
+def scaled(expr: AffineExpr, factor: int) -> AffineExpr:
+    """An index times a constant, in the form MLIR gives it."""
+    return expr if factor == 1 else expr * factor
+
+
+def grouped(b: LinalgBuilder, input: Tensor, dim: int, groups: int) -> Tensor:
+    """A dimension of channels as one of groups and one of each group's channels; nothing to do for a single group."""
+    if groups == 1:
+        return input
+    return b.reshape(
+        input, (*input.shape[:dim], groups, input.shape[dim] // groups, *input.shape[dim + 1 :])
+    )
+
+
+def turned_around(b: LinalgBuilder, weight: Tensor, space: int) -> Tensor:
+    """`[[g,] ic, oc, *kernel]` as `[[g,] oc, ic, *kernel]` with the kernel's positions in reverse."""
+    *front, inputs, outputs = weight.shape[: weight.ndim - space]
+    kernel = weight.shape[weight.ndim - space :]
+    shape = (*front, outputs, inputs, *kernel)
+    *g, oc, ic = dims(len(front) + 2)
+    reverse = [
+        AffineExpr.constant(size - 1) - index
+        for size, index in zip(kernel, dims(len(shape))[len(front) + 2 :], strict=True)
+    ]
+    init = Tensor(b.empty(shape, weight.dtype), shape, weight.dtype)
+    return b.copy(weight, AffineMap(len(shape), 0, (*g, ic, oc, *reverse)), init)
+
+
+def spread_out(
+    b: LinalgBuilder, input: Tensor, sizes: Sequence[int], low: Sequence[int], stride: Sequence[int]
+) -> Tensor:
+    """The input's elements `stride` apart in zeros, with a border of `low` in front, which may be negative."""
+    fixed = input.ndim - len(sizes)
+    border = [max(before, 0) for before in low]
+    cut = [max(-before, 0) for before in low]
+    # An element cut away in front still takes its place.
+    whole = [
+        max(front + away + size, front + (count - 1) * step + 1)
+        for front, away, size, count, step in zip(
+            border, cut, sizes, input.shape[fixed:], stride, strict=True
+        )
+    ]
+    zeros = b.fill(0, (*input.shape[:fixed], *whole), input.dtype)
+    result = b.insert(input, zeros, [0] * fixed + border, [1] * fixed + list(stride))
+    if not any(cut) and whole == list(sizes):
+        return result
+    return b.slice(result, [0] * fixed + cut, (*input.shape[:fixed], *sizes), [1] * input.ndim)
+
+
+@lowering("aten.convolution")
+def convolution(
+    b: LinalgBuilder,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    transposed: bool,
+    groups: int,
+    out: Out,
+) -> Tensor:
+    shape, dtype = static_shape(out[0]), out[0].dtype
+    if 0 in shape:
+        return Tensor(b.empty(shape, dtype), shape, dtype)
+    space, sizes, kernel = input.ndim - 2, shape[2:], weight.shape[2:]
+    strides, paddings, dilations = pair(stride, space), pair(padding, space), pair(dilation, space)
+    weight = grouped(b, weight, 0, groups)
+    if transposed:
+        weight = turned_around(b, weight, space)
+        reach = [spread * (size - 1) for size, spread in zip(kernel, dilations, strict=True)]
+        low = [far - pad for far, pad in zip(reach, paddings, strict=True)]
+        extents = [size + far for size, far in zip(sizes, reach, strict=True)]
+        input, strides = spread_out(b, input, extents, low, strides), [1] * space
+    else:
+        input = b.pad(input, [0, 0, *paddings], [0, 0, *paddings], 0)
+    product = b.reshape(forward(b, grouped(b, input, 1, groups), weight, sizes, strides, dilations), shape)
+    if bias is None:
+        return b.convert(product, dtype)
+    per_channel = b.reshape(bias, (shape[1], *[1] * space))
+    return b.elementwise(lambda x, shift: x + shift, [product, per_channel], shape, dtype)

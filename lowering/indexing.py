@@ -1,0 +1,434 @@
+"""Lowerings of operators that pick, place and order elements.
+
+Picking is a map over the result that reads at computed places; placing is a loop, in order, since places may coincide.
+PyTorch raises where an index is out of range; here, as in XLA, the nearest element stands in for it: native code cannot
+raise, and must not read or write elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf, prod
+
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineMap
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, broadcast_map, dims, read, static_shape
+from xdsl_exir.lowering.pointwise import floor_divide
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+
+Out = list[TensorMeta]
+Place = list[Scalar | SSAValue]
+
+
+def in_range(index: Scalar, size: int, wraps: bool = False) -> Scalar:
+    """An index as int64 within a dimension; negative ones count from the end if it `wraps`."""
+    index = s.cast(index, dt.Long)
+    if wraps:
+        index = s.select(index < 0, index + size, index)
+    return s.minimum(s.maximum(index, 0), size - 1)
+
+
+def replaced(place: Sequence[SSAValue], dim: int, by: Scalar) -> Place:
+    """Indices with another one in one dimension."""
+    return [*place[:dim], by, *place[dim + 1 :]]
+
+
+# --- picking -------------------------------------------------------------------------------------------------
+
+
+def indexed_by(
+    b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, index_dims: Sequence[int], shape: Shape
+) -> Tensor:
+    """Elements of a tensor at an index along one dimension, which depends on some dimensions of the result."""
+    index_map = AffineMap(len(shape), 0, tuple(dims(len(shape))[axis] for axis in index_dims))
+    first, last = dim, dim + len(shape) - self.ndim + 1  # the result's dimensions that stand for `dim`
+
+    def pick(found: Scalar, *at: SSAValue) -> Scalar:
+        return read(self, [*at[:first], in_range(found, self.shape[dim]), *at[last:]])
+
+    return b.indexed(pick, shape, self.dtype, [(index, index_map)])
+
+
+@lowering("aten.embedding")
+def embedding(b: LinalgBuilder, weight: Tensor, indices: Tensor, out: Out) -> Tensor:
+    return indexed_by(b, weight, 0, indices, range(indices.ndim), static_shape(out[0]))
+
+
+@lowering("aten.index_select")
+def index_select(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, out: Out) -> Tensor:
+    if not self.ndim:
+        return self
+    dim = wrap_dim(dim, self.ndim)
+    vector = b.reshape(index, index.shape or (1,))
+    return indexed_by(b, self, dim, vector, [dim], static_shape(out[0]))
+
+
+@lowering("aten.gather")
+def gather(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor) -> Tensor:
+    if 0 in index.shape:
+        return Tensor(b.empty(index.shape, self.dtype), index.shape, self.dtype)
+    source, places = at_least_1d(b, self), at_least_1d(b, index)
+    dim = wrap_dim(dim, source.ndim)
+    return b.reshape(indexed_by(b, source, dim, places, range(places.ndim), places.shape), index.shape)
+
+
+def at_least_1d(b: LinalgBuilder, self: Tensor) -> Tensor:
+    """A 0-dim tensor as a vector of one element."""
+    return b.reshape(self, self.shape or (1,))
+
+
+# --- placing by index tensors of the source's rank -----------------------------------------------------------
+
+Combine = Callable[[Scalar, Scalar], Scalar]
+
+
+def scattered(
+    b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, value: Callable[..., Scalar], combine: Combine | None
+) -> Tensor:
+    """`self` with values, functions of the place in `index`, at their indices, or combined with what stands there."""
+    if 0 in index.shape:
+        return self
+    target, places = at_least_1d(b, self), at_least_1d(b, index)
+    dim = wrap_dim(dim, target.ndim)
+
+    def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
+        place = replaced(at, dim, in_range(read(places, at), target.shape[dim]))
+        new = s.cast(value(*at), compute_dtype(self.dtype))
+        return place, new if combine is None else combine(read(so_far, place), new)
+
+    return b.reshape(b.update(target, places.shape, step), self.shape)
+
+
+def elements_of(b: LinalgBuilder, src: Tensor) -> Callable[..., Scalar]:
+    """The element of a tensor at a place."""
+    source = at_least_1d(b, src)
+    return lambda *at: read(source, at)
+
+
+@lowering("aten.scatter.src")
+def scatter_src(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    return scattered(b, self, dim, index, elements_of(b, src), None)
+
+
+@lowering("aten.scatter.value")
+def scatter_value(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
+    return scattered(b, self, dim, index, lambda *_: s.constant(value, compute_dtype(self.dtype)), None)
+
+
+@lowering("aten.scatter_add")
+def scatter_add(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    return scattered(b, self, dim, index, elements_of(b, src), s.add)
+
+
+COMBINE: dict[str, Combine] = {
+    "sum": s.add,
+    "mean": s.add,
+    "prod": s.mul,
+    "amax": s.maximum,
+    "amin": s.minimum,
+}
+"""How `scatter_reduce` combines elements, by the name of the reduction."""
+
+
+def neutral(reduce: str, dtype: DType) -> float:
+    """The element that a reduction of other elements does not depend on."""
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    sign = -1 if reduce == "amax" else 1
+    return sign * inf if dtype.category is Category.FLOAT else least_and_greatest(dtype)[sign > 0]
+
+
+def least_and_greatest(dtype: DType) -> tuple[int, int]:
+    """The range of an integer dtype."""
+    if dtype is dt.Bool:
+        return 0, 1
+    if s.is_unsigned(dtype):
+        return 0, (1 << dtype.bits) - 1
+    return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
+
+
+@lowering("aten.scatter_reduce.two")
+def scatter_reduce(
+    b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> Tensor:
+    base = self
+    if not include_self:
+        # Where something is scattered to, start from what changes nothing.
+        base = scatter_value(b, self, dim, index, neutral(reduce, self.dtype))
+    result = scattered(b, base, dim, index, elements_of(b, src), COMBINE[reduce])
+    if reduce != "mean":
+        return result
+    counts = b.fill(int(include_self), self.shape, dt.Long)
+    counts = scattered(b, counts, dim, index, lambda *_: s.constant(1, dt.Long), s.add)
+
+    def mean(total: Scalar, count: Scalar) -> Scalar:
+        count = s.cast(s.maximum(count, 1), total.dtype)
+        return total / count if s.is_float(total) else floor_divide(total, count)
+
+    return b.elementwise(mean, [result, counts], self.shape, self.dtype)
+
+
+# --- advanced indexing ---------------------------------------------------------------------------------------
+
+
+class Indices:
+    """A list of indices as `self[indices]` takes it. Their common shape stands where the indexed dimensions stood, or
+    first if those are not adjacent; None keeps a dimension."""
+
+    def __init__(self, sizes: Shape, indices: Sequence[Tensor | None]):
+        self.sizes = sizes
+        self.by_dim = {dim: index for dim, index in enumerate(indices) if index is not None}
+        common = broadcast_shapes(*(index.shape for index in self.by_dim.values()))
+        self.common: Shape = tuple(size for size in common if isinstance(size, int))
+        kept = tuple(size for dim, size in enumerate(sizes) if dim not in self.by_dim)
+        first, *_, last = (*self.by_dim, *self.by_dim)
+        self.start = first if last - first + 1 == len(self.by_dim) else 0
+        """The first dimension of the common shape in what is indexed."""
+        self.shape: Shape = (*kept[: self.start], *self.common, *kept[self.start :])
+        """The shape of what is indexed."""
+
+    def maps(self) -> list[tuple[Tensor, AffineMap]]:
+        """The index tensors with maps from places in what is indexed."""
+        rank = len(self.shape)
+        within = AffineMap(rank, 0, tuple(dims(rank)[self.start : self.start + len(self.common)]))
+        return [
+            (index, broadcast_map(index.shape, self.common).compose(within)) for index in self.by_dim.values()
+        ]
+
+    def place(self, found: Sequence[Scalar], at: Sequence[SSAValue]) -> Place:
+        """The place in `self` of one in what is indexed, where the index tensors hold these numbers."""
+        kept = iter([*at[: self.start], *at[self.start + len(self.common) :]])
+        given = iter(found)
+        return [
+            in_range(next(given), size, wraps=True) if dim in self.by_dim else next(kept)
+            for dim, size in enumerate(self.sizes)
+        ]
+
+
+def masks(indices: Sequence[Tensor | None]) -> list[Tensor]:
+    """The indices that pick what they hold True for."""
+    return [index for index in indices if index is not None and index.dtype in (dt.Bool, dt.Byte)]
+
+
+@lowering("aten.index.Tensor")
+def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out) -> Tensor:
+    if masks(indices):
+        raise UnsupportedError([Unsupported("edge.aten.index.Tensor", "a mask among its indices")])
+    if 0 in self.shape:
+        return Tensor(b.empty(static_shape(out[0]), self.dtype), static_shape(out[0]), self.dtype)
+    where = Indices(self.shape, indices)
+    count = len(where.by_dim)
+    return b.indexed(
+        lambda *args: read(self, where.place(args[:count], args[count:])), where.shape, self.dtype, where.maps()
+    )
+
+
+@lowering("aten.index_put")
+def index_put(
+    b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool
+) -> Tensor:
+    if masks(indices):
+        return mask_put(b, self, indices, values, accumulate)
+    where = Indices(self.shape, indices)
+    if 0 in where.shape:
+        return self
+    given = [b.broadcast(index, where.common) for index in where.by_dim.values()]
+    source = b.broadcast(values, where.shape)
+
+    def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
+        common = at[where.start : where.start + len(where.common)]
+        place = where.place([read(index, common) for index in given], at)
+        new = s.cast(read(source, at), compute_dtype(self.dtype))
+        return place, read(so_far, place) + new if accumulate else new
+
+    return b.update(self, where.shape, step)
+
+
+def mask_put(
+    b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool
+) -> Tensor:
+    """`index_put` by one mask: a map over `self`, since no two values go to one place."""
+    [mask, *others] = [index for index in indices if index is not None]
+    if others:
+        raise UnsupportedError([Unsupported("edge.aten.index_put", "a mask and other indices")])
+    if 0 in values.shape:
+        return self
+    start = indices.index(mask)
+    covered = slice(start, start + mask.ndim)
+    mask_map = AffineMap(self.ndim, 0, tuple(dims(self.ndim)[covered]))
+
+    def element(old: Scalar, masked: Scalar, before: Scalar, *at: SSAValue) -> Scalar:
+        target = [*at[:start], before, *at[covered.stop :]]
+        place: Place = [
+            s.constant(0, dt.Long) if size == 1 else in_range(x, size) if isinstance(x, Scalar) else x
+            for x, size in zip(target[len(target) - values.ndim :], values.shape, strict=True)
+        ]
+        new = s.cast(read(values, place), old.dtype)
+        return s.select(s.cast(masked, dt.Bool), old + new if accumulate else new, old)
+
+    inputs = [(self, AffineMap.identity(self.ndim)), (mask, mask_map), (true_before(b, mask), mask_map)]
+    return b.indexed(element, self.shape, self.dtype, inputs)
+
+
+def true_before(b: LinalgBuilder, mask: Tensor) -> Tensor:
+    """For each element of a mask the number of true ones before it, in row-major order."""
+    count = prod(mask.shape)
+    flat = b.reshape(mask, (count,))
+
+    def step(so_far: Tensor, at: SSAValue) -> tuple[Place, Scalar]:
+        position = s.from_index(at)
+        last = [s.maximum(position - 1, 0)]
+        total = read(so_far, last) + s.cast(s.cast(read(flat, last), dt.Bool), dt.Long)
+        return [at], s.select(position.equals(0), s.constant(0, dt.Long), total)
+
+    return b.reshape(b.update(b.fill(0, (count,), dt.Long), (count,), step), mask.shape)
+
+
+@lowering("aten.masked_scatter")
+def masked_scatter(b: LinalgBuilder, self: Tensor, mask: Tensor, source: Tensor, out: Out) -> Tensor:
+    shape = static_shape(out[0])
+    count = prod(source.shape)
+    if not count:
+        return b.broadcast(self, shape)
+    flat, mask = b.reshape(source, (count,)), b.broadcast(mask, shape)
+
+    def element(old: Scalar, masked: Scalar, before: Scalar) -> Scalar:
+        return s.select(masked, read(flat, [in_range(before, count)]), old)
+
+    return b.elementwise(element, [self, mask, true_before(b, mask)], shape, self.dtype)
+
+
+# --- order ---------------------------------------------------------------------------------------------------
+
+
+def precedes(descending: bool) -> Callable[[Scalar, Scalar], Scalar]:
+    """Whether a number has to stand before another. NaN counts as the greatest."""
+
+    def ascending(x: Scalar, y: Scalar) -> Scalar:
+        return (x < y) | (s.is_nan(y) & ~s.is_nan(x))
+
+    return (lambda x, y: ascending(y, x)) if descending else ascending
+
+
+def sorting_order(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> Tensor:
+    """The stable order along a dimension: sorted runs merged to runs of twice the length, until there is one."""
+    size = self.shape[dim]
+    order = b.indexed(lambda *at: s.from_index(at[dim]), self.shape, dt.Long)
+    width = 1
+    while width < size:
+        order = merged(b, self, dim, order, width, precedes(descending))
+        width *= 2
+    return order
+
+
+def merged(
+    b: LinalgBuilder,
+    self: Tensor,
+    dim: int,
+    order: Tensor,
+    width: int,
+    before: Callable[[Scalar, Scalar], Scalar],
+) -> Tensor:
+    """The order of runs of twice a width. What comes k-th of two runs is found by itself: bisection tells how many of
+    the first k stem from the left run."""
+    size = self.shape[dim]
+
+    def element(*at: SSAValue) -> Scalar:
+        position = s.from_index(at[dim])
+        k = s.rem(position, s.constant(2 * width, dt.Long))
+        start = position - k
+        middle, end = s.minimum(start + width, size), s.minimum(start + 2 * width, size)
+
+        def entry(place: Scalar) -> Scalar:
+            return read(order, replaced(at, dim, in_range(place, size)))
+
+        def number(place: Scalar) -> Scalar:
+            return read(self, replaced(at, dim, entry(place)))
+
+        fewest = s.maximum(k - (end - middle), 0)
+        most = s.minimum(k, middle - start)
+        left = s.first_where(
+            lambda count: before(number(middle + (k - 1 - count)), number(start + count)), fewest, most
+        )
+        right = k - left
+        from_left = (start + left < middle) & (
+            (middle + right >= end) | ~before(number(middle + right), number(start + left))
+        )
+        return s.select(from_left, entry(start + left), entry(middle + right))
+
+    return b.indexed(element, self.shape, dt.Long)
+
+
+def ordered(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
+    """The elements in order along a dimension, and where they stood."""
+    if not self.ndim:
+        return self, b.fill(0, (), dt.Long)
+    dim = wrap_dim(dim, self.ndim)
+    order = sorting_order(b, self, dim, descending)
+    return indexed_by(b, self, dim, order, range(self.ndim), self.shape), order
+
+
+@lowering("aten.sort", "aten.sort.stable")
+def sort(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
+    return ordered(b, self, dim, descending)
+
+
+@lowering("aten.topk")
+def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, out: Out) -> list[Tensor]:
+    shape = static_shape(out[0])
+    return [
+        b.slice(result, [0] * result.ndim, shape, [1] * result.ndim)
+        for result in ordered(b, self, dim, descending=largest)
+    ]
+
+
+def search(
+    b: LinalgBuilder, boundaries: Tensor, self: Tensor, right: bool, sorter: Tensor | None, out: TensorMeta
+) -> Tensor:
+    """Where numbers belong among boundaries that ascend along the last dimension: after those less, or after equal ones
+    as well if `right`."""
+    count = boundaries.shape[-1]
+
+    def element(x: Scalar, *at: SSAValue) -> Scalar:
+        def is_past(position: Scalar) -> Scalar:
+            row = at[: boundaries.ndim - 1]
+            place = position if sorter is None else in_range(read(sorter, [*row, position]), count)
+            boundary = s.cast(read(boundaries, [*row, place]), x.dtype)
+            return boundary > x if right else boundary >= x
+
+        found = s.first_where(is_past, s.constant(0, dt.Long), s.constant(count, dt.Long))
+        return s.cast(found, out.dtype)
+
+    if not count:
+        return b.fill(0, static_shape(out), out.dtype)
+    return b.indexed(element, static_shape(out), out.dtype, [(self, AffineMap.identity(self.ndim))])
+
+
+@lowering("aten.searchsorted.Tensor")
+def searchsorted(
+    b: LinalgBuilder,
+    sorted_sequence: Tensor,
+    self: Tensor,
+    right: bool,
+    side: str | None,
+    sorter: Tensor | None,
+    out: Out,
+) -> Tensor:
+    if side == "left" and right:
+        raise ExirError("searchsorted: side='left' contradicts right=True")
+    return search(b, sorted_sequence, self, right or side == "right", sorter, out[0])
+
+
+@lowering("aten.bucketize.Tensor")
+def bucketize(b: LinalgBuilder, self: Tensor, boundaries: Tensor, right: bool, out: Out) -> Tensor:
+    return search(b, boundaries, self, right, None, out[0])

@@ -1,0 +1,222 @@
+"""Lowerings of normalizations and softmax: the textbook's sequence of reductions and elementwise maps.
+
+Statistics are kept in the dtype that elements compute in (float32 for short floats) and rounded once, in results.
+Variances are those of the population.
+"""
+
+from __future__ import annotations
+
+import math
+
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, static_shape
+from xdsl_exir.lowering.reduction import along, greatest, moments, shaped
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+
+Out = list[TensorMeta]
+
+
+def inverse_deviation(b: LinalgBuilder, variance: Tensor, eps: float) -> Tensor:
+    dtype = compute_dtype(variance.dtype)
+    return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.shape, dtype)
+
+
+def normalized(
+    b: LinalgBuilder,
+    x: Tensor,
+    mean: Tensor,
+    invstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    out: TensorMeta,
+) -> Tensor:
+    """`(x - mean) * invstd * weight + bias`, where all broadcast to `x`."""
+    affine = [tensor for tensor in (weight, bias) if tensor is not None]
+
+    def body(x: Scalar, mean: Scalar, invstd: Scalar, *rest: Scalar) -> Scalar:
+        factors = iter(s.cast(value, x.dtype) for value in rest)
+        result = (x - mean) * invstd
+        result = result if weight is None else result * next(factors)
+        return result if bias is None else result + next(factors)
+
+    return b.elementwise(body, [x, mean, invstd, *affine], x.shape, out.dtype)
+
+
+def shaped_if_given(b: LinalgBuilder, input: Tensor | None, shape: Shape) -> Tensor | None:
+    return None if input is None else b.reshape(input, shape)
+
+
+# --- batch norm ----------------------------------------------------------------------------------------------
+
+
+def normalize_channels(
+    b: LinalgBuilder,
+    input: Tensor,
+    mean: Tensor,
+    invstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    out: TensorMeta,
+) -> Tensor:
+    """`input * scale + shift`, with a scale and a shift per channel, as PyTorch computes it."""
+    dtype, channels = compute_dtype(input.dtype), mean.shape
+
+    def scaled(invstd: Scalar, *weight: Scalar) -> Scalar:
+        result = s.cast(invstd, dtype)
+        return result * s.cast(weight[0], dtype) if weight else result
+
+    def shifted(mean: Scalar, scale: Scalar, *bias: Scalar) -> Scalar:
+        result = -s.cast(mean, dtype) * scale
+        return result + s.cast(bias[0], dtype) if bias else result
+
+    scale = b.elementwise(scaled, [invstd, *([] if weight is None else [weight])], channels, dtype)
+    shift = b.elementwise(shifted, [mean, scale, *([] if bias is None else [bias])], channels, dtype)
+    per_channel = (*channels, *[1] * (input.ndim - 2))
+    return b.elementwise(
+        lambda x, scale, shift: x * scale + shift,
+        [input, b.reshape(scale, per_channel), b.reshape(shift, per_channel)],
+        input.shape,
+        out.dtype,
+    )
+
+
+@lowering("aten._native_batch_norm_legit_no_training")
+def batch_norm_no_training(
+    b: LinalgBuilder,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    eps: float,
+    out: Out,
+) -> tuple[Tensor, Tensor, Tensor]:
+    invstd = inverse_deviation(b, running_var, eps)
+    result = normalize_channels(b, input, running_mean, invstd, weight, bias, out[0])
+    nothing, nothing_either = (b.fill(0, static_shape(meta), meta.dtype) for meta in out[1:3])
+    return result, nothing, nothing_either
+
+
+def batch_norm_training(
+    b: LinalgBuilder,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+    out: Out,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The normalized input; mean, reciprocal deviation and variance of each channel."""
+    mean, variance = moments(b, input, [dim for dim in range(input.ndim) if dim != 1])
+    # PyTorch normalizes with the statistics it saves, rounded to their dtype.
+    saved_mean = shaped(b, mean, out[1])
+    invstd = shaped(b, inverse_deviation(b, variance, eps), out[2])
+    result = normalize_channels(b, input, saved_mean, invstd, weight, bias, out[0])
+    return result, saved_mean, invstd, b.reshape(variance, saved_mean.shape)
+
+
+@lowering("aten._native_batch_norm_legit.no_stats")
+def batch_norm_no_stats(
+    b: LinalgBuilder, input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, out: Out
+) -> tuple[Tensor, Tensor, Tensor]:
+    return batch_norm_training(b, input, weight, bias, eps, out)[:3]
+
+
+@lowering("aten._native_batch_norm_legit_functional")
+def batch_norm_functional(
+    b: LinalgBuilder,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+    out: Out,
+) -> tuple[Tensor, ...]:
+    if not training:
+        results = batch_norm_no_training(b, input, weight, bias, running_mean, running_var, eps, out)
+        return *results, running_mean, running_var
+    result, mean, invstd, variance = batch_norm_training(b, input, weight, bias, eps, out)
+    count = math.prod(input.shape) // input.shape[1]
+    # What runs is the unbiased variance. Of one value it is infinite, or NaN.
+    unbiased = count / (count - 1) if count > 1 else math.inf
+
+    def updated(running: Tensor, current: Tensor, factor: float) -> Tensor:
+        return b.elementwise(
+            lambda old, new: s.cast(new, old.dtype) * factor * momentum + old * (1 - momentum),
+            [running, current],
+            running.shape,
+            running.dtype,
+        )
+
+    return result, mean, invstd, updated(running_mean, mean, 1), updated(running_var, variance, unbiased)
+
+
+# --- layer and group norm ------------------------------------------------------------------------------------
+
+
+@lowering("aten.native_layer_norm")
+def native_layer_norm(
+    b: LinalgBuilder,
+    input: Tensor,
+    normalized_shape: list[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+    out: Out,
+) -> tuple[Tensor, Tensor, Tensor]:
+    mean, variance = moments(b, input, range(input.ndim - len(normalized_shape), input.ndim))
+    invstd = inverse_deviation(b, variance, eps)
+    result = normalized(b, input, mean, invstd, weight, bias, out[0])
+    return result, shaped(b, mean, out[1]), shaped(b, invstd, out[2])
+
+
+@lowering("aten.native_group_norm")
+def native_group_norm(
+    b: LinalgBuilder,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+    out: Out,
+) -> tuple[Tensor, Tensor, Tensor]:
+    grouped = b.reshape(input, (N, group, C // group, HxW))
+    mean, variance = moments(b, grouped, [2, 3])
+    invstd = inverse_deviation(b, variance, eps)
+    weight, bias = (shaped_if_given(b, each, (group, C // group, 1)) for each in (weight, bias))
+    result = normalized(b, grouped, mean, invstd, weight, bias, out[0])
+    return b.reshape(result, input.shape), shaped(b, mean, out[1]), shaped(b, invstd, out[2])
+
+
+# --- softmax -------------------------------------------------------------------------------------------------
+
+
+@lowering("aten._softmax")
+def softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
+    x, axis = along(b, self, dim)
+    dtype = compute_dtype(self.dtype)
+    exponentials = b.elementwise(lambda x, peak: s.exp(x - peak), [x, greatest(b, x, [axis])], x.shape, dtype)
+    total = b.reduce(s.add, exponentials, [axis], 0, dtype)
+    return b.reshape(
+        b.elementwise(s.div, [exponentials, total], x.shape, out[0].dtype),
+        self.shape,
+    )
+
+
+@lowering("aten._log_softmax")
+def log_softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
+    x, axis = along(b, self, dim)
+    dtype = compute_dtype(self.dtype)
+    logits = b.elementwise(s.sub, [x, greatest(b, x, [axis])], x.shape, dtype)
+    total = b.reduce(lambda total, logit: total + s.exp(logit), logits, [axis], 0, dtype)
+    return b.reshape(
+        b.elementwise(lambda logit, total: logit - s.log(total), [logits, total], x.shape, out[0].dtype),
+        self.shape,
+    )

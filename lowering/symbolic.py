@@ -1,0 +1,40 @@
+"""Lowerings of assertions about what is known when a program is compiled: checked then, lowered to nothing.
+
+Numbers that the program computes and assertions about tensors' elements have none: native code cannot raise.
+"""
+
+from __future__ import annotations
+
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+
+
+def require(condition: object, message: str) -> None:
+    """Raises `ExirError` unless the condition holds: the program would fail at every run."""
+    if not condition:
+        raise ExirError(message)
+
+
+@lowering("aten._assert_tensor_metadata")
+def assert_tensor_metadata(b: LinalgBuilder, a: Tensor, size: list[int] | None, dtype: DType | None) -> None:
+    require(size is None or list(a.shape) == size, f"expected sizes {size}, got {list(a.shape)}")
+    require(dtype is None or a.dtype is dtype, f"expected dtype {dtype}, got {a.dtype}")
+
+
+@lowering("aten._assert_scalar")
+def assert_scalar(b: LinalgBuilder, self: float, assert_msg: str) -> None:
+    require(self, assert_msg)
+
+
+@lowering("aten.sym_constrain_range")
+def constrain_range(b: LinalgBuilder, size: int, min: int | None, max: int | None) -> None:
+    low, high = "-inf" if min is None else min, "inf" if max is None else max
+    require((min is None or size >= min) and (max is None or size <= max), f"{size} is not between {low} and {high}")
+
+
+@lowering("aten.sym_constrain_range_for_size")
+def constrain_range_for_size(b: LinalgBuilder, size: int, min: int | None, max: int | None) -> None:
+    """A size is not negative."""
+    constrain_range(b, size, 0 if min is None else min, max)

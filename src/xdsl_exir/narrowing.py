@@ -1,0 +1,26 @@
+"""Type tests of Python's containers.
+
+`isinstance` tells a type checker the class and leaves what is in it unknown; these say what it is: anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from typing_extensions import TypeIs
+
+
+def is_list(value: object) -> TypeIs[list[Any]]:
+    """Whether this is a list."""
+    return isinstance(value, list)
+
+
+def is_sequence(value: object) -> TypeIs[list[Any] | tuple[Any, ...]]:
+    """Whether this is a list or a tuple."""
+    return isinstance(value, list | tuple)
+
+
+def is_mapping(value: object) -> TypeIs[Mapping[Any, Any]]:
+    """Whether this is a mapping."""
+    return isinstance(value, Mapping)

@@ -1,0 +1,537 @@
+"""In-place operators, writes through views and buffers: what a functionalized program gives is what eager does.
+
+Each program is exported in the training dialect (before PyTorch functionalizes), imported, and called twice, since the
+second call sees what the first one wrote. Outputs, buffers and mutated inputs are compared, as imported, as core and as
+edge, with xDSL's clean-ups between all stages.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import numpy as np  # noqa: E402
+from differential import to_numpy, to_torch  # noqa: E402
+
+import xdsl_exir  # noqa: E402
+from xdsl_exir.dialects.exir import OUTPUT, OutputAttr, OutputKind  # noqa: E402
+from xdsl_exir.dialects.schema import FunctionSchema  # noqa: E402
+from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.errors import SpecError  # noqa: E402
+from xdsl_exir.importers.functionalize import mutation_of  # noqa: E402
+from xdsl_exir.program import Program  # noqa: E402
+
+# What torch.export warns of is its own use of its own functions.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:torch", "ignore:`isinstance\\(treespec, LeafSpec\\)` is deprecated:FutureWarning"
+)
+
+Forward = Callable[..., Any]
+
+
+class Model(torch.nn.Module):
+    """A module of a function of its buffers and inputs."""
+
+    def __init__(self, forward: Forward, **buffers: torch.Tensor):
+        super().__init__()
+        self.function = forward
+        for name, value in buffers.items():
+            self.register_buffer(name, value)
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        return self.function(self, *inputs)
+
+
+def counting(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    count = int(np.prod(shape))
+    return (torch.arange(count, dtype=torch.float64) * 0.75 - 2).reshape(shape).to(dtype)
+
+
+def relu_(m: Any, x: Any) -> Any:
+    y = x + 0
+    return y.relu_() * 2, y
+
+
+def add_to_view(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.view(3, 2).add_(1)
+    return y
+
+
+def add_to_slice(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y[:, 1:].add_(10)
+    return y
+
+
+def add_to_strided_slice(m: Any, x: Any) -> Any:
+    y = torch.cat([x, x], 1)
+    y[:, ::2].mul_(-1)
+    y[:, -2:].sub_(3)
+    return y
+
+
+def add_to_select(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.select(1, -1).add_(10)
+    return y
+
+
+def add_to_transposed(m: Any, x: Any) -> Any:
+    y = x.clone()
+    t = y.t()
+    t.add_(torch.ones(2))
+    t[0] = 7
+    return y, t
+
+
+def add_to_permuted(m: Any, x: Any) -> Any:
+    y = torch.stack([x, x * 2])
+    y.permute(2, 0, 1)[1].add_(5)
+    y.transpose(0, 2)[0].mul_(2)
+    return y
+
+
+def add_to_squeezed(m: Any, x: Any) -> Any:
+    y = x.unsqueeze(0).clone()
+    y.squeeze(0).add_(1)
+    y.unsqueeze(1).mul_(3)
+    return y
+
+
+def add_to_view_of_view(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y[1].view(3, 1)[1:].squeeze(1)[0].fill_(9)
+    return y
+
+
+def add_to_diagonal(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.diagonal().add_(4)
+    return y
+
+
+def add_to_narrow(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.narrow(1, 1, 2).add_(4)
+    return y
+
+
+def assign_column(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y[:, 0] = 5
+    y[0, 1:] = x[1, 1:]
+    y[..., 2] = torch.tensor([1.0, 2.0])
+    return y
+
+
+def assign_mask(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y[x > 0] = 0
+    return y
+
+
+def index_put_(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y[torch.tensor([1, 0]), torch.tensor([2, 2])] = torch.tensor([10.0, 20.0])
+    y.index_put_((torch.tensor([0, 0]),), torch.ones(3), accumulate=True)
+    return y
+
+
+def copy_(m: Any, x: Any) -> Any:
+    y = torch.zeros(2, 3)
+    y.copy_(x)
+    y[0].copy_(x[1])
+    return y
+
+
+def copy_broadcast(m: Any, x: Any) -> Any:
+    y = torch.zeros(2, 3, dtype=torch.float64)
+    return y.copy_(x[0])
+
+
+def chunks(m: Any, x: Any) -> Any:
+    y = torch.cat([x, x], 1)
+    a, b, c = y.chunk(3, 1)
+    a.add_(1)
+    b.mul_(c)
+    return y, a + b + c
+
+
+def splits(m: Any, x: Any) -> Any:
+    y = torch.cat([x, x], 1)
+    a, b = y.split([2, 4], 1)
+    b[:, 0].add_(a[:, 1])
+    first, second = y.unbind(0)
+    first.sub_(second)
+    return y, b
+
+
+def write_base_read_view(m: Any, x: Any) -> Any:
+    y = x.clone()
+    v = y[0]
+    y.add_(1)
+    return v * 2
+
+
+def write_view_read_base(m: Any, x: Any) -> Any:
+    y = x.clone()
+    v = y.view(-1)[2:4]
+    v.zero_()
+    return y.sum(), v
+
+
+def two_views(m: Any, x: Any) -> Any:
+    y = x.clone()
+    a, b = y[:, :2], y[:, 1:]
+    a.add_(1)
+    b.mul_(2)
+    a.sub_(x[:, 1:])
+    return y, a, b
+
+
+def out_variant(m: Any, x: Any) -> Any:
+    y = torch.empty(2, 3)
+    torch.add(x, 1, out=y)
+    torch.mul(y, 2, out=y)
+    return y
+
+
+def out_variants_of_other_names(m: Any, x: Any) -> Any:
+    y, z, n = torch.empty(2, 3), torch.empty(2), torch.empty(5, dtype=torch.float64)
+    torch.max(x, x.flip(0), out=y)
+    torch.mean(x, 1, out=z)
+    torch.arange(0, 1, 0.2, out=n)  # in double, as `out` is
+    return y, z, n
+
+
+def dropped_out(m: Any, x: Any) -> Any:
+    y = x + 1
+    torch.nn.functional.dropout(y, 0.5, training=False, inplace=True)
+    return y
+
+
+def constant_tensor(m: Any, x: Any) -> Any:
+    y = torch.tensor([1.0, 2.0, 3.0])
+    y[0] = 5
+    y[1:] += x[0, 1:]
+    return x + y
+
+
+def mul_by_double(m: Any, x: Any, d: Any) -> Any:
+    y = x.clone()
+    y.mul_(d)
+    y[0].add_(d[0])
+    return y
+
+
+def int_in_place(m: Any, x: Any) -> Any:
+    y = x.to(torch.int64)
+    y.add_(2).mul_(3)
+    y[0] //= 2
+    return y
+
+
+def reshape_copies(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.t().reshape(6).add_(100)  # a copy: nothing is written to y
+    y.reshape(3, 2).add_(1)  # a view
+    return y
+
+
+def to_same_dtype(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.to(torch.float32).add_(1)  # no conversion: the same memory
+    y.to(torch.float64).add_(100)  # another
+    y.contiguous().mul_(2)
+    y.t().contiguous().add_(100)
+    return y
+
+
+def detach_and_alias(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.detach().add_(1)
+    torch.ops.aten.alias(y).mul_(2)
+    return y
+
+
+def fills(m: Any, x: Any) -> Any:
+    y, z = x.clone(), x.clone()
+    y.zero_()
+    z[1].fill_(3.5)
+    return y, z, torch.empty(2).fill_(1)
+
+
+def masked(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.masked_fill_(x > 1, -1.0)
+    y.clamp_(min=-1.5)
+    return y
+
+
+def scatter_(m: Any, x: Any) -> Any:
+    y = x.clone()
+    y.scatter_(1, torch.tensor([[0], [2]]), 9.0)
+    y.scatter_add_(0, torch.tensor([[0, 0, 0]]), torch.ones(1, 3))
+    return y
+
+
+def mutated_input(m: Any, x: Any) -> Any:
+    x.add_(1)
+    return x * 2
+
+
+def mutated_input_through_view(m: Any, x: Any) -> Any:
+    x[:, 0] = 5
+    x.t()[1].add_(1)
+    return x.sum()
+
+
+def mutated_input_of_two(m: Any, x: Any, d: Any) -> Any:
+    d.sub_(x)
+    return x + d
+
+
+def updated_buffer(m: Any, x: Any) -> Any:
+    m.total.add_(x.sum(0))
+    m.count += 1
+    return m.total / m.count
+
+
+def cache(m: Any, x: Any) -> Any:
+    m.cache[1:3] = x
+    m.cache[0].copy_(m.cache[1] + 1)
+    return m.cache[:2] * 2
+
+
+def buffer_replaced(m: Any, x: Any) -> Any:
+    m.total.copy_(m.total * 0.5 + x.sum(0) * 0.5)
+    return x + m.total
+
+
+def chain_of_writes(m: Any, x: Any) -> Any:
+    return x.clone().add_(x).add_(x, alpha=2).addcmul_(x, x, value=0.5).pow_(2).sqrt_().pow_(x)
+
+
+ONE = (counting(2, 3),)
+TWO = (counting(2, 3), counting(2, 3, dtype=torch.float64))
+
+PROGRAMS: dict[str, tuple[Forward, tuple[torch.Tensor, ...], dict[str, torch.Tensor]]] = {
+    **{
+        function.__name__: (function, ONE, {})
+        for function in (
+            relu_,
+            add_to_view,
+            add_to_slice,
+            add_to_strided_slice,
+            add_to_select,
+            add_to_transposed,
+            add_to_permuted,
+            add_to_squeezed,
+            add_to_view_of_view,
+            add_to_diagonal,
+            add_to_narrow,
+            assign_column,
+            assign_mask,
+            index_put_,
+            copy_,
+            copy_broadcast,
+            chunks,
+            splits,
+            write_base_read_view,
+            write_view_read_base,
+            two_views,
+            out_variant,
+            out_variants_of_other_names,
+            dropped_out,
+            constant_tensor,
+            int_in_place,
+            reshape_copies,
+            to_same_dtype,
+            detach_and_alias,
+            fills,
+            masked,
+            scatter_,
+            mutated_input,
+            mutated_input_through_view,
+            chain_of_writes,
+        )
+    },
+    "mul_by_double": (mul_by_double, TWO, {}),
+    "mutated_input_of_two": (mutated_input_of_two, TWO, {}),
+    "updated_buffer": (updated_buffer, ONE, {"total": torch.zeros(3), "count": torch.tensor(0)}),
+    "cache": (cache, ONE, {"cache": torch.zeros(4, 3)}),
+    "buffer_replaced": (buffer_replaced, ONE, {"total": torch.ones(3)}),
+}
+
+
+def flat(outputs: Any) -> list[Any]:
+    return list(outputs) if isinstance(outputs, tuple) else [outputs]
+
+
+def stages(program: Program) -> dict[str, Program]:
+    """A program at every stage, and with the clean-ups between all stages."""
+    tidy = "canonicalize,cse,dce"
+    cleaned = program.transform(tidy)
+    core = cleaned.transform("decompose-aten").transform(tidy)
+    return {
+        "imported": program,
+        "core": program.to_core(),
+        "edge": program.to_edge(),
+        "cleaned": cleaned,
+        "cleaned core": core,
+        "cleaned edge": core.transform("aten-to-edge").transform(tidy),
+    }
+
+
+def check(model: torch.nn.Module, inputs: tuple[torch.Tensor, ...], calls: int = 2) -> Program:
+    """Compares two calls of a model in eager and of its export at every stage: outputs, buffers, mutated inputs."""
+    exported = torch.export.export(copy.deepcopy(model), copy.deepcopy(inputs))
+    imported = xdsl_exir.from_exported_program(exported)
+    for stage, program in stages(imported).items():
+        eager, run = copy.deepcopy(model), xdsl_exir.compile(program)
+        theirs = copy.deepcopy(inputs)
+        ours = [to_numpy(value).copy() for value in inputs]
+        for call in range(calls):
+            with torch.no_grad():
+                expected = flat(eager(*theirs))
+            given = flat(run(*ours))
+            what = f"{stage}, call {call}"
+            compare(f"{what}: outputs", given, expected)
+            compare(f"{what}: inputs", ours, theirs)
+            for name, buffer in eager.named_buffers():
+                if name in run.state:
+                    compare(f"{what}: {name}", [run.array(name)], [buffer])
+    return imported
+
+
+def compare(what: str, given: Any, expected: Any) -> None:
+    assert len(given) == len(expected), what
+    for index, (value, wanted) in enumerate(zip(given, expected, strict=True)):
+        array = to_torch(np.asarray(value))
+        torch.testing.assert_close(array, wanted, msg=lambda text, index=index: f"{what} {index}: {text}")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str) -> None:
+    forward, inputs, buffers = PROGRAMS[name]
+    program = check(Model(forward, **buffers), inputs)
+    assert not any(op.name.partition(".")[2].split(".")[0].endswith("_") for op in program.module.walk())
+
+
+def kinds(program: Program) -> list[tuple[OutputKind, str]]:
+    found = []
+    for item in program.method().res_attrs or ():
+        attr = item.data[OUTPUT]
+        assert isinstance(attr, OutputAttr)
+        found.append((attr.data.kind, attr.data.target))
+    return found
+
+
+def test_signature_of_what_is_written() -> None:
+    def forward(m: Any, x: Any) -> Any:
+        m.total.add_(x.sum(0))
+        x.mul_(2)
+        return x + 1
+
+    exported = torch.export.export(Model(forward, total=torch.zeros(3)), ONE)
+    assert kinds(xdsl_exir.from_exported_program(exported)) == [
+        (OutputKind.BUFFER_MUTATION, "total"),
+        (OutputKind.USER_INPUT_MUTATION, "inputs_0"),
+        (OutputKind.USER_OUTPUT, ""),
+    ]
+
+
+def test_programs_that_write_nothing_pay_nothing() -> None:
+    exported = torch.export.export(Model(lambda m, x: x.view(3, 2).relu().t()), ONE)
+    names = [op.name for op in xdsl_exir.from_exported_program(exported).module.walk() if "aten" in op.name]
+    assert names == ["aten.view", "aten.relu", "aten.t"]
+
+
+class Normalized(torch.nn.Module):
+    def __init__(self, **kwargs: Any):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(2, 3, 3)
+        self.norm = torch.nn.BatchNorm2d(3, **kwargs)
+
+    def forward(self, x: Any) -> Any:
+        return self.norm(self.conv(x)).relu_()
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("kwargs", [{}, {"momentum": 0.5}, {"affine": False}, {"track_running_stats": False}], ids=repr)
+def test_batch_norm(training: bool, kwargs: dict[str, Any]) -> None:
+    torch.manual_seed(0)
+    model = Normalized(**kwargs).train(training)
+    program = check(model, (torch.randn(2, 2, 5, 5),))
+    written = {target for kind, target in kinds(program) if kind is OutputKind.BUFFER_MUTATION}
+    tracked = {"norm.num_batches_tracked", "norm.running_mean", "norm.running_var"}
+    assert written == (tracked if training and kwargs.get("track_running_stats", True) else set())
+
+
+def test_programs_that_pytorch_functionalized() -> None:
+    """The same in the core dialect, where `run_decompositions` has left nothing to functionalize."""
+    for forward, buffers in ((updated_buffer, {"total": torch.zeros(3), "count": torch.tensor(0)}), (mutated_input, {})):
+        model = Model(forward, **buffers)
+        exported = torch.export.export(copy.deepcopy(model), copy.deepcopy(ONE)).run_decompositions()
+        run, eager = xdsl_exir.compile(xdsl_exir.from_exported_program(exported)), copy.deepcopy(model)
+        ours, theirs = [to_numpy(ONE[0]).copy()], copy.deepcopy(ONE)
+        for _ in range(2):
+            compare(forward.__name__, flat(run(*ours)), flat(eager(*theirs)))
+            compare(forward.__name__, ours, theirs)
+
+
+def test_dynamic_sizes() -> None:
+    def forward(m: Any, x: Any) -> Any:
+        y = x * 1
+        y[1:].add_(1)
+        y[:, 0] = 3
+        y.view(-1).mul_(2)
+        y.t()[0].sub_(x[:, 1])
+        return y
+
+    dim = torch.export.Dim("n", min=3, max=64)
+    model = Model(forward)
+    exported = torch.export.export(model, (counting(4, 3),), dynamic_shapes={"inputs": ({0: dim},)})
+    program = xdsl_exir.from_exported_program(exported)
+    for stage, at in stages(program).items():
+        run = xdsl_exir.compile(at)
+        for size in (3, 4, 9):
+            x = counting(size, 3)
+            compare(f"{stage} {size}", flat(run(to_numpy(x))), flat(model(x)))
+
+
+def test_unknown_mutations_are_refused() -> None:
+    def forward(m: Any, x: Any) -> Any:
+        y = x.clone()
+        return y.erfinv_().lgamma_()
+
+    with pytest.raises(xdsl_exir.UnsupportedError, match="aten.lgamma_: unknown operator"):
+        xdsl_exir.from_exported_program(torch.export.export(Model(forward), ONE))
+
+
+def test_functional_variants_take_the_same_arguments() -> None:
+    """Every mutating operator that PyTorch has and the importer knows, against its functional variant's schema."""
+    known = 0
+    for packet in (getattr(torch.ops.aten, name) for name in dir(torch.ops.aten)):
+        for overload in packet.overloads() if hasattr(packet, "overloads") else ():
+            schema = FunctionSchema.parse(str(getattr(packet, overload)._schema))
+            try:
+                mutation = mutation_of(schema.qualified_name)
+            except SpecError:
+                continue
+            if mutation is None or schema.qualified_name in specs():
+                continue
+            known += 1
+            taken = {argument.name: argument.type.base for argument in find(mutation.functional).schema.arguments}
+            for argument in schema.arguments:
+                if argument.name not in mutation.dropped:
+                    name = mutation.names.get(argument.name, argument.name)
+                    assert taken.get(name) == argument.type.base, f"{schema}: {mutation}"
+            assert set(mutation.written) <= {argument.name for argument in schema.arguments}, schema
+    assert known > 300
