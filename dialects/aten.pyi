@@ -1169,13 +1169,6 @@ class LiftFreshOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class DetachOp(OperatorOp):
-    """aten::detach_(Tensor(a!) self) -> Tensor(a!)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class AddcmulOp(OperatorOp):
     """aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
 

@@ -160,6 +160,11 @@ def _register(count: int) -> None:
         check(padding in ("valid", "same"), f"padding '{padding}' is neither 'valid' nor 'same'")
         if padding == "same":
             check(set(stride) == {1}, f"padding 'same' takes no stride, got {stride}")
+            check(
+                weight.ndim == count + 2 and input.ndim in (count + 1, count + 2),
+                f"input {shape_text(input.shape)}, weight {shape_text(weight.shape)} of {count} dimensions",
+            )
+            check(len(dilation) in (1, count), f"dilation {dilation} must be one number or {count}")
             kernel = weight.shape[2:]
             sizes = zip(input.shape[-len(kernel) :], same_padding(kernel, dilation), strict=True)
             padded = tuple(size + before + after for size, (before, after) in sizes)

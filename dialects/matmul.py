@@ -151,6 +151,7 @@ def tensordot(
         len(dims_self) == len(dims_other),
         f"{len(dims_self)} dimensions contracted with {len(dims_other)}",
     )
+    check(not dims_self or min(self.ndim, other.ndim) > 0, "a 0-dim tensor has no dimension to contract")
     left, right = wrap_dims(dims_self, self.ndim), wrap_dims(dims_other, other.ndim)
     for a, b in zip(left, right, strict=True):
         sizes = self.shape[a], other.shape[b]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -31,7 +32,6 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from typing_extensions import TypeIs
 from xdsl.ir import Attribute, Dialect, Operation, OpTraits, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -803,8 +803,8 @@ def _is_default(slot: Slot, value: Value) -> bool:
     return value == slot.default and _kinds(value) == _kinds(slot.default)
 
 
-def _kinds(value: Value) -> Value:
-    return [type(item) for item in value] if is_list(value) else type(value)
+def _kinds(value: Value) -> list[type]:
+    return [type(item) for item in _flat(value)]
 
 
 def _print_value(printer: Printer, value: Value) -> None:

@@ -71,7 +71,7 @@ UNARY = """
     round round.decimals trunc frac square clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar
     gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar
     bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy
-    clone alias detach detach_ contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj
+    clone alias detach contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj
     _conj deg2rad rad2deg sinc
 """
 

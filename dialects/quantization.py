@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
+from xdsl_exir.dialects.dtypes import Byte, Category, DType, UInt16, UInt32, UInt64
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.meta import Shape, check, same_size, shape_rule, shape_text, wrap_dim
+from xdsl_exir.dialects.meta import Shape, check, numel, same_size, shape_rule, shape_text, wrap_dim
 
 _PREFIX = "quantized_decomposed."
+UNSIGNED = (Byte, UInt16, UInt32, UInt64)
 
 
-@shape_rule(
-    f"{_PREFIX}quantize_per_tensor",
-    f"{_PREFIX}dequantize_per_tensor",
-    f"{_PREFIX}quantize_per_tensor.tensor",
-    f"{_PREFIX}dequantize_per_tensor.tensor",
-)
-def per_tensor(input: TensorMeta) -> Shape:
+
+def check_bounds(quant_min: int, quant_max: int, dtype: DType) -> None:
+    """What is quantized must fit the dtype that holds it."""
+    if dtype.category is Category.INT:
+        signed = dtype not in UNSIGNED
+        low, high = (-(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1) if signed else (0, (1 << dtype.bits) - 1)
+        check(low <= quant_min and quant_max <= high, f"{quant_min} to {quant_max} do not fit {dtype}")
+
+
+@shape_rule(f"{_PREFIX}quantize_per_tensor", f"{_PREFIX}dequantize_per_tensor")
+def per_tensor(input: TensorMeta, quant_min: int, quant_max: int, dtype: DType) -> Shape:
+    check_bounds(quant_min, quant_max, dtype)
     return input.shape
+
+
+@shape_rule(f"{_PREFIX}quantize_per_tensor.tensor", f"{_PREFIX}dequantize_per_tensor.tensor")
+def per_tensor_of_tensors(
+    input: TensorMeta, scale: TensorMeta, zero_point: TensorMeta, quant_min: int, quant_max: int, dtype: DType
+) -> Shape:
+    for name, value in (("scale", scale), ("zero_point", zero_point)):
+        check(same_size(numel(value.shape), 1), f"{name} {shape_text(value.shape)} has more than one element")
+    return per_tensor(input, quant_min, quant_max, dtype)
 
 
 @shape_rule(f"{_PREFIX}quantize_per_channel", f"{_PREFIX}dequantize_per_channel")
-def per_channel(input: TensorMeta, scales: TensorMeta, axis: int) -> Shape:
+def per_channel(
+    input: TensorMeta,
+    scales: TensorMeta,
+    zero_points: TensorMeta | None,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
+    dtype: DType,
+) -> Shape:
     axis = wrap_dim(axis, input.ndim)
-    check(
-        scales.ndim == 1 and same_size(scales.shape[0], input.shape[axis]),
-        f"scales {shape_text(scales.shape)} do not fit dimension {axis} of {shape_text(input.shape)}",
-    )
-    return input.shape
+    for name, values in (("scales", scales), ("zero_points", zero_points)):
+        check(
+            values is None or (values.ndim == 1 and same_size(values.shape[0], input.shape[axis])),
+            f"{name} do not fit dimension {axis} of {shape_text(input.shape)}",
+        )
+    return per_tensor(input, quant_min, quant_max, dtype)

@@ -44,11 +44,12 @@ from xdsl_exir.dialects.exir import (
     SymBoolType,
     SymFloatType,
     SymIntType,
+    is_value,
     symbolic_type,
     tensor_type,
 )
 from xdsl_exir.dialects.expr import Dim, Expr
-from xdsl_exir.dialects.operator import OperatorDialect
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
@@ -271,15 +272,24 @@ class GraphBuilder:
             return
         names = [_result_names(result) for result in node.outputs]
         flat = [name for result in names for name in result]
-        inferred = cls.infer(bound) if None in flat else [None] * len(flat)
-        types = [self.type_of(name) if name is not None else known for name, known in zip(flat, inferred, strict=True)]
-        results = flat_results(self.builder.build(cls, bound, types))
+        results = flat_results(self.builder.build(cls, bound, self.result_types(cls, bound, flat)))
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
             self.define(name, value)
             if self.mutates:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
+
+    def result_types(
+        self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]
+    ) -> list[Attribute]:
+        """Types of an operator's results: the file's, and the operator's own of results that have no name there."""
+        given = [self.type_of(name) for name in names if name is not None]
+        if len(given) == len(names):
+            return given
+        rest = iter(given)
+        inferred = cls.infer(bound)
+        return [known if name is None else next(rest) for name, known in zip(names, inferred, strict=True)]
 
     def alias(
         self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None
@@ -469,7 +479,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     outputs = build.build()
     values, res_attrs = _mutated_inputs(build, program)
     for spec_, value in zip(program.outputs, outputs, strict=True):
-        if isinstance(value, SSAValue):
+        if is_value(value):
             values.append(value)
             res_attrs.append(
                 _attrs(OUTPUT, OutputAttr(OutputSpec(OutputKind(spec_.kind), spec_.target or "")))

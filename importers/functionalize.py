@@ -16,6 +16,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.errors import SpecError, Unsupported, UnsupportedError
+from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.builder import Builder, Namespace, meta
 
 
@@ -212,14 +213,14 @@ def _as_strided(
 def _split(
     aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
 ) -> SSAValue:
-    dim = args["dim"] % meta(base).ndim
+    dim: int = args["dim"] % meta(base).ndim
     assert index is not None
     size, length = meta(base).shape[dim], meta(value).shape[dim]
     if not (isinstance(size, int) and isinstance(length, int)):
         raise UnsupportedError([Unsupported("aten.split", "a write through a view of computed bounds")])
     # All parts before this one are as long as the first; only split_with_sizes says otherwise.
     sizes = args.get("split_sizes") or args.get("split_size")
-    start = sum(sizes[:index]) if isinstance(sizes, list) else _part_start(args, size, index)
+    start: int = sum(sizes[:index]) if is_list(sizes) else _part_start(args, size, index)
     return aten.slice_scatter(base, value, dim, start, start + length)
 
 

@@ -54,6 +54,7 @@ from xdsl_exir.importers.graph import (
     normal_target,
 )
 from xdsl_exir.importers.tensor_data import Storage, TensorData
+from xdsl_exir.narrowing import is_dict, is_list
 
 SCHEMA_MAJOR = 8
 """Major version of the schema that is read; of later minor versions, files that use nothing new are."""
@@ -379,7 +380,7 @@ def _enum(what: str, members: Mapping[int, T]) -> Decoder[T]:
 
 
 def _object(value: object, at: At) -> dict[str, object]:
-    return value if isinstance(value, dict) else _expected("an object", value, at)  # pyright: ignore[reportUnknownVariableType]
+    return value if is_dict(value) else _expected("an object", value, at)
 
 
 def _record(

@@ -167,8 +167,8 @@ def _namedtuple_class(name: str, fields: tuple[str, ...]) -> type:
     if bad or len(set(fields)) != len(fields):
         raise LoadError(f"treespec: namedtuple {name!r} cannot have the fields {list(fields)}")
     short = name.rpartition(".")[2]
-    make: Callable[[str, Sequence[str]], type] = namedtuple
-    return make(short if short.isidentifier() and not keyword.iskeyword(short) else "NamedTuple", fields)
+    known = short if short.isidentifier() and not keyword.iskeyword(short) else "NamedTuple"
+    return namedtuple(known, fields)  # pyright: ignore[reportUntypedNamedTuple]
 
 
 def _read_namedtuple(context: object, fields: Mapping[str, Sequence[str]]) -> tuple[str, tuple[str, ...]]:

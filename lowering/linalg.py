@@ -81,11 +81,11 @@ class LinalgBuilder:
     """Inserts operations before an operation of the program being lowered."""
 
     def __init__(self, insert: Callable[[Operation], None]):
-        self.insert = insert
+        self._insert = insert
 
     def add(self, op: Operation) -> SSAValue:
         """Inserts an operation and gives its result."""
-        self.insert(op)
+        self._insert(op)
         return op.results[0]
 
     # making tensors
@@ -301,8 +301,12 @@ class LinalgBuilder:
         self, part: Tensor, into: Tensor, offsets: Sequence[int], strides: Sequence[int] | None = None
     ) -> Tensor:
         """`into` with a rectangular part replaced."""
+        steps = list(strides or [1] * part.ndim)
+        # The part is written by a loop into its place: a copy between memrefs would call MLIR's runtime library.
+        place = self.slice(into, offsets, part.shape, steps)
+        written = self.copy(part, AffineMap.identity(part.ndim), place)
         op = tensor.InsertSliceOp.from_static_parameters(
-            part.value, into.value, list(offsets), part.shape, list(strides or [1] * part.ndim)
+            written.value, into.value, list(offsets), part.shape, steps
         )
         return Tensor(self.add(op), into.shape, into.dtype)
 

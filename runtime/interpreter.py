@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import (
     Interpreter,
@@ -169,10 +170,15 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
     return tuple(conform(result, type, op.name) for result, type in zip(results, types, strict=True))
 
 
+def is_numpy(value: object) -> TypeIs[Array | np.generic[Any]]:
+    """Whether this is an array or a NumPy scalar."""
+    return isinstance(value, np.ndarray | np.generic)
+
+
 def conform(value: Any, type: Attribute, name: str) -> Any:
     """A kernel's result as the IR types it. Raises `ExirError` where the kernel contradicts the type's shape."""
     if not is_tensor_type(type):
-        return value.item() if is_array(value) or isinstance(value, np.generic) else value
+        return value.item() if is_numpy(value) else value
     meta = tensor_meta(type)
     array = to_dtype(np.asarray(value), meta.dtype.numpy)
     fits = array.ndim == meta.ndim and all(

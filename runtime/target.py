@@ -6,6 +6,7 @@ Inputs are made up, the same in every run: that shows what a program computes, i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
@@ -28,7 +29,7 @@ _GENERATOR = np.random.default_rng(0)
 
 FILLS: dict[str, Fill] = {
     "ones": np.ones,
-    "arange": lambda shape: np.arange(np.prod(shape, dtype=int)).reshape(shape),
+    "arange": lambda shape: np.arange(math.prod(shape)).reshape(shape),
     "random": lambda shape: _GENERATOR.normal(size=shape),
 }
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import torch
+import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 from differential import find_operator, flatten
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -22,6 +23,7 @@ SYMBOL = 2
 
 NAMED = {"Device": torch.device, "Layout": torch.layout, "MemoryFormat": torch.memory_format}
 REFUSALS = (
+    AssertionError,
     RuntimeError,
     TypeError,
     ValueError,
@@ -67,11 +69,22 @@ def torch_value(base: str, value: Any) -> Any:
     return value
 
 
-def call(op: OperatorOp, integer: int = 0) -> list[Any]:
+def boxed(value: Any) -> Any:
+    """A Python number as 0-dim tensor of the dtype it promotes as."""
+    if isinstance(value, list):
+        return [boxed(item) for item in value]
+    if not isinstance(value, bool | int | float | complex):
+        return value
+    return torch.tensor(value, dtype=torch.complex64 if isinstance(value, complex) else None)
+
+
+def call(op: OperatorOp, integer: int = 0, box: bool = False) -> list[Any]:
     """The results of PyTorch's operator. Raises one of `REFUSALS` where it takes no such arguments."""
     arguments = op.arguments(lambda value: value_of(SSAValue.get(value).type, integer))
     schema = op.SPEC.schema
     given = {name: torch_value(schema.argument(name).type.base, value) for name, value in arguments.items()}
+    if box:
+        given |= {name: boxed(value) for name, value in given.items() if schema.argument(name).type.is_tensor}
     args = [given[a.name] for a in schema.arguments if a.name in given and not a.keyword_only]
     kwargs = {a.name: given[a.name] for a in schema.arguments if a.name in given and a.keyword_only}
     with warnings.catch_warnings():
@@ -94,16 +107,17 @@ def gives(type: Attribute, value: Any) -> bool:
 
 
 def accepts(op: OperatorOp) -> bool:
-    """Whether PyTorch runs the operation with results of its types, for one value of integers or another.
+    """Whether PyTorch runs the operation with results of its types, in one of four readings.
 
-    (Zeros index any dimension; ones can be divided by and make assertions hold.)
+    Integers are zeros (which index any dimension) or ones (which divide, and make assertions hold). A Python number in
+    a tensor's place is itself, or where PyTorch's own binding takes none, a 0-dim tensor.
     """
-    return any(_accepts(op, integer) for integer in (0, 1))
+    return any(_accepts(op, integer, box) for box in (False, True) for integer in (0, 1))
 
 
-def _accepts(op: OperatorOp, integer: int) -> bool:
+def _accepts(op: OperatorOp, integer: int, box: bool) -> bool:
     try:
-        results = call(op, integer)
+        results = call(op, integer, box)
     except REFUSALS:
         return False
     return len(results) == len(op.results) and all(map(gives, op.result_types, results))

@@ -109,7 +109,6 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.bitwise_xor.Scalar": (call(i(2, 3), 3),),
     "aten.to.device": (call(f(2, 3), "cpu", dt.Double),),
     "aten._to_copy": (call(f(2, 3)), call(f(2, 3), dtype=dt.Half)),
-    "aten.detach_": (call(f(2, 3)),),
     "aten._conj": (call(c(2, 3)),),
     # reduction
     "aten.amax": (call(f(2, 3)), call(f(2, 3), [1], True)),

@@ -520,8 +520,11 @@ def test_functional_variants_take_the_same_arguments() -> None:
     known = 0
     for packet in (getattr(torch.ops.aten, name) for name in dir(torch.ops.aten)):
         for overload in packet.overloads() if hasattr(packet, "overloads") else ():
-            schema = FunctionSchema.parse(str(getattr(packet, overload)._schema))
+            text = str(getattr(packet, overload)._schema)
+            if "Tensor(a!)" not in text:
+                continue
             try:
+                schema = FunctionSchema.parse(text)
                 mutation = mutation_of(schema.qualified_name)
             except SpecError:
                 continue

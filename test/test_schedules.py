@@ -45,13 +45,17 @@ def with_inputs(*shapes: tuple[int, ...]) -> Epilogue:
     return Epilogue(tuple(Input(shape) for shape in shapes), relu_sum)
 
 
-def run_all(kernels: Sequence[tuple[Any, Sequence[np.ndarray], tuple[int, ...]]]) -> list[np.ndarray]:
-    """Compiles all kernels in one module; (kernel, its arguments without scratch and result, shape of the result)."""
+Result = tuple[int, ...] | np.ndarray
+"""Shape of a result, or the view to write it to."""
+
+
+def run_all(kernels: Sequence[tuple[Any, Sequence[np.ndarray], Result]]) -> list[np.ndarray]:
+    """Compiles all kernels in one module; (kernel, its arguments without scratch and result, its result)."""
     library = toolchain.load("\n".join(kernel.emit(f"f{i}", True) for i, (kernel, *_) in enumerate(kernels)))
     results: list[np.ndarray] = []
-    for i, (kernel, arguments, shape) in enumerate(kernels):
+    for i, (kernel, arguments, result) in enumerate(kernels):
         # NaN everywhere that the kernel has to write before it reads.
-        out = np.full(shape, np.nan, np.float32)
+        out = result if isinstance(result, np.ndarray) else np.full(result, np.nan, np.float32)
         scratch = [np.full(kernel.scratch, np.nan, np.float32)] if kernel.scratch else []
         toolchain.bind(library, f"f{i}", [*arguments, *scratch, out])()
         results.append(out)
@@ -78,7 +82,7 @@ MATMULS = [
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
 def test_matmul_of_ragged_sizes(machine: str, rhs: Any) -> None:
-    cases: list[tuple[Any, Sequence[np.ndarray], tuple[int, ...]]] = []
+    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
     expected: list[np.ndarray] = []
     for m, n, k in MATMULS:
         kernel = Matmul(m, n, k, rhs=rhs, machine=MACHINES[machine])
@@ -189,7 +193,7 @@ CONVOLUTIONS = {
 @pytest.mark.parametrize("fused", [False, True], ids=["plain", "fused"])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_convolutions(machine: str, fused: bool) -> None:
-    cases: list[tuple[Any, Sequence[np.ndarray], tuple[int, ...]]] = []
+    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
     expected: list[np.ndarray] = []
     for plain in CONVOLUTIONS.values():
         shapes = [(plain.o, 1, 1), plain.out_shape] if fused else []

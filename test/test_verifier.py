@@ -36,13 +36,19 @@ KILL_RATE = 0.99
 
 EXPLANATIONS: dict[str, Callable[[Mutant], bool]] = {
     "a number in a tensor's place: aten takes one wherever it takes a tensor": (
-        lambda m: m.kind == "operand kind" and m.op.NUMBERS and m.what.endswith(("f64", "symint<s0>"))
+        lambda m: m.kind == "operand kind" and m.op.NUMBERS and m.what.endswith((" f64", "symint<s0>"))
     ),
     "an assertion: whether it holds is found at run time": (
         lambda m: m.op.SPEC.qualified_name.startswith(("aten._assert", "aten.sym_constrain"))
     ),
     "a size that depends on the data": (
         lambda m: m.op.SPEC.qualified_name in ("aten.one_hot", "aten.masked_scatter")
+    ),
+    "a combination of dtypes that the rule language does not tell apart (edge.yaml lists them at its top)": (
+        lambda m: m.kind == "operand dtype" and ".instance_norm" in m.op.name
+    ),
+    "a scale or zero point of any dtype": (
+        lambda m: m.kind == "operand dtype" and "quantize_per" in m.op.name and "operand 0" not in m.what
     ),
     "one value stands for all of a list of fixed length": (
         lambda m: m.kind == "list length" and "pool" in m.op.SPEC.qualified_name

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,16 @@ HARVESTED = {*TAGS.values(), "composite", "view"}
 def find_overload(namespace: str, name: str) -> Any:
     """The OpOverload of a schema name such as `add.Tensor`. Raises `AttributeError` where PyTorch has none."""
     import torch
-    import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 
+    import_module("torch.ao.quantization.fx._decomposed")  # defines quantized_decomposed
     packet, _, overload = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
 
 
 def harvested_tags(op: Any) -> set[str]:
     """What PyTorch says of an operator, in the spec's words."""
-    import torch
-
     tags = {TAGS[tag.name] for tag in op.tags if tag.name in TAGS}
-    if torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"):
+    if op.has_kernel_for_dispatch_key("CompositeImplicitAutograd"):
         tags.add("composite")
     if op.is_view:
         tags.add("view")

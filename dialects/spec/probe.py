@@ -9,7 +9,7 @@ argument over the twelve dtypes and run the kernel (`Probe`), and write the shor
 was seen (`fit`). Needs PyTorch, with its testing modules; nothing else here does.
 """
 
-# pyright: basic
+# pyright: basic, reportMissingImports=false
 # (PyTorch's types are unknown to the checker.)
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 A kernel is a frozen dataclass that says which problem it solves; `types` are its function's arguments (memrefs, contiguous unless
 strides are given), `scratch` the shape of the float32 buffer it needs, `pack` the weights as it takes them. float32 only.
-Which operators become which kernel, and where buffers live, is decided elsewhere.
+`functions` has exp, erf, tanh and the activations made of them for epilogues and loops. Which operators become which kernel, and where buffers live, is decided elsewhere.
 """
 
 from xdsl_exir.lowering.schedules.contraction import Matmul

@@ -74,7 +74,7 @@ class Matmul:
         "transposed"  [..., N, K] at run time
 
     Batch dimensions of size 1 in `lhs_batch` or `rhs_batch` are broadcast (both default to `batch`). Strides, in elements over all of
-    an operand's dimensions, say that it is a view; a right-hand side's last dimension must have stride 1.
+    an operand's dimensions, say that it is a view; the last dimension of out and of the right-hand side must have stride 1.
     """
 
     m: int
@@ -87,6 +87,7 @@ class Matmul:
     rhs_batch: tuple[int, ...] | None = None
     lhs_strides: tuple[int, ...] | None = None
     rhs_strides: tuple[int, ...] | None = None
+    out_strides: tuple[int, ...] | None = None
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
 
@@ -139,12 +140,10 @@ class Matmul:
             "%lhs": memref((*lhs_batch, *lhs), strides=self.lhs_strides),
             "%rhs": memref(rhs, strides=self.rhs_strides),
         }
-        types |= {
-            f"%in{i}": memref(operand.shape, operand.dtype) for i, operand in enumerate(self.epilogue.inputs)
-        }
+        types |= {f"%in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
         if self.scratch:
             types["%scratch"] = memref(self.scratch)
-        return types | {"%out": memref((*self.batch, self.m, self.n))}
+        return types | {"%out": memref((*self.batch, self.m, self.n), strides=self.out_strides)}
 
     def pack(self, matrix: NDArray[np.float32], transposed: bool = False) -> NDArray[np.float32]:
         """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width]."""
@@ -195,7 +194,7 @@ class Matmul:
         lanes = self.machine.lanes
         vectors, ragged = ceil_div(columns, lanes), columns % lanes
         masks = [None] * (vectors - 1) + [text.mask_below(lanes, ragged or lanes)]
-        start = text.mul(panel, self.width)
+        start, shape = text.mul(panel, self.width), (*self.batch, self.m, self.n)
         if self.packs:
             self._pack_panel(text, operands[1], batch, worker, start, columns)
         right = self._rhs(text, operands[1], batch, worker, panel, start, masks)
@@ -207,7 +206,7 @@ class Matmul:
                 for r, values in enumerate(tile):
                     for v, value in enumerate(values):
                         at = [*batch, text.add(row, r), text.add(start, v * lanes)]
-                        text.finish(self.epilogue, value, (*self.batch, self.m, self.n), at, lanes, masks[v])
+                        text.finish(self.epilogue, value, shape, at, lanes, masks[v], self.out_strides)
 
     def _lhs(self, text: Text, lhs: str, batch: Sequence[Index], row: Index) -> Load:
         lead = broadcast_indices(batch, self.lhs_batch)

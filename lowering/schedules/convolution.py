@@ -42,7 +42,7 @@ class Conv2d:
 
     `padding` is zeros on both sides of (height, width). The function's arguments: x, weight as `pack` makes it, the epilogue's
     inputs, scratch if `scratch` is not None, out. An epilogue's input has either both of out's spatial dimensions or neither
-    (1, or absent): a bias has shape (O, 1, 1), a residual (N, O, HO, WO).
+    (1, or absent), and no strides: a bias has shape (O, 1, 1), a residual (N, O, HO, WO).
     """
 
     n: int
@@ -76,7 +76,8 @@ class Conv2d:
 
     @property
     def threads(self) -> int:
-        return workers(self.machine, self.flops)
+        # Depthwise ones move more than they compute.
+        return workers(self.machine, self.flops * (4 if self.strategy == "depthwise" else 1))
 
     @property
     def pointwise(self) -> bool:

@@ -32,10 +32,18 @@ class Machine:
 
 @dataclass(frozen=True)
 class Input:
-    """A further operand of an epilogue: broadcast against the kernel's result by NumPy's rule."""
+    """A further operand of an epilogue: broadcast against the kernel's result by NumPy's rule.
+
+    With strides (in elements) it is a view; its last dimension must be contiguous all the same.
+    """
 
     shape: tuple[int, ...]
     dtype: str = "f32"
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def type(self) -> str:
+        return memref(self.shape, self.dtype, self.strides)
 
 
 @dataclass(frozen=True)
@@ -397,7 +405,7 @@ class Text:
         indices = [0 if size == 1 else i for size, i in zip(padded, at, strict=True)][
             len(padded) - len(operand.shape) :
         ]
-        type_ = memref(operand.shape, operand.dtype)
+        type_ = operand.type
         # With an extent of 1 there is a mask of one lane, and either way is right.
         if padded[-1] == 1:
             return self.broadcast_load(buffer, type_, indices, lanes, operand.dtype)
@@ -411,14 +419,15 @@ class Text:
         at: Sequence[Index],
         lanes: int,
         mask: str | None = None,
+        strides: Sequence[int] | None = None,
     ) -> None:
-        """Applies the epilogue to a vector of results and stores it in %out at index `at`."""
+        """Applies the epilogue to a vector of results and stores it in %out, of these extents and strides, at index `at`."""
         inputs = [
             self.input_vector(f"%in{number}", operand, extents, at, lanes, mask)
             for number, operand in enumerate(epilogue.inputs)
         ]
         value = epilogue.body(self, value, inputs, lanes)
-        self.store(value, "%out", memref(extents), at, lanes, mask)
+        self.store(value, "%out", memref(extents, strides=strides), at, lanes, mask)
 
     def function(self, name: str, arguments: Sequence[tuple[str, str]], public: bool) -> str:
         """The whole function: arguments are (name, type)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, LocationAttr, NameLoc
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, LocationAttr, NameLoc
 from xdsl.ir import Attribute, Operation
 
 
@@ -20,7 +20,7 @@ def text_of(location: LocationAttr | Attribute) -> str:
             return text_of(location.callee)
         case NameLoc():
             return text_of(location.location)
-        case FusedLoc():
-            return text_of(location.locations.data[0]) if location.locations.data else ""  # pyright: ignore
+        case FusedLoc(locations=ArrayAttr(data=(Attribute() as first, *_))):
+            return text_of(first)
         case _:
             return ""

@@ -21,6 +21,11 @@ def is_sequence(value: object) -> TypeIs[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
 
 
+def is_dict(value: object) -> TypeIs[dict[Any, Any]]:
+    """Whether this is a dictionary."""
+    return isinstance(value, dict)
+
+
 def is_mapping(value: object) -> TypeIs[Mapping[Any, Any]]:
     """Whether this is a mapping."""
     return isinstance(value, Mapping)

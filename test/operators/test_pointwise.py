@@ -93,7 +93,7 @@ ACTIVATIONS = (
     "hardsigmoid hardswish leaky_relu elu selu celu silu mish softplus log_sigmoid hardshrink softshrink"
 )
 TESTS = "isnan isinf isfinite signbit logical_not"
-SAME = "clone alias detach contiguous lift_fresh lift_fresh_copy _to_copy sgn conj real detach_"
+SAME = "clone alias detach contiguous lift_fresh lift_fresh_copy _to_copy sgn conj real"
 
 
 @case(REAL_FUNCTIONS, FLOAT_FUNCTIONS, OPEN_FUNCTIONS, ACTIVATIONS, TESTS, SAME, "frac hardtanh")

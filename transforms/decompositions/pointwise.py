@@ -133,11 +133,6 @@ def detach(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.alias(self)
 
 
-@decomposition("aten.detach_")
-def detach_(aten: Namespace, self: SSAValue) -> SSAValue:
-    return self
-
-
 @decomposition("aten.lift_fresh", "aten.lift_fresh_copy")
 def lift(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.clone(self)
