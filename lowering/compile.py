@@ -14,7 +14,8 @@ GROUPS = (
     Pass("cse", "one copy of equal operators"),
     Pass("eliminate-empty-tensors", "results are computed in their destination"),
     Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
-    Pass("one-shot-bufferize", "tensors to memrefs"),
+    Pass("transform-interpreter", "tensors to memrefs, by the script BUFFERIZE"),
+    Pass("test-transform-dialect-erase-schedule", "drops the script"),
     Pass("canonicalize", "drops copies onto themselves"),
     Pass("cse", "and equal views"),
     Pass("buffer-deallocation-pipeline", "frees what was allocated"),
@@ -25,6 +26,15 @@ GROUPS = (
     Pass("lower-affine", "scf loops"),
 )
 """How groups of operators in linalg become loops."""
+
+BUFFERIZE = """
+transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) {
+  %0 = transform.bufferization.one_shot_bufferize %module {memcpy_op = "linalg.copy"}
+    : (!transform.any_op) -> !transform.any_op
+  transform.yield
+}
+"""
+"""Copies become loops: of views that are not contiguous, `memref.copy` would be a call of MLIR's runtime library."""
 
 
 def functions_of(table: dict[str, str]) -> str:
@@ -42,7 +52,9 @@ def module_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
     """The whole program as one module on memrefs: dispatches, and a driver for each method."""
     maps, groups = "", ""
     if dispatches.generic:
-        loops = run_passes(f"module {{\n{functions_of(dispatches.generic)}\n}}", GROUPS)
+        script = f"module attributes {{transform.with_named_sequence}} {{{BUFFERIZE}"
+        loops = run_passes(f"{script}{functions_of(dispatches.generic)}\n}}", GROUPS)
+        loops = loops.replace("module attributes {transform.with_named_sequence} {", "module {", 1)
         maps, groups = loops[: loops.index("module {")], body_of(loops)
     drivers = "\n".join(driver_text(plan, name) for name, plan in plans.items())
     return f"{maps}module {{\n{groups}\n{functions_of(dispatches.scheduled)}\n{drivers}\n}}\n"

@@ -294,6 +294,8 @@ class LinalgBuilder:
     ) -> Tensor:
         """A rectangular part."""
         shape = tuple(sizes)
+        if 0 in shape:  # of empty tensors MLIR takes no slices, not even empty ones
+            return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         op = tensor.ExtractSliceOp.from_static_parameters(input.value, list(offsets), shape, list(strides))
         return Tensor(self.add(op), shape, input.dtype)
 
@@ -301,12 +303,10 @@ class LinalgBuilder:
         self, part: Tensor, into: Tensor, offsets: Sequence[int], strides: Sequence[int] | None = None
     ) -> Tensor:
         """`into` with a rectangular part replaced."""
-        steps = list(strides or [1] * part.ndim)
-        # The part is written by a loop into its place: a copy between memrefs would call MLIR's runtime library.
-        place = self.slice(into, offsets, part.shape, steps)
-        written = self.copy(part, AffineMap.identity(part.ndim), place)
+        if 0 in part.shape:
+            return into
         op = tensor.InsertSliceOp.from_static_parameters(
-            written.value, into.value, list(offsets), part.shape, steps
+            part.value, into.value, list(offsets), part.shape, list(strides or [1] * part.ndim)
         )
         return Tensor(self.add(op), into.shape, into.dtype)
 

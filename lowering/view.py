@@ -80,8 +80,7 @@ def part(b: LinalgBuilder, self: Tensor, dim: int, start: int, size: int, step: 
 def window(shape: Shape, dim: int, start: int, size: int, step: int = 1) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides of some of a dimension and all of the others."""
     offsets, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
-    # Where nothing is left, the offset must still be inside for MLIR.
-    offsets[dim], sizes[dim], strides[dim] = (start, size, step) if size else (0, 0, 1)
+    offsets[dim], sizes[dim], strides[dim] = start, size, step
     return offsets, sizes, strides
 
 

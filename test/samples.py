@@ -405,7 +405,7 @@ def sample_ops(stage: str) -> Iterator[OperatorOp]:
     """A fresh operation of every call of every operator that a stage may hold."""
     for name, spec in specs().items():
         for sample in calls(spec):
-            if not name.startswith("quant") and (stage == "aten" or not sample.mixed):
+            if stage == "aten" or not sample.mixed:
                 yield build(name, sample, stage)
 
 

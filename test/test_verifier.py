@@ -31,7 +31,7 @@ from mutants import Mutant, mutants  # noqa: E402
 from samples import Call, build, calls, f, function_of  # noqa: E402
 from samples import call as sample_call  # noqa: E402
 
-KILL_RATE = 0.99
+KILL_RATE = 0.998
 """Least share of mutants that are not equivalent and must be refused."""
 
 EXPLANATIONS: dict[str, Callable[[Mutant], bool]] = {
