@@ -20,7 +20,10 @@ GROUPS = (
     Pass("cse", "and equal views"),
     Pass("buffer-deallocation-pipeline", "frees what was allocated"),
     Pass("convert-bufferization-to-memref", "clones become allocations and copies"),
-    Pass("func.func(test-math-polynomial-approximation)", "exp, tanh, erf and the like without calls, so that loops vectorize"),
+    Pass(
+        "func.func(test-math-polynomial-approximation)",
+        "exp, tanh, erf and the like without calls, so that loops vectorize",
+    ),
     Pass("convert-linalg-to-affine-loops", "loops whose dependences are known"),
     Pass("func.func(affine-parallelize{max-nested=1})", "outermost loops without dependences run in threads"),
     Pass("lower-affine", "scf loops"),
@@ -39,7 +42,10 @@ transform.named_sequence @__transform_main(%module: !transform.any_op {transform
 
 def functions_of(table: dict[str, str]) -> str:
     """The functions of a table of texts, under their names."""
-    return "\n".join(text.replace(f'"{NAME}"', f'"{name}"').replace(f"@{NAME}(", f"@{name}(") for text, name in table.items())
+    return "\n".join(
+        text.replace(f'"{NAME}"', f'"{name}"').replace(f"@{NAME}(", f"@{name}(")
+        for text, name in table.items()
+    )
 
 
 def body_of(module: str) -> str:

@@ -62,9 +62,7 @@ def grouped(b: LinalgBuilder, input: Tensor, dim: int, groups: int) -> Tensor:
     """A dimension of channels as one of groups and one of each group's channels; nothing to do for a single group."""
     if groups == 1:
         return input
-    return b.reshape(
-        input, (*input.shape[:dim], groups, input.shape[dim] // groups, *input.shape[dim + 1 :])
-    )
+    return b.reshape(input, (*input.shape[:dim], groups, input.shape[dim] // groups, *input.shape[dim + 1 :]))
 
 
 def turned_around(b: LinalgBuilder, weight: Tensor, space: int) -> Tensor:

@@ -352,15 +352,15 @@ def destination_style(function: FuncOp) -> FuncOp:
     block = function.body.block
     returned = block.last_op
     assert isinstance(returned, ReturnOp)
-    results = list(returned.operands)
-    returned.detach()
-    returned.erase()
     for arg in list(block.args):
         memref = block.insert_arg(memref_of(arg), arg.index)
         read = bufferization.ToTensorOp(memref, restrict=True)
         block.insert_ops_before([read], block.first_op) if block.first_op else block.add_op(read)
         arg.replace_all_uses_with(read.tensor)
         block.erase_arg(arg)
+    results = list(returned.operands)
+    returned.detach()
+    returned.erase()
     for value in results:
         out = block.insert_arg(memref_of(value), len(block.args))
         block.add_op(bufferization.MaterializeInDestinationOp.build(

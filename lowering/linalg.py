@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, linalg, scf, tensor
@@ -36,7 +36,13 @@ from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
 Shape = tuple[int, ...]
-Body = Callable[..., Scalar]
+Body: TypeAlias = (
+    Callable[[Scalar], Scalar]
+    | Callable[[Scalar, Scalar], Scalar]
+    | Callable[[Scalar, Scalar, Scalar], Scalar]
+    | Callable[[Scalar, Scalar, Scalar, Scalar], Scalar]
+)
+"""What happens to elements, however many: written out so that the parameters of lambdas have types."""
 
 
 def storage_type(dtype: DType) -> Attribute:
@@ -102,7 +108,7 @@ class LinalgBuilder:
         if dtype.category is Category.COMPLEX:
             raise ExirError("complex numbers are not lowered")
         assert isinstance(type, IntegerType)
-        number = bool(value) if dtype is dt.Bool else int(value)
+        number = int(bool(value)) if dtype is dt.Bool else int(value)
         return self.add(arith.ConstantOp(IntegerAttr(number, type, truncate_bits=True)))
 
     def fill(self, value: bool | int | float, shape: Shape, dtype: DType) -> Tensor:
@@ -119,7 +125,7 @@ class LinalgBuilder:
         init: Tensor,
         output_map: AffineMap,
         iterators: Sequence[str],
-        body: Callable[..., Scalar],
+        body: Body,
         **attributes: Attribute,
     ) -> Tensor:
         """A `linalg.generic` with one result. `body` gets the inputs' elements and the result's so far, each in the
@@ -142,18 +148,20 @@ class LinalgBuilder:
         op.attributes.update(attributes)
         return Tensor(self.add(op), init.shape, init.dtype)
 
-    def elementwise(
-        self, body: Callable[..., Scalar], inputs: Sequence[Tensor], shape: Shape, dtype: DType
-    ) -> Tensor:
+    def elementwise(self, body: Body, inputs: Sequence[Tensor], shape: Shape, dtype: DType) -> Tensor:
         """A map over elements; inputs broadcast to `shape`."""
         maps = [(t, broadcast_map(t.shape, shape)) for t in inputs]
+
+        def without_result(*elements: Scalar) -> Scalar:
+            return body(*elements[:-1])
+
         init = Tensor(self.empty(shape, dtype), shape, dtype)
         return self.generic(
             maps,
             init,
             AffineMap.identity(len(shape)),
             ["parallel"] * len(shape),
-            lambda *args: body(*args[:-1]),
+            without_result,
         )
 
     def indexed(
@@ -180,7 +188,9 @@ class LinalgBuilder:
         """`into` with one element replaced at each point of an index space, in order. `step` gets the tensor so far and
         the point's indices (`index` values), and gives the element's place and its new value."""
         space = over or (1,)
-        zero, one, *sizes = (self.add(arith.ConstantOp.from_int_and_width(n, IndexType())) for n in (0, 1, *space))
+        zero, one, *sizes = (
+            self.add(arith.ConstantOp.from_int_and_width(n, IndexType())) for n in (0, 1, *space)
+        )
 
         def nest(so_far: SSAValue, indices: list[SSAValue]) -> SSAValue:
             if len(indices) == len(space):
@@ -206,11 +216,13 @@ class LinalgBuilder:
     ) -> Tensor:
         """A reduction over dimensions, which the result keeps with size 1. Accumulates in `dtype`."""
         accumulator = compute_dtype(dtype)
-        return self.fold(lambda total, x: combine(total, s.cast(x, accumulator)), [input], over, initial, dtype)
+        return self.fold(
+            lambda total, x: combine(total, s.cast(x, accumulator)), [input], over, initial, dtype
+        )
 
     def fold(
         self,
-        combine: Callable[..., Scalar],
+        combine: Body,
         inputs: Sequence[Tensor],
         over: Sequence[int],
         initial: bool | int | float,
@@ -222,12 +234,16 @@ class LinalgBuilder:
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
         indices = dims(rank)
+
+        def result_first(*elements: Scalar) -> Scalar:
+            return combine(elements[-1], *elements[:-1])
+
         reduced = self.generic(
             [(input, broadcast_map(input.shape, source)) for input in inputs],
             self.fill(initial, kept, compute_dtype(dtype)),
             AffineMap(rank, 0, tuple(indices[dim] for dim in range(rank) if dim not in over)),
             ["reduction" if dim in over else "parallel" for dim in range(rank)],
-            lambda *args: combine(args[-1], *args[:-1]),
+            result_first,
         )
         return self.convert(self.reshape(reduced, shape), dtype)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import linalg
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -19,6 +20,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.indexing import sorting_order
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
@@ -59,7 +61,9 @@ def highest(dtype: DType) -> float:
     """The greatest number of a dtype."""
     if dtype.category is Category.FLOAT:
         return math.inf
-    return 1 if dtype is dt.Bool else -1 - int(lowest(dtype)) if not s.is_unsigned(dtype) else 2**dtype.bits - 1
+    return (
+        1 if dtype is dt.Bool else -1 - int(lowest(dtype)) if not s.is_unsigned(dtype) else 2**dtype.bits - 1
+    )
 
 
 # --- sums and products ---------------------------------------------------------------------------------------
@@ -187,6 +191,39 @@ register_extremes("max", greatest)
 register_extremes("min", least)
 
 
+@lowering("aten.median.dim")
+def median_dim(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
+    """The lower of two middle elements; NaN where there is one, the first of several."""
+    vectors, axis = along(b, self, dim)
+    count = vectors.shape[axis]
+    order = sorting_order(b, vectors, axis, False)
+    nans = b.fold(lambda nans, x: nans + s.cast(s.is_nan(x), dt.Long), [vectors], [axis], 0, dt.Long)
+
+    def picked(source: Tensor, along: Tensor) -> Tensor:
+        """The elements whose places along the axis a tensor holds."""
+
+        def element(place: Scalar, *at: SSAValue) -> Scalar:
+            return read(source, [*at[:axis], place, *at[axis + 1 :]])
+
+        return b.indexed(element, along.shape, source.dtype, [(along, AffineMap.identity(along.ndim))])
+
+    # NaN sorts last.
+    middle = b.elementwise(
+        lambda nans: s.select(nans > 0, count - nans, (count - 1) // 2), [nans], nans.shape, dt.Long
+    )
+    places = picked(order, middle)
+    return shaped(b, picked(vectors, places), out[0]), shaped(b, places, out[1])
+
+
+@lowering("aten.median")
+def median(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
+    dtype = out[0].dtype
+    if 0 in self.shape:
+        # PyTorch's answer for integers is the cast of NaN.
+        return b.fill(math.nan if dtype.category is Category.FLOAT else lowest(dtype), (), dtype)
+    return median_dim(b, self, None, [*out, TensorMeta((), dt.Long)])[0]
+
+
 # --- spread and norms ----------------------------------------------------------------------------------------
 
 
@@ -207,9 +244,7 @@ def var_mean(
 
 
 @lowering("aten.var.correction")
-def var(
-    b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out
-) -> Tensor:
+def var(b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out) -> Tensor:
     return var_mean(b, self, dim, correction, [*out, *out])[0]
 
 
@@ -232,12 +267,13 @@ NORMS: dict[float, tuple[Callable[[Scalar], Scalar], Combine, float, Callable[[S
 
 
 def power_of(exponent: float) -> Callable[[Scalar], Scalar]:
-    return lambda x: s.pow(x, s.constant(exponent, x.dtype))
+    """A magnitude to this power."""
+    return lambda x: s.pow(s.absolute(x), s.constant(exponent, x.dtype))
 
 
 @lowering("aten.linalg_vector_norm")
 def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | None, out: Out) -> Tensor:
-    general = lambda x: power_of(ord)(s.absolute(x)), s.add, 0, power_of(1 / ord if ord else 0)
+    general = power_of(ord), s.add, 0, power_of(1 / ord if ord else 0)
     term, combine, initial, finish = NORMS.get(ord, general)
     total = accumulate(
         b, lambda total, x: combine(total, term(x)), self, dims_of(self, dim), initial, out[0].dtype
@@ -249,7 +285,12 @@ def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | Non
 
 
 def scan(
-    b: LinalgBuilder, combine: Callable[..., Scalar], inputs: Sequence[Tensor], dim: int, initial: float, dtype: DType
+    b: LinalgBuilder,
+    combine: Callable[..., Scalar],
+    inputs: Sequence[Tensor],
+    dim: int,
+    initial: float,
+    dtype: DType,
 ) -> Tensor:
     """Each element from the one before along a dimension: `combine` gets that (at first `initial`), the position, and
     the inputs' elements."""
@@ -270,7 +311,9 @@ SCAN_DTYPE = {dt.Float: dt.Double}
 kernels, twice the precision."""
 
 
-def running(b: LinalgBuilder, combine: Combine, self: Tensor, dim: int, initial: float, out: TensorMeta) -> Tensor:
+def running(
+    b: LinalgBuilder, combine: Combine, self: Tensor, dim: int, initial: float, out: TensorMeta
+) -> Tensor:
     vectors, axis = along(b, self, wrap_dim(dim, self.ndim))
     accumulator = SCAN_DTYPE.get(out.dtype, compute_dtype(out.dtype))
 
@@ -295,15 +338,15 @@ def running_extreme(
 ) -> tuple[Tensor, Tensor]:
     """Running extremes, and where the last element equal to each stands."""
     vectors, axis = along(b, self, dim)
-    values = scan(b, lambda before, _, x: combine(before, x), [vectors], axis, initial, self.dtype)
-    places = scan(
-        b,
-        lambda before, here, x, value: s.select(is_same(x, value), here, before),
-        [vectors, values],
-        axis,
-        0,
-        dt.Long,
-    )
+
+    def further(before: Scalar, _: Scalar, x: Scalar) -> Scalar:
+        return combine(before, x)
+
+    def last(before: Scalar, here: Scalar, x: Scalar, value: Scalar) -> Scalar:
+        return s.select(is_same(x, value), here, before)
+
+    values = scan(b, further, [vectors], axis, initial, self.dtype)
+    places = scan(b, last, [vectors, values], axis, 0, dt.Long)
     return shaped(b, values, out[0]), shaped(b, places, out[1])
 
 

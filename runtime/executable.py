@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -13,12 +14,14 @@ from xdsl_exir.dialects.exir import (
     INPUT,
     MUTATIONS,
     OUTPUT,
+    RANGES,
     InputAttr,
     InputKind,
     InputSpec,
     OutputAttr,
     OutputKind,
     OutputSpec,
+    RangeAttr,
     is_tensor_type,
     tensor_meta,
 )
@@ -112,6 +115,8 @@ class Method:
         self.convention = convention
         self.types = function.function_type.inputs.data
         self.inputs = list(_specs(function.arg_attrs, INPUT, InputAttr, len(self.types), _USER_INPUT))
+        self.ranges = _ranges(function)
+        """What each symbol may be, both ends included; None is no bound."""
         results = function.function_type.outputs.data
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
 
@@ -166,11 +171,22 @@ class Method:
                 values.append(check_input(spec.target, next(given), type, symbols))
             else:
                 values.append(self.owner.array(spec.target))
+        for symbol, value in symbols.items():
+            low, high = self.ranges.get(symbol, (None, None))
+            if (low is not None and value < low) or (high is not None and value > high):
+                bounds = f"{'' if low is None else low}..{'' if high is None else high}"
+                raise InputError(f"{self.name}: size {symbol} is {value}, out of the range {bounds} of the export")
         return values
 
 
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)
 _USER_OUTPUT = OutputSpec(OutputKind.USER_OUTPUT)
+
+
+def _ranges(function: FuncOp) -> dict[str, tuple[int | None, int | None]]:
+    ranges = function.attributes.get(RANGES)
+    held = ranges.data if isinstance(ranges, DictionaryAttr) else dict[str, Attribute]()
+    return {name: attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
 
 
 def _specs(

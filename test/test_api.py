@@ -157,7 +157,7 @@ def test_transforming_leaves_the_old_program(program: Program) -> None:
 def test_keep(program: Program) -> None:
     assert "aten.silu" in names(program.to_core(keep=("aten.silu",)))
     assert "edge.aten.silu" in names(program.to_edge(keep=("aten.silu",)))
-    with pytest.raises(xdsl_exir.SpecError, match="unknown operator 'aten.nonesuch'"):
+    with pytest.raises(xdsl_exir.SpecError, match=r"unknown operator 'aten\.nonesuch'"):
         program.to_core(keep=("aten.nonesuch",))
 
 
@@ -355,7 +355,7 @@ def test_dynamic_sizes(dynamic: Program) -> None:
 def test_sizes_out_of_range(dynamic: Program) -> None:
     run = xdsl_exir.compile(dynamic)
     for size in (1, 9):
-        with pytest.raises(xdsl_exir.InputError, match="range|between|at least|at most"):
+        with pytest.raises(xdsl_exir.InputError, match=rf"size s\d+ is {size}, out of the range 2..8"):
             run(np.ones((size, 4), np.float32), np.zeros(2 * size + 1, np.float32))
 
 
@@ -457,7 +457,7 @@ def test_dialects_need_neither_numpy_nor_sympy() -> None:
         f"import xdsl_exir; xdsl_exir.load({str(DIGITS)!r})",
         f"import xdsl_exir; xdsl_exir.load({str(DIGITS)!r}).to_edge()",
         f"import xdsl_exir, numpy; p = xdsl_exir.load({str(DIGITS)!r}); run = xdsl_exir.compile(p.to_edge()); "
-        "t = run.method().types[-1]; run.flat([numpy.zeros(t.get_shape(), 'float32')])",
+        "run.flat([numpy.zeros(run.method().types[-1].get_shape(), 'uint8')])",
     ],
 )
 def test_loading_and_running_need_no_torch(code: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from xdsl.utils.exceptions import ParseError, VerifyException
+
 from xdsl_exir.errors import LoadError
 from xdsl_exir.program import Program, context, load
 
@@ -66,17 +68,19 @@ def read_program(args: argparse.Namespace) -> Program:
 def read_text(path: Path) -> Program:
     """A program from MLIR text; it has no state. Raises `LoadError` where the text does not parse."""
     from xdsl.parser import Parser
-    from xdsl.utils.exceptions import ParseError
 
     try:
         module = Parser(context().clone(), path.read_text(), str(path)).parse_module()
     except ParseError as error:
-        raise LoadError(f"{path}: {_where(error)}") from None
+        raise LoadError(_where(error)) from None
+    except VerifyException as error:  # attributes and types verify as they are read
+        raise LoadError(f"{path}: {error}") from None
     except UnicodeDecodeError as error:
         raise LoadError(f"{path}: not text ({error.reason})") from None
     return Program(module).verify()
 
 
-def _where(error: Exception) -> str:
+def _where(error: ParseError) -> str:
+    """`model.mlir:3:12: operation is not registered`: where the text begins to be wrong, and what it lacks."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{lines[0]}: {lines[-1].lstrip('^ ')}" if lines else "does not parse"
+    return f"{lines[0]}: {lines[-1].lstrip('^ ')}"

@@ -1,0 +1,307 @@
+"""Lowerings of pooling: reductions over windows.
+
+A `Line` says where the windows along one dimension lie. Windows at equal distances are read through affine maps of a
+padded input; adaptive ones of differing extents are gathered first, what they lack filled up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from xdsl.dialects import linalg
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.meta import pair
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, dims, read, static_shape
+from xdsl_exir.lowering.reduction import is_same, lowest, shaped
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+
+Out = list[TensorMeta]
+
+# --- windows -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """Windows of the same number of taps at equal distances along a dimension."""
+
+    size: int
+    count: int
+    taps: int
+    step: int
+    pad: int
+    spread: int
+
+    @property
+    def high_pad(self) -> int:
+        """By how much the last window reaches past the input."""
+        return max((self.count - 1) * self.step - self.pad + self.spread * (self.taps - 1) + 1 - self.size, 0)
+
+    def access(self, place: AffineExpr, tap: AffineExpr) -> AffineExpr:
+        """Where in the padded input a window's tap lies."""
+        return place * self.step + tap * self.spread
+
+    def coordinate(self, place: Scalar, tap: Scalar) -> tuple[Scalar, Scalar]:
+        """Where in the input a window's tap lies, and whether it is inside."""
+        here = place * self.step + tap * self.spread - self.pad
+        return here, (here >= 0) & (here < self.size)
+
+    def extent(self, place: Scalar, include_pad: bool) -> Scalar | int:
+        """How many taps count; those past the padding never do."""
+        margin = self.pad if include_pad else 0
+        if self.pad <= margin and self.high_pad <= margin:
+            return self.taps
+        start = place * self.step - self.pad
+        return s.minimum(start + self.taps, self.size + margin) - s.maximum(start, -margin)
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Windows that divide a dimension evenly: number i of n covers from floor(i size / n) to ceil((i + 1) size / n)."""
+
+    size: int
+    count: int
+
+    @property
+    def taps(self) -> int:
+        """Those of the longest window."""
+        ends = (-(-(place + 1) * self.size // self.count) for place in range(self.count))
+        return max(end - place * self.size // self.count for place, end in enumerate(ends))
+
+    def start(self, place: Scalar) -> Scalar:
+        return place * self.size / self.count
+
+    def end(self, place: Scalar) -> Scalar:
+        return ((place + 1) * self.size + (self.count - 1)) / self.count
+
+    def coordinate(self, place: Scalar, tap: Scalar) -> tuple[Scalar, Scalar]:
+        """Where in the input a window's tap lies, and whether it is one of the window's."""
+        here = self.start(place) + tap
+        return here, here < self.end(place)
+
+    def extent(self, place: Scalar, include_pad: bool) -> Scalar | int:
+        """How many taps count."""
+        return self.end(place) - self.start(place)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """What a pooling reduces: an input's elements by place and tap, with a neutral number where there is none."""
+
+    source: Tensor
+    access: AffineMap
+    """From (*batch, *places, *taps) to the source's indices."""
+    lines: Sequence[Sliding | Adaptive]
+    shape: Shape
+    """Of the result: (*batch, *places)."""
+
+    @property
+    def taps(self) -> Shape:
+        return tuple(line.taps for line in self.lines)
+
+    def coordinates(self) -> list[tuple[Scalar, Scalar]]:
+        """In the body of a fold: where the tap lies along each dimension, and whether there."""
+        rank, space = len(self.shape), len(self.lines)
+        indices = [s.from_index(linalg.IndexOp(dim).results[0]) for dim in range(rank - space, rank + space)]
+        return [
+            line.coordinate(place, tap)
+            for line, place, tap in zip(self.lines, indices[:space], indices[space:], strict=True)
+        ]
+
+    def fold(
+        self,
+        b: LinalgBuilder,
+        combine: Callable[..., Scalar],
+        others: Sequence[Tensor],
+        initial: float,
+        dtype: DType,
+    ) -> Tensor:
+        """Reduces each window. `combine` gets the result so far, an element, and the place's elements of others."""
+        rank, space = len(self.shape), len(self.lines)
+        loops = dims(rank + space)
+        places = AffineMap(rank + space, 0, tuple(loops[:rank]))
+
+        def element(x: Scalar, *rest: Scalar) -> Scalar:
+            return combine(rest[-1], x, *rest[:-2])
+
+        # Only the shape of this one matters: it says how many taps there are.
+        taps = Tensor(b.empty(self.taps, dt.Byte), self.taps, dt.Byte)
+        return b.generic(
+            [
+                (self.source, self.access),
+                *((other, places) for other in others),
+                (taps, AffineMap(rank + space, 0, tuple(loops[rank:]))),
+            ],
+            b.fill(initial, self.shape, dtype),
+            places,
+            ["parallel"] * rank + ["reduction"] * space,
+            element,
+        )
+
+
+def sliding_windows(b: LinalgBuilder, input: Tensor, lines: Sequence[Sliding], neutral: float) -> Windows:
+    batch = input.shape[: input.ndim - len(lines)]
+    untouched = [0] * len(batch)
+    source = b.pad(
+        input,
+        [*untouched, *(line.pad for line in lines)],
+        [*untouched, *(line.high_pad for line in lines)],
+        neutral,
+    )
+    loops = dims(input.ndim + len(lines))
+    reached = [
+        line.access(place, tap)
+        for line, place, tap in zip(lines, loops[len(batch) : input.ndim], loops[input.ndim :], strict=True)
+    ]
+    access = AffineMap(len(loops), 0, (*loops[: len(batch)], *reached))
+    return Windows(source, access, lines, (*batch, *(line.count for line in lines)))
+
+
+def adaptive_windows(b: LinalgBuilder, input: Tensor, counts: Sequence[int], neutral: float) -> Windows:
+    """Gathers the windows, unless they all have one extent."""
+    space = len(counts)
+    batch, sizes = input.shape[: input.ndim - space], input.shape[input.ndim - space :]
+    if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
+        even = [
+            Sliding(size, count, size // count, size // count, 0, 1)
+            for size, count in zip(sizes, counts, strict=True)
+        ]
+        return sliding_windows(b, input, even, neutral)
+    lines = [Adaptive(size, count) for size, count in zip(sizes, counts, strict=True)]
+    shape = (*batch, *counts, *(line.taps for line in lines))
+
+    def element(*indices: SSAValue) -> Scalar:
+        first, places, taps = indices[: len(batch)], indices[len(batch) : input.ndim], indices[input.ndim :]
+        found = [
+            line.coordinate(s.from_index(place), s.from_index(tap))
+            for line, place, tap in zip(lines, places, taps, strict=True)
+        ]
+        nearest = [s.minimum(here, line.size - 1) for (here, _), line in zip(found, lines, strict=True)]
+        return s.select(everywhere(found), read(input, [*first, *nearest]), neutral)
+
+    source = b.indexed(element, shape, input.dtype)
+    return Windows(source, AffineMap.identity(len(shape)), lines, shape[: input.ndim])
+
+
+def everywhere(coordinates: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
+    """Whether a tap is inside along every dimension."""
+    return reduce(lambda a, b: a & b, (inside for _, inside in coordinates))
+
+
+def lines_of(
+    input: Tensor,
+    out: TensorMeta,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> list[Sliding]:
+    """The windows of an operator's arguments, of which one number stands for all dimensions."""
+    space = len(kernel_size)
+    options = [pair(option, space) for option in (kernel_size, stride or kernel_size, padding, dilation)]
+    counts = static_shape(out)[input.ndim - space :]
+    return [Sliding(*line) for line in zip(input.shape[input.ndim - space :], counts, *options, strict=True)]
+
+
+# --- maxima --------------------------------------------------------------------------------------------------
+
+
+def max_of(b: LinalgBuilder, windows: Windows, out: Out) -> tuple[Tensor, Tensor]:
+    """The greatest element of each window, and where it lies in its plane, flattened.
+
+    As in PyTorch the first of equal ones, and the last NaN if there is one.
+    """
+    dtype = windows.source.dtype
+    values = windows.fold(b, s.maximum, [], lowest(dtype), compute_dtype(dtype))
+
+    def earlier(found: Scalar, x: Scalar, best: Scalar) -> Scalar:
+        coordinates = windows.coordinates()
+        here = s.constant(0, dt.Long)
+        for (along, _), line in zip(coordinates, windows.lines, strict=True):
+            here = here * line.size + along
+        nan = s.is_nan(x)
+        better = (found < 0) | (nan & (here > found)) | (~nan & (here < found))
+        return s.select(everywhere(coordinates) & is_same(x, best) & better, here, found)
+
+    return shaped(b, values, out[0]), windows.fold(b, earlier, [values], -1, dt.Long)
+
+
+@lowering("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
+def max_pool_with_indices(
+    b: LinalgBuilder,
+    self: Tensor,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    out: Out,
+) -> tuple[Tensor, Tensor]:
+    lines = lines_of(self, out[0], kernel_size, stride, padding, dilation)
+    return max_of(b, sliding_windows(b, self, lines, lowest(self.dtype)), out)
+
+
+def nothing(b: LinalgBuilder, out: TensorMeta) -> Tensor:
+    """A result without elements."""
+    shape = static_shape(out)
+    return Tensor(b.empty(shape, out.dtype), shape, out.dtype)
+
+
+@lowering("aten.adaptive_max_pool2d")
+def adaptive_max_pool(b: LinalgBuilder, self: Tensor, out: Out) -> tuple[Tensor, Tensor]:
+    counts = static_shape(out[0])[-2:]
+    if 0 in counts:
+        return nothing(b, out[0]), nothing(b, out[1])
+    return max_of(b, adaptive_windows(b, self, counts, lowest(self.dtype)), out)
+
+
+# --- averages ------------------------------------------------------------------------------------------------
+
+
+def average(
+    b: LinalgBuilder, windows: Windows, include_pad: bool, divisor: int | None, out: TensorMeta
+) -> Tensor:
+    """The sum of each window over the number of its elements, or over a given divisor."""
+    compute = compute_dtype(out.dtype)
+    total = windows.fold(b, s.add, [], 0, compute)
+    rank, space = len(windows.shape), len(windows.lines)
+
+    def quotient(total: Scalar, *indices: SSAValue) -> Scalar:
+        if divisor is not None:
+            return total / divisor
+        count = s.constant(1, dt.Long)
+        for line, place in zip(windows.lines, indices[rank - space :], strict=True):
+            count = count * line.extent(s.from_index(place), include_pad)
+        return total / s.cast(count, compute)
+
+    return b.indexed(quotient, windows.shape, out.dtype, [(total, AffineMap.identity(rank))])
+
+
+@lowering("aten.avg_pool2d", "aten.avg_pool3d")
+def avg_pool(
+    b: LinalgBuilder,
+    self: Tensor,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    count_include_pad: bool,
+    divisor_override: int | None,
+    out: Out,
+) -> Tensor:
+    lines = lines_of(self, out[0], kernel_size, stride, padding, [1])
+    return average(b, sliding_windows(b, self, lines, 0), count_include_pad, divisor_override, out[0])
+
+
+@lowering("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
+def adaptive_avg_pool(b: LinalgBuilder, self: Tensor, output_size: list[int], out: Out) -> Tensor:
+    counts = static_shape(out[0])[self.ndim - len(output_size) :]
+    if 0 in counts:
+        return nothing(b, out[0])
+    return average(b, adaptive_windows(b, self, counts, 0), False, None, out[0])
