@@ -61,6 +61,16 @@ class TensorData:
                 f"{self.storage_offset} needs {needed} bytes, the storage has {self.storage.nbytes}"
             )
 
+    @classmethod
+    def of(cls, array: np.ndarray[Any, np.dtype[Any]], dtype: DType) -> TensorData:
+        """The data of an array of this dtype, row-major; copied where the array is not."""
+        import numpy as np
+
+        flat = np.ascontiguousarray(array).reshape(-1)
+        strides = tuple(math.prod(array.shape[dim + 1 :]) for dim in range(array.ndim))
+        storage = Storage(memoryview(flat.view(np.uint8)))
+        return cls(dtype, array.shape, strides, 0, storage)
+
     @property
     def nbytes(self) -> int:
         """Size of the elements in bytes, were they contiguous."""

@@ -26,9 +26,9 @@ from xdsl.printer import Printer
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle
+from xdsl_exir.lowering.folding import folded
 from xdsl_exir.lowering.linalg import static_shape, storage_type
 from xdsl_exir.lowering.schedules import Conv2d, Epilogue, Input, Machine, Matmul
 from xdsl_exir.lowering.schedules.text import Text
@@ -116,9 +116,6 @@ RENAMES = frozenset(
 )
 """Operators whose result has its operand's elements in order."""
 
-LARGEST_FOLDED = 1 << 22
-"""Elements of a folded constant, above which only what is no larger than its operands is folded."""
-
 
 class Planner:
     """Plans one function of an edge module."""
@@ -145,7 +142,7 @@ class Planner:
 
     def run(self) -> Plan:
         """The plan. Raises `UnsupportedError` listing everything in the way, before any work is done."""
-        self.fold_constants()
+        self.constants = folded(self.function, self.constants)
         blocking = [
             Unsupported(op.name, reason, location_text(op))
             for op in self.function.body.block.ops
@@ -168,29 +165,6 @@ class Planner:
 
     def is_constant(self, op: Operation) -> bool:
         return bool(op.results) and all(result in self.constants for result in op.results)
-
-    def fold_constants(self) -> None:
-        """Computes what depends on constants alone, with the interpreter."""
-        from xdsl.traits import is_side_effect_free
-
-        from xdsl_exir.runtime.interpreter import literal_array, run_operator
-        from xdsl_exir.runtime.kernels import KERNELS
-
-        rng = np.random.default_rng(0)
-        with np.errstate(all="ignore"):
-            for op in self.function.body.block.ops:
-                if isinstance(op, ConstantOp):
-                    self.constants[op.result] = literal_array(op)
-                    continue
-                if not isinstance(op, OperatorOp) or KERNELS.find(op.SPEC) is None or not is_side_effect_free(op):
-                    continue
-                if not all(operand in self.constants for operand in op.operands):
-                    continue
-                largest = max([prod(static_shape(meta_of(r))) for r in op.results], default=0)
-                if largest > max(LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0):
-                    continue
-                results = run_operator(op, tuple(self.constants[operand] for operand in op.operands), rng)
-                self.constants.update(zip(op.results, results, strict=True))
 
     def constant(self, array: Array, dtype: DType) -> Value:
         """A constant as an argument of the driver."""

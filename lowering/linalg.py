@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import arith, linalg, scf, tensor
+from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AnyFloat,
@@ -24,6 +24,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -142,7 +144,7 @@ class LinalgBuilder:
             [init.value],
             Region(block),
             [AffineMapAttr(m) for _, m in inputs] + [AffineMapAttr(output_map)],
-            ArrayAttr([linalg.IteratorTypeAttr(linalg.IteratorType(kind)) for kind in iterators]),
+            ArrayAttr([IteratorTypeAttr(IteratorType(kind)) for kind in iterators]),
             [init.value.type],
         )
         op.attributes.update(attributes)

@@ -379,8 +379,15 @@ def pow(a: Scalar, b: Scalar) -> Scalar:
 
 
 def atan2(a: Scalar, b: Scalar) -> Scalar:
-    """The angle of the point (b, a)."""
-    return _of(math.Atan2Op(a.value, b.value), a.dtype)
+    """The angle of the point (b, a), from that of one in the first octant: MLIR's approximation of atan2 is wrong for
+    zeros and infinities."""
+    height, width = absolute(a), absolute(b)
+    longer, shorter = maximum(height, width), minimum(height, width)
+    ratio = select(longer.equals(0), 0, select(shorter.equals(python_math.inf), 1, shorter / longer))
+    angle = atan(ratio)
+    angle = select(height > width, python_math.pi / 2 - angle, angle)
+    angle = select(sign_bit(b), python_math.pi - angle, angle)
+    return copysign(angle, a)
 
 
 def copysign(a: Scalar, b: Scalar) -> Scalar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr
@@ -26,7 +26,7 @@ from xdsl_exir.dialects.exir import (
     tensor_meta,
 )
 from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.errors import ExirError, InputError
+from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.program import CallingConvention, Program
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
@@ -34,6 +34,11 @@ Fallback: TypeAlias = Literal["error", "interpreter"]
 
 class Engine(Protocol):
     """Something that computes a method's results from its arguments, both flat."""
+
+    @property
+    def fallbacks(self) -> Sequence[Unsupported]:
+        """The operators that the target could not take, and that the interpreter runs in its place."""
+        ...
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""
@@ -47,6 +52,10 @@ def _interpreter(program: Program, fallback: Fallback) -> Engine:
 
 
 def _native(program: Program, fallback: Fallback) -> Engine:
+    if fallback == "interpreter":
+        from xdsl_exir.runtime.fallback import FallbackEngine
+
+        return FallbackEngine(program)
     from xdsl_exir.runtime.native import NativeEngine
 
     return NativeEngine(program)
@@ -58,9 +67,13 @@ ENGINES = {"interpreter": _interpreter, "native": _native}
 def compile(program: Program, target: str = "interpreter", fallback: Fallback = "error") -> Executable:
     """Makes a program runnable, whatever its stage.
 
-    `target` is `interpreter` (NumPy) or `native` (MLIR 22 and LLVM). Raises `UnsupportedError` that lists every operator and dtype in the way (with
-    `fallback="error"`), `ExirError` for an unknown target.
+    `target` is `interpreter` (NumPy) or `native` (MLIR 22 and LLVM). What a target cannot take is an error, or with
+    `fallback="interpreter"` left to the interpreter and listed in the result's `fallbacks`.
+
+    Raises `UnsupportedError` that lists every operator and dtype in the way, `ExirError` for an unknown target.
     """
+    if fallback not in get_args(Fallback):
+        raise ExirError(f"no fallback '{fallback}'; there is {', '.join(get_args(Fallback))}")
     if target not in ENGINES:
         raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
     return Executable(program, ENGINES[target](program, fallback))
@@ -80,6 +93,11 @@ class Executable:
         }
         if not self.methods:
             raise ExirError("a program without methods")
+
+    @property
+    def fallbacks(self) -> tuple[Unsupported, ...]:
+        """The operators that the target could not take, and that the interpreter runs in its place."""
+        return tuple(self.engine.fallbacks)
 
     def method(self, name: str | None = None) -> Method:
         """A method by name, the first by default."""

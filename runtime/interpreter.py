@@ -311,10 +311,15 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
     interpreter.register_implementations(ExirFunctions())
     interpreter.register_implementations(SymbolicFunctions())
     interpreter.register_implementations(OperatorFunctions(module))
-    if any(op.name.startswith("higher_order.") for op in module.walk()):
+    dialects = {op.dialect_name() for op in module.walk()}
+    if "higher_order" in dialects:
         from xdsl_exir.runtime.control_flow import ControlFlowFunctions
 
         interpreter.register_implementations(ControlFlowFunctions())
+    if "backend" in dialects:
+        from xdsl_exir.runtime.backend import BackendFunctions
+
+        interpreter.register_implementations(BackendFunctions())
     interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(seed))
     return interpreter
 
@@ -327,6 +332,8 @@ def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> P
 
 class InterpreterEngine:
     """Runs the methods of a module in the interpreter."""
+
+    fallbacks: Sequence[Unsupported] = ()
 
     def __init__(self, module: ModuleOp):
         self.interpreter = make_interpreter(module)

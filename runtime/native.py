@@ -7,25 +7,38 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.exir import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
+from xdsl_exir.errors import Unsupported
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
 from xdsl_exir.program import Program
+from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
 
 
+def as_edge(program: Program) -> Program:
+    """The program at edge, with what delegates of any backend hold in their place."""
+    if stage_of(program.module) != "edge":
+        program = program.to_edge()
+    has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
+    return program.apply(InlineDelegates()) if has_delegates else program
+
+
 def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Array]:
-    """Arrays of the arguments that hold state which no call changes."""
+    """Arrays of the arguments that hold state which no call of any method changes."""
     written = {
         attr.data.target
-        for attrs in function.res_attrs or ()
+        for method in program.methods.values()
+        for attrs in method.res_attrs or ()
         if isinstance(attr := attrs.data.get(OUTPUT), OutputAttr) and attr.data.kind in MUTATIONS
     }
     constants: dict[SSAValue, Array] = {}
@@ -79,22 +92,44 @@ def empty(value: Value) -> Array:
     return np.empty(value.shape, value.dtype.numpy)
 
 
+@dataclass(frozen=True)
+class Planned:
+    """A program cut into dispatches: a plan for each method, and what they call."""
+
+    program: Program
+    """The program that was cut, at edge."""
+    dispatches: Dispatches
+    plans: dict[str, Plan]
+    passed: dict[str, list[int]]
+    """By method, positions among its arguments of those that its driver takes; the others are constants."""
+
+
+def plan_program(program: Program) -> Planned:
+    """Cuts a program into dispatches for this computer, taking it to edge first if it is not there.
+
+    Raises `UnsupportedError` listing everything that cannot be lowered.
+    """
+    program = as_edge(program)
+    machine = host_machine()
+    planned = Planned(program, Dispatches(), {}, {})
+    for name, function in program.methods.items():
+        constants = constant_arguments(program, function)
+        planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
+        planned.passed[name] = [position for position, arg in enumerate(function.args) if arg not in constants]
+    return planned
+
+
 class NativeEngine:
-    """Runs the methods of a program as native code. The program is taken to edge first if it is not there."""
+    """Runs the methods of a program as native code."""
+
+    fallbacks: Sequence[Unsupported] = ()
 
     def __init__(self, program: Program):
-        if stage_of(program.module) != "edge":
-            program = program.to_edge()
-        machine, dispatches = host_machine(), Dispatches()
-        plans: dict[str, Plan] = {}
-        passed: dict[str, list[int]] = {}
-        for name, function in program.methods.items():
-            constants = constant_arguments(program, function)
-            plans[name] = Planner(function, constants, machine, dispatches).run()
-            passed[name] = [position for position, arg in enumerate(function.args) if arg not in constants]
-        self.library = load_object(module_object(dispatches, plans))
+        planned = plan_program(program)
+        self.library = load_object(module_object(planned.dispatches, planned.plans))
         self.methods = {
-            name: NativeMethod(plan, self.library.address(name), passed[name]) for name, plan in plans.items()
+            name: NativeMethod(plan, self.library.address(name), planned.passed[name])
+            for name, plan in planned.plans.items()
         }
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:

@@ -186,7 +186,9 @@ def check_natively(calls: Iterable[tuple[str, Sequence[Any], Mapping[str, Any]]]
         results = engine.run(f"call_{index}", [to_numpy(tensor) for tensor in inputs[index]])
         expected = flatten(find_operator(name)(*args, **kwargs))
         for position, (got, value) in enumerate(zip(results, expected, strict=True)):
-            compare(f"{name}{tuple(args)} {kwargs or ''} natively, result {position}", got, value, scale=scale)
+            compare(
+                f"{name}{tuple(args)} {kwargs or ''} natively, result {position}", got, value, scale=scale
+            )
 
 
 def check(

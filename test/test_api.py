@@ -23,7 +23,8 @@ torch = pytest.importorskip("torch")
 
 # What torch.export warns of is its own use of its own functions.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning:torch", "ignore:`isinstance\\(treespec, LeafSpec\\)` is deprecated:FutureWarning"
+    "ignore::DeprecationWarning:torch",
+    "ignore:`isinstance\\(treespec, LeafSpec\\)` is deprecated:FutureWarning",
 )
 
 DIGITS = Path(__file__).parents[1] / "bench" / "digits" / "digits.pt2"
@@ -98,13 +99,17 @@ def test_load_and_from_exported_program_agree(program: Program, exported: Any, t
         loaded = xdsl_exir.load(given)
         assert str(loaded) == str(program)
         assert loaded.text(locations=True) == program.text(locations=True)
-        assert set(loaded.state) == set(program.state) == {
-            "first.weight",
-            "first.bias",
-            "second.weight",
-            "second.bias",
-            "calls",
-        }
+        assert (
+            set(loaded.state)
+            == set(program.state)
+            == {
+                "first.weight",
+                "first.bias",
+                "second.weight",
+                "second.bias",
+                "calls",
+            }
+        )
 
 
 def test_several_methods(exported: Any, model: Any) -> None:
@@ -126,7 +131,9 @@ def test_several_methods(exported: Any, model: Any) -> None:
     np.testing.assert_allclose(run(X.numpy()), run.method("forward")(X.numpy()))
     assert run.array("first.weight") is run.array("first.weight")
     for call in (program.method, run.method):
-        with pytest.raises(xdsl_exir.ExirError, match="no method 'nonesuch'; the program has forward, scaled"):
+        with pytest.raises(
+            xdsl_exir.ExirError, match="no method 'nonesuch'; the program has forward, scaled"
+        ):
             call("nonesuch")
 
 
@@ -198,7 +205,9 @@ def test_transform(program: Program) -> None:
     ):
         with pytest.raises(xdsl_exir.ExirError, match=message):
             program.transform(pipeline)
-    with pytest.raises(xdsl_exir.VerificationError, match=r"test_api.py:\d+: aten.relu: result 0 is") as raised:
+    with pytest.raises(
+        xdsl_exir.VerificationError, match=r"test_api.py:\d+: aten.relu: result 0 is"
+    ) as raised:
         program.transform(Break())
     assert isinstance(raised.value, xdsl_exir.ExirError)
 
@@ -259,7 +268,9 @@ def tree() -> tuple[Any, Callable[..., Any]]:
 
 
 def as_numpy(value: Any) -> Any:
-    return torch.utils._pytree.tree_map(lambda leaf: leaf.numpy() if isinstance(leaf, torch.Tensor) else leaf, value)
+    return torch.utils._pytree.tree_map(
+        lambda leaf: leaf.numpy() if isinstance(leaf, torch.Tensor) else leaf, value
+    )
 
 
 def test_pytrees(tree: Any) -> None:
@@ -339,7 +350,9 @@ def dynamic() -> Any:
 
     n = torch.export.Dim("n", min=2, max=8)
     shapes = {"x": {0: n}, "y": {0: 2 * n + 1}}
-    return xdsl_exir.from_exported_program(torch.export.export(Dynamic(), (X, torch.zeros(7)), dynamic_shapes=shapes))
+    return xdsl_exir.from_exported_program(
+        torch.export.export(Dynamic(), (X, torch.zeros(7)), dynamic_shapes=shapes)
+    )
 
 
 def test_dynamic_sizes(dynamic: Program) -> None:
@@ -347,7 +360,9 @@ def test_dynamic_sizes(dynamic: Program) -> None:
         run = xdsl_exir.compile(stage)
         for size in (2, 3, 8):
             x = np.ones((size, 4), np.float32)
-            np.testing.assert_array_equal(run(x, np.zeros(2 * size + 1, np.float32)), np.full(2 * size, 4, np.float32))
+            np.testing.assert_array_equal(
+                run(x, np.zeros(2 * size + 1, np.float32)), np.full(2 * size, 4, np.float32)
+            )
         with pytest.raises(xdsl_exir.InputError, match="input 'y': size 8 of dimension 0, expected 7"):
             run(np.ones((3, 4), np.float32), np.zeros(8, np.float32))
 
@@ -383,7 +398,11 @@ def test_everything_unsupported_is_listed() -> None:
     with pytest.raises(xdsl_exir.UnsupportedError) as raised:
         xdsl_exir.from_exported_program(exported)
     error = raised.value
-    assert [item.operator for item in error.items] == ["aten.special_bessel_j0", "aten.special_airy_ai", "aten.lgamma"]
+    assert [item.operator for item in error.items] == [
+        "aten.special_bessel_j0",
+        "aten.special_airy_ai",
+        "aten.lgamma",
+    ]
     assert all(f"{Path(__file__).name}:" in item.location for item in error.items)
     for item in error.items:
         assert f"{item.operator}: unknown operator ({item.location})" in str(error)
@@ -394,7 +413,11 @@ def test_compile_lists_operators_without_kernel(program: Program, monkeypatch: p
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 
     removed = ("aten.relu", "aten.addmm", "aten.linear")
-    kept = [(registry, name, registry.override(name, None)) for registry in (KERNELS, DECOMPOSITIONS) for name in removed]
+    kept = [
+        (registry, name, registry.override(name, None))
+        for registry in (KERNELS, DECOMPOSITIONS)
+        for name in removed
+    ]
     try:
         with pytest.raises(xdsl_exir.UnsupportedError) as raised:
             xdsl_exir.compile(program)
@@ -442,7 +465,9 @@ def imported(code: str, *modules: str) -> list[str]:
 
 def test_the_package_is_light() -> None:
     assert imported("import xdsl_exir", "numpy", "xdsl", "torch", "sympy", "yaml", "ml_dtypes") == []
-    errors = imported("from xdsl_exir import ExirError", "numpy", "torch", "sympy", "yaml", "xdsl.dialects.builtin")
+    errors = imported(
+        "from xdsl_exir import ExirError", "numpy", "torch", "sympy", "yaml", "xdsl.dialects.builtin"
+    )
     assert errors == []
 
 

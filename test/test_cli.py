@@ -112,7 +112,12 @@ def test_expected_outputs(capsys: pytest.CaptureFixture[str], silu: Path, tmp_pa
     cases = {
         "good": (good, Y, 0, ("out0: agrees", "out1: agrees")),
         "near": (good + 1e-3, Y, 1, ("out0: DIFFERS, largest difference 0.001", "out1: agrees")),
-        "dtype": (good.astype(np.float64), Y, 1, ("out0: float32[2, 3], expected float64[2, 3]", "out1: agrees")),
+        "dtype": (
+            good.astype(np.float64),
+            Y,
+            1,
+            ("out0: float32[2, 3], expected float64[2, 3]", "out1: agrees"),
+        ),
         "shape": (good.reshape(6), Y, 1, ("out0: float32[2, 3], expected float32[6]", "out1: agrees")),
         "nan": (np.where(X > 0, np.nan, good), Y, 1, ("out0: DIFFERS", "out1: agrees")),
     }
@@ -146,9 +151,17 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_one_operator(capsys: pytest.CaptureFixture[str]) -> None:
     shown = output_of(capsys, "ops", "aten.sigmoid")
-    assert shown.startswith("aten::sigmoid(Tensor self) -> Tensor\nfamily: pointwise\ntags: core, pointwise\n")
+    assert shown.startswith(
+        "aten::sigmoid(Tensor self) -> Tensor\nfamily: pointwise\ntags: core, pointwise\n"
+    )
     assert "shape rule: yes\ndecomposition: no\nkernel: yes\n" in shown
-    for line in ("func: aten::sigmoid", "namespace: edge", "inherits: aten::sigmoid", "type_alias:", "type_constraint:"):
+    for line in (
+        "func: aten::sigmoid",
+        "namespace: edge",
+        "inherits: aten::sigmoid",
+        "type_alias:",
+        "type_constraint:",
+    ):
         assert line in shown
 
 
@@ -162,7 +175,9 @@ def test_errors_are_one_line(capsys: pytest.CaptureFixture[str], silu: Path, tmp
     broken.write_text("func.func @f() { aten.nonesuch() : () -> () }")
     text.write_bytes(b"\xff\xfe")
     invalid = tmp_path / "invalid.mlir"
-    invalid.write_text(SILU.replace("-> tensor<2xi64>\n  func", "-> tensor<3xi64>\n  func"))
+    invalid.write_text(
+        "func.func @g(%x: tensor<2xi64>) { %0 = aten.neg(%x) : (tensor<2xi64>) -> tensor<3xi64> func.return }"
+    )
     attribute = tmp_path / "attribute.mlir"
     attribute.write_text("func.func private @f(tensor<2x2xf32, #exir.shape<dim_order = [0, 0]>>)")
     pickled = tmp_path / "pickled.npy"

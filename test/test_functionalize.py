@@ -28,7 +28,8 @@ from xdsl_exir.program import Program  # noqa: E402
 
 # What torch.export warns of is its own use of its own functions.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning:torch", "ignore:`isinstance\\(treespec, LeafSpec\\)` is deprecated:FutureWarning"
+    "ignore::DeprecationWarning:torch",
+    "ignore:`isinstance\\(treespec, LeafSpec\\)` is deprecated:FutureWarning",
 )
 
 Forward = Callable[..., Any]
@@ -464,7 +465,9 @@ class Normalized(torch.nn.Module):
 
 
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("kwargs", [{}, {"momentum": 0.5}, {"affine": False}, {"track_running_stats": False}], ids=repr)
+@pytest.mark.parametrize(
+    "kwargs", [{}, {"momentum": 0.5}, {"affine": False}, {"track_running_stats": False}], ids=repr
+)
 def test_batch_norm(training: bool, kwargs: dict[str, Any]) -> None:
     torch.manual_seed(0)
     model = Normalized(**kwargs).train(training)
@@ -476,7 +479,10 @@ def test_batch_norm(training: bool, kwargs: dict[str, Any]) -> None:
 
 def test_programs_that_pytorch_functionalized() -> None:
     """The same in the core dialect, where `run_decompositions` has left nothing to functionalize."""
-    for forward, buffers in ((updated_buffer, {"total": torch.zeros(3), "count": torch.tensor(0)}), (mutated_input, {})):
+    for forward, buffers in (
+        (updated_buffer, {"total": torch.zeros(3), "count": torch.tensor(0)}),
+        (mutated_input, {}),
+    ):
         model = Model(forward, **buffers)
         exported = torch.export.export(copy.deepcopy(model), copy.deepcopy(ONE)).run_decompositions()
         run, eager = xdsl_exir.compile(xdsl_exir.from_exported_program(exported)), copy.deepcopy(model)
@@ -531,7 +537,9 @@ def test_functional_variants_take_the_same_arguments() -> None:
             if mutation is None or schema.qualified_name in specs():
                 continue
             known += 1
-            taken = {argument.name: argument.type.base for argument in find(mutation.functional).schema.arguments}
+            taken = {
+                argument.name: argument.type.base for argument in find(mutation.functional).schema.arguments
+            }
             for argument in schema.arguments:
                 if argument.name not in mutation.dropped:
                     name = mutation.names.get(argument.name, argument.name)

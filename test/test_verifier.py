@@ -2,7 +2,7 @@
 
 The generic test counts. A mutant that the verifier lets pass is no miss where PyTorch itself runs it with results of the
 types it has (broadcasting, promotion, another valid size): those are counted apart, as equivalent. All other survivors
-must be explained here. `pytest -s` prints the figures.
+must be explained here. The figures are printed after the run.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def is_symbolic(sample: Call) -> bool:
 
 
 @pytest.mark.parametrize("stage", ["aten", "edge"])
-def test_mutants(stage: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mutants(stage: str, figures: Callable[[str], None]) -> None:
     score = Score()
     for name, spec in specs().items():
         # Symbolic sizes leave more open than PyTorch can be asked; they have tests of their own below.
@@ -124,8 +124,7 @@ def test_mutants(stage: str, capsys: pytest.CaptureFixture[str]) -> None:
                 op.verify_()
                 for mutant in mutants(op):
                     score.add(mutant)
-    with capsys.disabled():
-        print(f"\n{score.report(stage)}")
+    figures(score.report(stage))
     assert score.survived.get("", []) == []
     assert score.rate >= KILL_RATE
 

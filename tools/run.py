@@ -30,6 +30,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--rtol", type=float, default=1e-4, help="relative tolerance (default: %(default)s)")
     parser.add_argument("--atol", type=float, default=1e-4, help="absolute tolerance (default: %(default)s)")
     parser.add_argument("--target", default="interpreter", help="what runs it (default: %(default)s)")
+    parser.add_argument(
+        "--fallback",
+        choices=("error", "interpreter"),
+        default="error",
+        help="what becomes of operators that the target cannot take (default: %(default)s)",
+    )
     parser.set_defaults(function=run)
 
 
@@ -56,7 +62,10 @@ def run(args: argparse.Namespace) -> int:
     inputs = read_arrays(args.inputs)
     program = read_program(args)
     with step("compiling"):
-        method = compile(program, target=args.target).method(args.method)
+        executable = compile(program, target=args.target, fallback=args.fallback)
+        method = executable.method(args.method)
+    for item in dict.fromkeys(map(str, executable.fallbacks)):
+        print(f"in the interpreter: {item}", file=sys.stderr)
     with step("running"):
         outputs = method.flat(inputs)
     for index, value in enumerate(outputs):

@@ -112,9 +112,7 @@ class Verifier:
         elif isinstance(op, NumberOp):
             if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
                 self.report(op, "a Python number; edge has tensors in its place")
-        elif op.dialect_name() not in ("exir", "higher_order") and not isinstance(
-            op, FuncOp | ReturnOp | CallOp
-        ):
+        elif op.dialect_name() not in DIALECTS[self.stage] and not isinstance(op, FuncOp | ReturnOp | CallOp):
             self.report(op, f"not an operation of the {self.stage} stage")
 
     # signatures
@@ -184,6 +182,12 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
     return (x.shape, x.dtype) == (y.shape, y.dtype)
 
 
+DIALECTS = {
+    "aten": frozenset({"exir", "higher_order"}),
+    "edge": frozenset({"exir", "higher_order", "backend"}),
+}
+"""Dialects that a stage may hold besides its operators."""
+
 SYMBOLIC = frozenset({"exir.symint", "exir.symfloat", "exir.symbool"})
 
 
@@ -203,8 +207,12 @@ def raise_for(violations: list[Violation]) -> None:
 
 
 def stage_of(module: ModuleOp) -> str:
-    """`edge` once a module holds an edge operation, else `aten`."""
-    return "edge" if any(isinstance(op, OperatorOp) and not op.NUMBERS for op in module.walk()) else "aten"
+    """`edge` once a module holds an edge operation or a delegate, else `aten`."""
+
+    def is_edge(op: Operation) -> bool:
+        return not op.NUMBERS if isinstance(op, OperatorOp) else op.dialect_name() == "backend"
+
+    return "edge" if any(map(is_edge, module.walk())) else "aten"
 
 
 def verify_program(program: Program) -> None:

@@ -131,11 +131,11 @@ class Program:
         if isinstance(pipeline, ModulePass):
             return self.apply(pipeline).verify()
         from xdsl.universe import Universe
-        from xdsl.utils.exceptions import ArgSpecParseError, ParseError
+        from xdsl.utils.exceptions import ArgSpecParseError
 
         try:
             passes = PassPipeline.parse_spec(Universe.get_multiverse().all_passes, pipeline).passes
-        except (ValueError, ArgSpecParseError, ParseError) as error:
+        except (ValueError, ArgSpecParseError) as error:
             raise ExirError(f"pass pipeline '{pipeline}': {error}") from error
         return self.apply(*passes).verify()
 

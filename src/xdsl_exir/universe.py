@@ -23,6 +23,7 @@ def _dialect(module: str) -> Callable[[], Any]:
 XDSL_EXIR_UNIVERSE = Universe(
     all_dialects={
         "aten": _dialect("aten"),
+        "backend": _dialect("backend"),
         "edge": _dialect("edge"),
         "exir": _dialect("exir"),
         "higher_order": _dialect("control_flow"),
@@ -31,6 +32,8 @@ XDSL_EXIR_UNIVERSE = Universe(
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
         "decompose-aten": _lazy("transforms.decompose_aten", "DecomposeAten"),
+        "inline-delegates": _lazy("transforms.partition", "InlineDelegates"),
+        "partition": _lazy("transforms.partition", "Partition"),
         "verify-aten": _lazy("transforms.verify", "VerifyAten"),
         "verify-edge": _lazy("transforms.verify", "VerifyEdge"),
     },

@@ -1,0 +1,118 @@
+"""The `backend` dialect: parts of an edge program handed to a backend, with what they compute kept in sight.
+
+A delegate holds its operators in a region that sees nothing of the program around it, so it can be verified, printed,
+run by the interpreter, or put back (`inline-delegates`), whatever its backend makes of it. How delegates come about is
+`transforms/partition.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import eq
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, is_side_effect_free
+from xdsl.utils.exceptions import VerifyException
+
+from xdsl_exir.dialects.control_flow import argument_types, check_types, types_of
+from xdsl_exir.dialects.exir import ConstantOp
+from xdsl_exir.dialects.operator import OperatorOp
+
+
+def is_delegable(op: Operation) -> bool:
+    """Whether a delegate may hold an operation: edge operators without effects, and literals."""
+    is_edge = isinstance(op, OperatorOp) and not op.NUMBERS
+    return isinstance(op, ConstantOp) or (is_edge and is_side_effect_free(op))
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends a delegate's region with its results.
+
+    ```mlir
+    backend.yield %0, %1 : tensor<3xf32>, tensor<f32>
+    ```
+    """
+
+    name = "backend.yield"
+
+    values = var_operand_def()
+
+    traits = lazy_traits_def(lambda: (IsTerminator(), Pure(), HasParent(DelegateOp)))
+
+    assembly_format = "($values^ `:` type($values))? attr-dict"
+
+    def __init__(self, *values: SSAValue | Operation):
+        super().__init__(operands=[values])
+
+
+@irdl_op_definition
+class DelegateOp(IRDLOperation):
+    """A part of the program that a backend runs; its region says what it computes.
+
+    The region's arguments are the inputs, its yield gives the outputs, of the same types. It holds edge operators without
+    effects, and literals.
+
+    ```mlir
+    %y = backend.delegate "native" inputs(%x, %w : tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32> {
+    ^bb0(%a : tensor<2x3xf32>, %b : tensor<3x4xf32>):
+      %0 = edge.aten.mm(%a, %b) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+      %1 = edge.aten.relu(%0) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      backend.yield %1 : tensor<2x4xf32>
+    }
+    ```
+    """
+
+    name = "backend.delegate"
+
+    backend = prop_def(StringAttr)
+    inputs = var_operand_def()
+    body = region_def("single_block")
+    outputs = var_result_def()
+
+    traits = traits_def(IsolatedFromAbove(), Pure())
+
+    assembly_format = (
+        "$backend (`inputs` `(` $inputs^ `:` type($inputs) `)`)? (`->` type($outputs)^)? attr-dict-with-keyword $body"
+    )
+
+    def __init__(
+        self, backend: str, inputs: Sequence[SSAValue], body: Region, result_types: Sequence[Attribute]
+    ):
+        super().__init__(
+            operands=[inputs],
+            properties={"backend": StringAttr(backend)},
+            regions=[body],
+            result_types=[result_types],
+        )
+
+    @property
+    def yielded(self) -> YieldOp:
+        """The region's end. Raises `VerifyException` where there is none."""
+        last = self.body.block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException(f"a delegate's region ends in {YieldOp.name}")
+        return last
+
+    def verify_(self) -> None:
+        check_types("arguments of the body", argument_types(self.body), types_of(self.inputs), eq)
+        check_types("yield of the body", types_of(self.yielded.values), types_of(self.outputs), eq)
+        for op in self.body.block.ops:
+            if op is not self.yielded and not is_delegable(op):
+                raise VerifyException(f"a delegate holds edge operators without effects and literals, not {op.name}")
+
+
+def dialect() -> Dialect:
+    """The xDSL dialect."""
+    return Dialect("backend", [YieldOp, DelegateOp], [])

@@ -1,0 +1,167 @@
+"""`fallback="interpreter"`: native code for what has a lowering, the interpreter for the rest.
+
+A program is split as `partition` splits it, by what can be lowered, into as few native pieces as can be. Each piece
+becomes a function of one module, compiled as a whole; the interpreter runs what is left, in which pieces are calls of
+external functions. State stays constant in the pieces, so weights are packed as in a program that is native throughout.
+What depends on no input is computed beforehand and is constant on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, register_impls
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from xdsl_exir.dialects.backend import DelegateOp, is_delegable
+from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, InputSpec
+from xdsl_exir.errors import Unsupported
+from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.locations import location_text
+from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
+from xdsl_exir.lowering.folding import Array, folded
+from xdsl_exir.program import Program
+from xdsl_exir.runtime.interpreter import make_interpreter, run_function
+from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments
+from xdsl_exir.transforms.partition import group
+
+
+def refusal(op: Operation) -> str | None:
+    """Why an operation cannot be part of a native piece; None where it can."""
+    reason = obstacle(op)
+    return "has an effect" if reason is None and not is_delegable(op) else reason
+
+
+@dataclass
+class Split:
+    """A program in two: what the interpreter runs, and the native pieces that it calls."""
+
+    outer: ModuleOp
+    pieces: Program
+    bound: dict[str, list[Array]] = field(default_factory=dict[str, "list[Array]"])
+    """By method, arrays for the arguments that it has gained."""
+    fallbacks: list[Unsupported] = field(default_factory=list[Unsupported])
+    """The operators that stay in the interpreter, each with the reason and its source line."""
+
+
+def split(program: Program) -> Split:
+    """Splits a program at any stage."""
+    edge = as_edge(program)
+    edge = replace(edge, module=edge.module.clone())
+    state = dict(edge.state)
+    cut = Split(edge.module, Program(ModuleOp([]), state))
+    for name, function in edge.methods.items():
+        constants = constant_arguments(edge, function)
+        attrs = {arg: attrs for arg, attrs in zip(function.args, function.arg_attrs or ()) if arg in constants}
+        known = folded(function, constants)
+        cut.bound[name] = []
+        for arg, array in bind_folded(function, known).items():
+            target = f"{name}.folded{len(cut.bound[name])}"
+            state[target] = TensorData.of(array, meta_of(arg).dtype)
+            attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
+            cut.bound[name].append(array)
+        for index, delegate in enumerate(group_lowerable(function.body.block, cut.fallbacks)):
+            piece = outline(delegate, f"{name}.native{index}", attrs)
+            cut.pieces.module.body.block.add_op(piece)
+    for name, piece in cut.pieces.methods.items():
+        types = piece.function_type
+        cut.outer.body.block.add_op(FuncOp.external(name, types.inputs.data, types.outputs.data))
+    return cut
+
+
+def bind_folded(function: FuncOp, known: Mapping[SSAValue, Array]) -> dict[SSAValue, Array]:
+    """Makes known results that are needed arguments of the function, with their arrays. Drops what computed them."""
+    block = function.body.block
+    bound: dict[SSAValue, Array] = {}
+    for op in list(block.ops):
+        for result in op.results if not isinstance(op, ConstantOp) else ():
+            if result in known and not all(is_known(use.operation, known) for use in result.uses):
+                arg = block.insert_arg(result.type, len(block.args))
+                arg.name_hint = result.name_hint
+                bound[arg] = known[result]
+                result.replace_all_uses_with(arg)
+    for op in reversed(list(block.ops)):
+        if is_trivially_dead(op):
+            op.detach()
+            op.erase()
+    function.update_function_type()
+    return bound
+
+
+def is_known(op: Operation, known: Mapping[SSAValue, Array]) -> bool:
+    """Whether all that an operation gives is known."""
+    return bool(op.results) and all(result in known for result in op.results)
+
+
+def group_lowerable(block: Block, fallbacks: list[Unsupported]) -> list[DelegateOp]:
+    """Moves what can be lowered into delegates; reports the other operators."""
+    chosen: set[Operation] = set()
+    for op in block.ops:
+        if isinstance(op, ConstantOp | ReturnOp):
+            continue
+        reason = refusal(op)
+        if reason is None:
+            chosen.add(op)
+        else:
+            fallbacks.append(Unsupported(op.name, reason, location_text(op)))
+    return group(block, chosen, "native") if chosen else []
+
+
+def outline(delegate: DelegateOp, name: str, attrs: Mapping[SSAValue, DictionaryAttr]) -> FuncOp:
+    """A delegate's body as a function, arguments with the attributes of what is passed; a call takes its place."""
+    end, body = delegate.yielded, delegate.detach_region(delegate.body)
+    body.block.add_op(ReturnOp(*end.values))
+    end.detach()
+    end.erase()
+    types = [value.type for value in delegate.inputs], [value.type for value in delegate.outputs]
+    call = CallOp(name, delegate.inputs, types[1])
+    call.location = delegate.location
+    block = delegate.parent
+    assert block is not None
+    block.insert_op_before(call, delegate)
+    for old, new in zip(delegate.outputs, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    arg_attrs = ArrayAttr([attrs.get(value, DictionaryAttr({})) for value in delegate.inputs])
+    delegate.detach()
+    delegate.erase()
+    return FuncOp(name, types, body, arg_attrs=arg_attrs)
+
+
+@register_impls
+class NativePieces(InterpreterFunctions):
+    """Native pieces as external functions of the interpreter."""
+
+    def __init__(self, engine: NativeEngine):
+        self.engine = engine
+
+    def _ext_impls(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return ((name, NativePieces.call) for name in self.engine.methods)
+
+    def call(self, interpreter: Interpreter, op: FuncOp, args: PythonValues) -> PythonValues:
+        return tuple(self.engine.run(op.sym_name.data, args))
+
+
+class FallbackEngine:
+    """Runs the methods of a program natively as far as they can be lowered, the rest in the interpreter.
+
+    Raises `UnsupportedError` that lists every operator which neither can run.
+    """
+
+    def __init__(self, program: Program):
+        cut = split(program)
+        self.bound = cut.bound
+        self.fallbacks = tuple(cut.fallbacks)
+        self.interpreter = make_interpreter(cut.outer)
+        self.pieces = tuple(cut.pieces.methods)
+        """Names of the native pieces."""
+        if self.pieces:
+            self.interpreter.register_implementations(NativePieces(NativeEngine(cut.pieces)))
+
+    def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
+        """Results of a method for argument values (arrays and numbers)."""
+        return run_function(self.interpreter, method, (*values, *self.bound[method]))

@@ -1,0 +1,172 @@
+"""Picking, placing and ordering natively: what the operators' own tests call, and the edges of native indexing."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from operators import test_indexing as operators  # noqa: E402
+from xdsl.context import Context  # noqa: E402
+
+from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
+from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
+from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
+from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
+from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
+
+try:
+    find_tool("mlir-opt")
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
+
+pytestmark = pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+
+L = torch.tensor
+X = torch.arange(20.0).reshape(4, 5)
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+def as_call(call: tuple[Any, ...]) -> Call:
+    name, *args = call
+    kwargs = args.pop() if args and isinstance(args[-1], dict) else {}
+    return f"aten.{name}", tuple(args), kwargs
+
+
+CALLS = [as_call(call) for call in operators.CALLS if call[0] != "one_hot"]
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_agrees(part: int):
+    check_natively(CALLS[part::2])
+
+
+DTYPES = ["float32", "float16", "bfloat16", "float64", "int64", "int32", "uint8", "bool"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_any_dtype(dtype: str):
+    calls = [as_call(call) for call in operators.calls_of(getattr(torch, dtype))]
+    check_natively([call for call in calls if call[0] != "aten.one_hot"])
+
+
+def test_masks():
+    mask = L([[True, False, True, True, False]] * 4)
+    calls: list[Call] = [
+        ("aten.index_put", (X, [mask], L(3.0)), {}),
+        ("aten.index_put", (X, [mask], torch.arange(12.0) + 90), {}),
+        ("aten.index_put", (X, [mask], torch.arange(12.0) + 90, True), {}),
+        ("aten.index_put", (X, [mask.byte()], L([3.0])), {}),
+        ("aten.index_put", (X, [L([True, False, True, False])], torch.arange(10.0).reshape(2, 5)), {}),
+        ("aten.index_put", (X, [None, mask[0]], torch.arange(12.0).reshape(4, 3)), {}),
+        ("aten.index_put", (X, [None, mask[0]], torch.arange(4.0).reshape(4, 1)), {}),
+        ("aten.index_put", (X, [mask[:, 0] & False], torch.zeros(0, 5)), {}),
+        ("aten.masked_scatter", (X, mask, torch.arange(12) + 0.5), {}),
+        ("aten.masked_scatter", (X, mask & False, torch.zeros(0)), {}),
+    ]
+    check_natively(calls)
+
+
+def test_order_of_many():
+    generator = torch.Generator().manual_seed(0)
+    ties = torch.randint(0, 50, (3, 321), generator=generator).float()
+    ties[0, ::7] = nan
+    calls: list[Call] = [
+        ("aten.sort.stable", (ties,), {"stable": True, "descending": descending}) for descending in (False, True)
+    ]
+    calls += [
+        ("aten.sort.stable", (ties.t(),), {"stable": True, "dim": 0}),
+        ("aten.topk", (torch.randperm(1000, generator=generator), 13), {}),
+        ("aten.topk", (torch.randperm(99, generator=generator).half(), 99, 0, False), {}),
+        ("aten.sort", (torch.randperm(257, generator=generator),), {}),
+        ("aten.sort", (torch.zeros(2, 0, 3), 0), {}),
+    ]
+    check_natively(calls)
+
+
+def test_scatter_reduce():
+    index = torch.arange(20).reshape(4, 5) % 3
+    calls: list[Call] = []
+    for reduce in ("sum", "prod", "mean", "amax", "amin"):
+        for include_self in (True, False):
+            for dtype in (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8):
+                x = (X - 5).to(dtype)
+                calls.append(("aten.scatter_reduce.two", (x, 0, index, x, reduce), {"include_self": include_self}))
+    check_natively(calls)
+
+
+def test_index_dtypes_and_broadcasting():
+    z = torch.arange(120.0).reshape(2, 3, 4, 5)
+    check_natively(
+        [
+            ("aten.embedding", (X, L([3, 0]).int()), {}),
+            ("aten.index.Tensor", (z, [L([[1], [0]]).int(), None, L([0, -1, 2]).int()]), {}),
+            ("aten.index.Tensor", (z, [None, None, L([[3]]), L([[0], [4]])]), {}),
+            ("aten.index_put", (z, [None, L([[0], [2]]), L([1, 3])], torch.arange(5.0)), {}),
+            ("aten.index_put", (z, [L([0, 0]), None, L(1)], torch.ones(1, 5), True), {}),
+            ("aten.gather", (z, -2, torch.zeros(1, 2, 7, 5, dtype=torch.int64)), {}),
+        ]
+    )
+
+
+def native(name: str, *args: Any) -> torch.Tensor:
+    module, tensors = program_of(name, *args)
+    DecomposeAten().apply(Context(), module)
+    AtenToEdge().apply(Context(), module)
+    [result] = run_native(module, tensors)
+    return to_torch(result)
+
+
+def test_indices_out_of_range_stay_inside():
+    """Where PyTorch raises, the nearest element stands in."""
+    assert torch.equal(native("aten.embedding", X, L([9, -3])), X[[3, 0]])
+    assert torch.equal(native("aten.index.Tensor", X, [None, L([7, -9])]), X[:, [4, 0]])
+    assert torch.equal(native("aten.gather", X, 1, L([[99]])), X[:1, 4:])
+    placed = native("aten.scatter.value", X, 1, L([[99]]), 5.5)
+    assert placed[0, 4] == 5.5
+    assert torch.equal(placed[1:], X[1:])
+
+
+def test_arguments_stay_as_they_are():
+    x, before = X.clone(), X.clone()
+    index = torch.zeros(4, 5, dtype=torch.int64)
+    native("aten.scatter_add", x, 1, index, x)
+    native("aten.scatter.value", x, 0, index, 2.5)
+    native("aten.index_put", x, [L([0, 1])], x[:2] + 1, True)
+    native("aten.index_put", x, [x > 3], L(7.0))
+    assert torch.equal(x, before)
+
+
+def refused(module: Any, message: str):
+    DecomposeAten().apply(Context(), module)
+    AtenToEdge().apply(Context(), module)
+    with pytest.raises(UnsupportedError, match=message):
+        EdgeToLinalg().apply(Context(), module)
+
+
+@pytest.mark.parametrize(("call", "shape"), operators.DEPENDENT, ids=lambda value: value[0])
+def test_sizes_that_depend_on_the_data_are_refused(call: tuple[Any, ...], shape: tuple[Any, ...]):
+    name, *args = call
+    kind = torch.int64 if name in ("nonzero", "one_hot") else torch.float32
+    refused(operators.dependent_program(name, *args, shape=shape, kind=kind), f"aten.{name}")
+
+
+def test_assertions_about_data_are_refused():
+    refused(program_of("aten.one_hot", L([0, 2]), 5)[0], "_assert_async")
+
+
+def test_masks_with_other_indices_are_refused():
+    module, _ = program_of("aten.index_put", X, [X[:, 0] > 3, L([0, 1, 2])], L(1.0))
+    refused(module, "index_put: a mask and other indices")
+
+
+def test_contradiction_is_refused():
+    module, _ = program_of("aten.searchsorted.Tensor", X[0], X, side="left", right=True)
+    AtenToEdge().apply(Context(), module)
+    with pytest.raises(ExirError, match="contradicts"):
+        EdgeToLinalg().apply(Context(), module)

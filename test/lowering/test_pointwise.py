@@ -1,0 +1,233 @@
+"""Pointwise operators natively: what the tests of those without decomposition call, casts, and the edges of arithmetic."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from operators.test_pointwise import TABLE  # noqa: E402
+from xdsl.context import Context  # noqa: E402
+
+from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.errors import UnsupportedError  # noqa: E402
+from xdsl_exir.lowering import LOWERINGS  # noqa: E402
+from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
+from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS, AtenToEdge  # noqa: E402
+from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS  # noqa: E402
+
+try:
+    find_tool("mlir-opt")
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
+
+pytestmark = pytest.mark.filterwarnings("ignore:where received a uint8 condition")
+
+L = torch.tensor
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+COMPLEX = {"aten._conj", "aten.view_as_real"}
+"""Operators of complex numbers alone, which are not lowered."""
+
+
+def is_complex(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.is_complex()
+    return isinstance(value, complex) or value in (torch.complex64, torch.complex128)
+
+
+def takes_complex(call: Call) -> bool:
+    return any(is_complex(x) for x in (*call[1], *call[2].values()) if not isinstance(x, bool | int | float | str))
+
+
+def calls_of(names: list[str]) -> list[Call]:
+    calls: list[Call] = [
+        (name, call.args, call.kwargs) for name in names for makes in TABLE[name] for call in makes()
+    ]
+    return [call for call in calls if "values" not in call[2] and not takes_complex(call)]
+
+
+def survives(name: str) -> bool:
+    """Whether an operator reaches edge, itself or as its twin that takes a tensor."""
+    return DECOMPOSITIONS.find(find(name)) is None and name not in COMPLEX
+
+
+SURVIVING = [name for name in TABLE if survives(name)]
+PARTS = 12
+
+
+def test_every_operator_that_reaches_edge_has_a_lowering():
+    names = {SCALAR_TWINS.get(name, name) for name in SURVIVING}
+    assert names <= {name for name, spec in specs().items() if LOWERINGS.find(spec)}
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_agrees(part: int):
+    check_natively(calls_of(SURVIVING)[part::PARTS])
+
+
+def test_decomposed_operators_agree():
+    """One call of each of the others: what they are made of is covered above."""
+    names = [name for name in TABLE if not survives(name) and name not in COMPLEX]
+    calls = [calls_of([name])[:1] for name in names]
+    check_natively([call for calls in calls for call in calls])
+
+
+# --- casts ---------------------------------------------------------------------------------------------------
+
+DTYPES = [
+    torch.float32,
+    torch.float16,
+    torch.bfloat16,
+    torch.float64,
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.bool,
+]
+
+
+def test_casts_between_all_dtypes():
+    numbers = [0.0, 1.0, -1.0, 0.4, -0.4, 1.5, 2.5, -2.5, 99.9, -99.9, 127.0]
+    calls: list[Call] = []
+    for source in DTYPES:
+        x = L(numbers).to(source)
+        calls += [("aten._to_copy", (x,), {"dtype": target}) for target in DTYPES if target is not source]
+    check_natively(calls)
+
+
+def test_casts_at_the_edges():
+    wide = L([300, -1, 256, 1 << 40, -(1 << 40), 65536 + 7])
+    floats = L([300.7, -1.5, 255.9, 1e6, -3.7])
+    calls: list[Call] = [
+        ("aten._to_copy", (wide,), {"dtype": target}) for target in DTYPES if target is not torch.int64
+    ]
+    calls += [("aten._to_copy", (floats,), {"dtype": target}) for target in (torch.uint8, torch.int8, torch.int16)]
+    special = L([nan, inf, -inf, 0.0, -0.0, 1e-45, 65520.0, 3e38])
+    for target in (torch.bool, torch.float16, torch.bfloat16, torch.float64):
+        calls.append(("aten._to_copy", (special,), {"dtype": target}))
+    calls.append(("aten._to_copy", (special.double() * 1e300,), {"dtype": torch.float32}))
+    check_natively(calls)
+
+
+# --- semantics -----------------------------------------------------------------------------------------------
+
+
+def test_nan_and_zeros():
+    numbers = L([nan, 0.0, -0.0, 1.0, -1.0, inf, -inf])
+    pairs = (numbers[:, None], numbers)
+    names = "minimum maximum fmin fmax eq.Tensor ne.Tensor lt.Tensor ge.Tensor logical_and logical_xor atan2 hypot"
+    calls: list[Call] = [
+        (f"aten.{name}", tuple(x.to(dtype) for x in pairs), {})
+        for name in [*names.split(), "copysign.Tensor", "remainder.Tensor", "fmod.Tensor", "pow.Tensor_Tensor"]
+        for dtype in (torch.float32, torch.bfloat16, torch.float64)
+    ]
+    calls += [("aten.div.Tensor_mode", pairs, {"rounding_mode": mode}) for mode in (None, "trunc", "floor")]
+    check_natively(calls)
+
+
+def test_sign_of_zero():
+    zeros = L([0.0, -0.0])
+    for name, *args in [("neg",), ("copysign.Tensor", L([1.0, -1.0])), ("trunc",), ("sqrt",), ("atan2", L([1.0, 1.0]))]:
+        expected = getattr(torch.ops.aten, name.split(".")[0])(zeros, *args)
+        assert torch.equal(native(f"aten.{name}", zeros, *args).signbit(), expected.signbit()), name
+
+
+def test_bools():
+    a, b = L([True, True, False, False]), L([True, False, True, False])
+    names = "add.Tensor mul.Tensor div.Tensor minimum maximum bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor "
+    names += "eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor atan2"
+    calls: list[Call] = [(f"aten.{name}", (a, b), {}) for name in names.split()]
+    calls += [(f"aten.{name}", (a,), {}) for name in "bitwise_not logical_not exp sign isnan signbit sqrt".split()]
+    calls += [
+        ("aten.pow.Tensor_Scalar", (a, 2), {}),
+        ("aten.add.Tensor", (a, L([1, 2, 3, 4])), {}),
+        ("aten.mul.Tensor", (a, L([0.5, 1, 1.5, 2])), {}),
+        ("aten.add.Tensor", (a, b), {"alpha": True}),
+        ("aten.where.self", (a, a, b), {}),
+    ]
+    check_natively(calls)
+
+
+INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
+
+
+def test_integers_wrap_and_divide():
+    calls: list[Call] = []
+    for dtype in INTEGERS:
+        info = torch.iinfo(dtype)
+        x = L([info.min, info.min + 1, 0, 1, 7, info.max - 1, info.max], dtype=dtype)
+        y = L([3, 5, 7, 1, 2, 3, 100], dtype=dtype)
+        for name in ("add.Tensor", "sub.Tensor", "mul.Tensor", "remainder.Tensor", "fmod.Tensor", "floor_divide"):
+            calls.append((f"aten.{name}", (x[:, None], y), {}))
+        calls += [("aten.div.Tensor_mode", (x[:, None], y), {"rounding_mode": mode}) for mode in ("trunc", "floor")]
+        calls += [
+            ("aten.neg", (x,), {}),
+            ("aten.abs", (x,), {}),
+            ("aten.gcd", (x[1:, None], y), {}),
+            ("aten.pow.Tensor_Tensor", (y[:, None], L([0, 1, 2, 63, 64, 65, 100], dtype=dtype)), {}),
+            ("aten.pow.Tensor_Scalar", (x, 3), {}),
+        ]
+        if dtype != torch.uint8:
+            calls.append(("aten.floor_divide", (x[1:, None], -y), {}))
+            calls.append(("aten.remainder.Tensor", (x[1:, None], -y), {}))
+    check_natively(calls)
+
+
+def native(name: str, *args: Any, **kwargs: Any) -> torch.Tensor:
+    module, tensors = program_of(name, *args, **kwargs)
+    DecomposeAten().apply(Context(), module)
+    AtenToEdge().apply(Context(), module)
+    [result] = run_native(module, tensors)
+    return to_torch(result)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_divisions_that_pytorch_refuses_do_not_trap(dtype: torch.dtype):
+    """A divisor 0 gives 0; so does the remainder. The least integer by -1 wraps."""
+    x, zeros = L([5, 0, torch.iinfo(dtype).min], dtype=dtype), torch.zeros(3, dtype=dtype)
+    assert not native("aten.div.Tensor_mode", x, zeros, rounding_mode="trunc").any()
+    assert not native("aten.fmod.Tensor", x, zeros).any()
+    if dtype != torch.uint8:
+        assert torch.equal(native("aten.div.Tensor_mode", x, zeros - 1, rounding_mode="trunc"), -x)
+
+
+def test_functions_over_their_range():
+    """Large and small arguments, up to those whose result overflows."""
+    names = "exp expm1 log1p tanh sigmoid erf erfc erfinv atan asinh rsqrt reciprocal".split()
+    sizes = torch.logspace(-30, 4, 69)
+    x = torch.cat([sizes, -sizes, torch.linspace(-1, 1, 41)])
+    calls: list[Call] = [
+        (f"aten.{name}", (x.to(dtype),), {}) for name in names for dtype in (torch.float32, torch.float64)
+    ]
+    check_natively(calls)
+
+
+def test_broadcasting():
+    x, row, column = torch.randn(3, 4), torch.randn(4), torch.randn(3, 1)
+    scalar, empty = torch.tensor(1.5), torch.zeros(0, 4)
+    calls: list[Call] = [
+        (f"aten.{name}", operands, {})
+        for name in ("add.Tensor", "fmin", "hypot", "copysign.Tensor", "lt.Tensor")
+        for operands in ((x, row), (column, row), (x, scalar), (scalar, scalar), (empty, row), (row, x[None]))
+    ]
+    calls += [
+        ("aten.where.self", (column > 0, row, scalar), {}),
+        ("aten.clamp.Tensor", (x, column, row), {}),
+        ("aten.clamp.Tensor", (x, None, scalar), {}),
+        ("aten.copy", (x, row), {}),
+    ]
+    check_natively(calls)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(UnsupportedError, match="ComplexFloat"):
+        check_natively([("aten.mul.Tensor", (torch.ones(2, dtype=torch.complex64),) * 2, {})])

@@ -1,0 +1,175 @@
+"""`partition`: convex groups of operators become delegates of a backend; `inline-delegates` puts them back.
+
+Operations are dealt into *layers*: an operation goes into the layer of what it needs, but a chosen one that needs
+something not chosen into the next. The chosen operations of one layer make one group, whether they are connected or
+not. Nothing can run through a later layer and come back, so no two groups wait for each other; and there are as many
+groups as chosen and other operations alternate on the longest such path, which no other grouping can undercut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import groupby
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+
+from xdsl_exir.dialects.backend import DelegateOp, YieldOp, is_delegable
+from xdsl_exir.dialects.exir import ConstantOp
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import specs
+from xdsl_exir.errors import SpecError, Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text
+
+
+def layers(block: Block, chosen: set[Operation]) -> dict[Operation, int]:
+    """The layer of each operation of a block: how many groups of chosen ones are behind it, its own included.
+
+    Operations with effects stay in order: each counts as needing the one before.
+    """
+    layer: dict[Operation, int] = {}
+    effect: list[Operation] = []
+    for op in block.ops:
+        needed = [value.owner for inner in op.walk() for value in inner.operands]
+        if not is_side_effect_free(op):
+            needed += effect
+            effect = [op]
+        behind = [(layer[before], before in chosen) for before in needed if before in layer]
+        if op in chosen:
+            layer[op] = max((count + (not grouped) for count, grouped in behind), default=1)
+        else:
+            layer[op] = max((count for count, _ in behind), default=0)
+    return layer
+
+
+def group(block: Block, chosen: set[Operation], backend: str) -> list[DelegateOp]:
+    """Moves the chosen operations of a block into as few delegates as can be; these, in order.
+
+    Other operations move where their layer needs it. Literals are copied into each delegate that uses them.
+    """
+    layer = layers(block, chosen)
+    rest = [op for op in block.ops if op is not block.last_op]
+    end = block.last_op
+    assert end is not None
+    assert end not in chosen
+    for op in rest:
+        op.detach()
+
+    def place(op: Operation) -> tuple[int, bool]:
+        return layer[op], op not in chosen
+
+    delegates: list[DelegateOp] = []
+    for (_, other), run in groupby(sorted(rest, key=place), place):
+        ops = list(run)
+        if not other:
+            ops = [delegate(ops, backend)]
+            delegates += ops
+        block.insert_ops_before(ops, end)
+    for op in rest:
+        if isinstance(op, ConstantOp) and not op.result.uses:
+            op.detach()
+            op.erase()
+    return delegates
+
+
+def delegate(ops: Sequence[Operation], backend: str) -> DelegateOp:
+    """Detached operations, in order, as a delegate. What used their results uses the delegate's."""
+    inside = set(ops)
+    needed = [value for op in ops for value in op.operands if value.owner not in inside]
+    literals = dict.fromkeys(owner for value in needed if isinstance(owner := value.owner, ConstantOp))
+    inputs = list(dict.fromkeys(value for value in needed if value.owner not in literals))
+    outputs = [
+        result
+        for op in ops
+        for result in op.results
+        if any(use.operation not in inside for use in result.uses)
+    ]
+    body = Block([op.clone() for op in literals], arg_types=[value.type for value in inputs])
+    within: dict[SSAValue, SSAValue] = dict(zip(inputs, body.args, strict=True))
+    within |= {old.result: new.results[0] for old, new in zip(literals, body.ops, strict=True)}
+    for op in ops:
+        op.operands = [within.get(value, value) for value in op.operands]
+        body.add_op(op)
+    made = DelegateOp(backend, inputs, Region(body), [value.type for value in outputs])
+    made.location = ops[0].location
+    for old, new in zip((*inputs, *outputs), (*body.args, *made.outputs), strict=True):
+        new.name_hint = old.name_hint
+    for old, new in zip(outputs, made.outputs, strict=True):
+        old.replace_uses_with_if(new, lambda use: use.operation not in inside)
+    body.add_op(YieldOp(*outputs))
+    return made
+
+
+def inline(op: DelegateOp) -> None:
+    """Puts a delegate's operations in its place."""
+    end = op.yielded
+    outside: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
+    for result, value in zip(op.outputs, end.values, strict=True):
+        result.replace_all_uses_with(outside.get(value, value))
+    end.detach()
+    end.erase()
+    Rewriter.inline_block(op.body.block, InsertPoint.before(op), op.inputs)
+    op.detach()
+    op.erase()
+
+
+def matching(patterns: Iterable[str]) -> frozenset[str]:
+    """The operators whose qualified names match patterns. Raises `SpecError` for a pattern that matches none."""
+    names: set[str] = set()
+    for pattern in patterns:
+        matches = {name for name in specs() if fnmatchcase(name, pattern)}
+        if not matches:
+            raise SpecError(f"partition: no operator matches '{pattern}'")
+        names |= matches
+    return frozenset(names)
+
+
+@dataclass(frozen=True)
+class Partition(ModulePass):
+    """Moves edge operators into delegates of a backend: `partition{backend=native ops="aten.mm","aten.relu"}`.
+
+    `ops` are names or patterns (`"aten.*"`). Operators with effects stay where they are, and so does what is in a
+    delegate already. Raises `SpecError` for a pattern that matches no operator, `UnsupportedError` where the program is
+    not at the edge stage.
+    """
+
+    name = "partition"
+
+    backend: str
+    ops: tuple[str, ...]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        names = matching(self.ops)
+        listed = [
+            inner
+            for inner in op.walk()
+            if isinstance(inner, OperatorOp)
+            and inner.SPEC.qualified_name in names
+            and not isinstance(inner.parent_op(), DelegateOp)
+        ]
+        early = [inner for inner in listed if inner.NUMBERS]
+        if early:
+            raise UnsupportedError([Unsupported(i.name, "not an edge operation", location_text(i)) for i in early])
+        by_block: dict[Block, set[Operation]] = {}
+        for inner in listed:
+            if is_delegable(inner) and inner.parent is not None:
+                by_block.setdefault(inner.parent, set()).add(inner)
+        for block, chosen in by_block.items():
+            group(block, chosen, self.backend)
+
+
+@dataclass(frozen=True)
+class InlineDelegates(ModulePass):
+    """Puts the operations of all delegates back into the program around them."""
+
+    name = "inline-delegates"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in [inner for inner in op.walk() if isinstance(inner, DelegateOp)]:
+            inline(inner)
