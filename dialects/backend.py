@@ -83,9 +83,7 @@ class DelegateOp(IRDLOperation):
 
     traits = traits_def(IsolatedFromAbove(), Pure())
 
-    assembly_format = (
-        "$backend (`inputs` `(` $inputs^ `:` type($inputs) `)`)? (`->` type($outputs)^)? attr-dict-with-keyword $body"
-    )
+    assembly_format = "$backend (`inputs` `(` $inputs^ `:` type($inputs) `)`)? (`->` type($outputs)^)? attr-dict-with-keyword $body"
 
     def __init__(
         self, backend: str, inputs: Sequence[SSAValue], body: Region, result_types: Sequence[Attribute]
@@ -110,7 +108,9 @@ class DelegateOp(IRDLOperation):
         check_types("yield of the body", types_of(self.yielded.values), types_of(self.outputs), eq)
         for op in self.body.block.ops:
             if op is not self.yielded and not is_delegable(op):
-                raise VerifyException(f"a delegate holds edge operators without effects and literals, not {op.name}")
+                raise VerifyException(
+                    f"a delegate holds edge operators without effects and literals, not {op.name}"
+                )
 
 
 def dialect() -> Dialect:

@@ -91,14 +91,19 @@ class Registry(Generic[F]):
             import_module(module)
         self._loaded.add(family)
 
-    def override(self, name: str, function: F | None) -> F | None:
-        """Replaces an operator's function (None removes it) and returns the former one."""
-        before = self.find(find(name))
-        if function is None:
+    def override(self, name: str, function: F | Entry[F] | None) -> Entry[F] | None:
+        """Replaces an operator's function and returns its former entry, which a second call puts back.
+
+        A new function keeps the options of the former; None removes the entry.
+        """
+        former = self.find(find(name))
+        if isinstance(function, Entry):
+            self._entries[name] = function
+        elif function is None:
             self._entries.pop(name, None)
         else:
-            self.register(name)(function)
-        return before.function if before else None
+            self.register(name, **(former.options if former else {}))(function)
+        return former
 
     def names(self, families: tuple[str, ...]) -> Iterator[str]:
         """Names of the operators that have a function, of these families."""

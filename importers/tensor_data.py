@@ -68,7 +68,7 @@ class TensorData:
 
         flat = np.ascontiguousarray(array).reshape(-1)
         strides = tuple(math.prod(array.shape[dim + 1 :]) for dim in range(array.ndim))
-        storage = Storage(memoryview(flat.view(np.uint8)))
+        storage = Storage(flat.view(np.uint8).data)
         return cls(dtype, array.shape, strides, 0, storage)
 
     @property

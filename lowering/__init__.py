@@ -10,7 +10,7 @@ with its PyTorch dtype and shape), everything else as in the schema. It returns 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
@@ -22,6 +22,12 @@ LOWERINGS: Registry[Callable[..., Any]] = Registry(
 )
 
 
-def lowering(*names: str) -> Callable[[F], F]:
-    """Registers the lowering of the operators named. `out` in its parameters is the list of its results' types."""
-    return LOWERINGS.register(*names)
+def lowering(
+    *names: str, refuses: Callable[[Mapping[str, Any]], str | None] | None = None
+) -> Callable[[F], F]:
+    """Registers the lowering of the operators named. `out` in its parameters is the list of its results' types.
+
+    `refuses` says why a call cannot be lowered, from the arguments by name with `TensorMeta`s for tensors; None where it
+    can be. Dtypes and sizes that no lowering takes are refused before.
+    """
+    return LOWERINGS.register(*names, refuses=refuses)

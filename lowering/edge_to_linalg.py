@@ -43,7 +43,14 @@ def obstacle(op: Operation) -> str | None:
             return f"dtype {dtype}"
         if isinstance(value.type.encoding, ShapeAttr) and value.type.encoding.data.sizes is not None:
             return "symbolic sizes"
-    return None
+    return refusal(op) if isinstance(op, OperatorOp) else None
+
+
+def refusal(op: OperatorOp) -> str | None:
+    """Why an operator's lowering does not take this call; None where it does."""
+    entry = LOWERINGS.find(op.SPEC)
+    refuses = entry.options.get("refuses") if entry is not None else None
+    return refuses(op.arguments(meta_of)) if refuses is not None else None
 
 
 def obstacles(module: ModuleOp) -> list[Unsupported]:

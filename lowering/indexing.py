@@ -7,8 +7,9 @@ raise, and must not read or write elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, prod
+from typing import Any, TypeVar
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
@@ -17,7 +18,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
-from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, broadcast_map, dims, read, static_shape
@@ -26,6 +27,7 @@ from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
 Out = list[TensorMeta]
 Place = list[Scalar | SSAValue]
+TensorLike = TypeVar("TensorLike", Tensor, TensorMeta)
 
 
 def in_range(index: Scalar, size: int, wraps: bool = False) -> Scalar:
@@ -215,15 +217,24 @@ class Indices:
         ]
 
 
-def masks(indices: Sequence[Tensor | None]) -> list[Tensor]:
+def masks(indices: Sequence[TensorLike | None]) -> list[TensorLike]:
     """The indices that pick what they hold True for."""
     return [index for index in indices if index is not None and index.dtype in (dt.Bool, dt.Byte)]
 
 
-@lowering("aten.index.Tensor")
+def refuse_masks(arguments: Mapping[str, Any]) -> str | None:
+    """A result's size must not depend on data."""
+    return "a mask among its indices" if masks(arguments["indices"]) else None
+
+
+def refuse_masks_with_others(arguments: Mapping[str, Any]) -> str | None:
+    """One mask covers dimensions in order; with other indices it would not."""
+    indices = [index for index in arguments["indices"] if index is not None]
+    return "a mask and other indices" if masks(indices) and len(indices) > 1 else None
+
+
+@lowering("aten.index.Tensor", refuses=refuse_masks)
 def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out) -> Tensor:
-    if masks(indices):
-        raise UnsupportedError([Unsupported("edge.aten.index.Tensor", "a mask among its indices")])
     if 0 in self.shape:
         return Tensor(b.empty(static_shape(out[0]), self.dtype), static_shape(out[0]), self.dtype)
     where = Indices(self.shape, indices)
@@ -233,7 +244,7 @@ def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out
     )
 
 
-@lowering("aten.index_put")
+@lowering("aten.index_put", refuses=refuse_masks_with_others)
 def index_put(
     b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool
 ) -> Tensor:
@@ -258,9 +269,7 @@ def mask_put(
     b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool
 ) -> Tensor:
     """`index_put` by one mask: a map over `self`, since no two values go to one place."""
-    [mask, *others] = [index for index in indices if index is not None]
-    if others:
-        raise UnsupportedError([Unsupported("edge.aten.index_put", "a mask and other indices")])
+    [mask] = [index for index in indices if index is not None]
     if 0 in values.shape:
         return self
     start = indices.index(mask)

@@ -74,7 +74,7 @@ def repeat(b: LinalgBuilder, self: Tensor, repeats: list[int]) -> Tensor:
 
 def part(b: LinalgBuilder, self: Tensor, dim: int, start: int, size: int, step: int = 1) -> Tensor:
     """Some of a dimension."""
-    return b.slice(self, *window(self.shape, dim, start, size, step))
+    return self if size == self.shape[dim] else b.slice(self, *window(self.shape, dim, start, size, step))
 
 
 def window(shape: Shape, dim: int, start: int, size: int, step: int = 1) -> tuple[list[int], list[int], list[int]]:
@@ -90,8 +90,6 @@ def slice_tensor(
 ) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
     places = range(self.shape[dim])[start:end:step]
-    if len(places) == self.shape[dim]:
-        return self
     return part(b, self, dim, places.start, len(places), step)
 
 
@@ -112,11 +110,14 @@ def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[int], dim
 @lowering("aten.diagonal")
 def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, out: Out) -> Tensor:
     dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
-    *others, along = loop_indices(self.ndim - 1)
-    exprs = list(others)
-    for dim, shift in sorted([(dim1, max(-offset, 0)), (dim2, max(offset, 0))]):
-        exprs.insert(dim, along + shift)
-    return pick(b, self, exprs, static_shape(out[0]))
+    shape = static_shape(out[0])
+    # The square whose main diagonal it is: a dimension that one loop runs over has to be as long as the loop.
+    square = part(b, self, dim1, max(-offset, 0), shape[-1])
+    square = part(b, square, dim2, max(offset, 0), shape[-1])
+    *exprs, along = loop_indices(self.ndim - 1)
+    for dim in sorted([dim1, dim2]):
+        exprs.insert(dim, along)
+    return pick(b, square, exprs, shape)
 
 
 @lowering("aten.unfold")
@@ -130,20 +131,18 @@ def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) 
     return pick(b, self, exprs, shape)
 
 
-def storage_place(size: list[int], stride: list[int], offset: int | None) -> AffineExpr:
-    """Where in a flat tensor the elements of a strided one stand."""
-    terms = [dim * step for dim, step, length in zip(loop_indices(len(size)), stride, size, strict=True) if length > 1]
-    return sum(terms, AffineExpr.constant(offset or 0))
-
-
 @lowering("aten.as_strided")
 def as_strided(
     b: LinalgBuilder, self: Tensor, size: list[int], stride: list[int], storage_offset: int | None
 ) -> Tensor:
-    flat = b.reshape(self, (prod(self.shape),))
-    if 0 in size:
-        return Tensor(b.empty(tuple(size), self.dtype), tuple(size), self.dtype)
-    return pick(b, flat, [storage_place(size, stride, storage_offset)], tuple(size))
+    shape = tuple(size)
+    if 0 in shape:
+        return Tensor(b.empty(shape, self.dtype), shape, self.dtype)
+    # Dimensions of size 1 stay where they are, whatever their stride.
+    terms = [dim * step for dim, step, length in zip(loop_indices(len(size)), stride, size, strict=True) if length > 1]
+    reach = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    storage = part(b, b.reshape(self, (prod(self.shape),)), 0, storage_offset or 0, reach)
+    return pick(b, storage, [sum(terms, AffineExpr.constant(0))], shape)
 
 
 # --- writing parts -------------------------------------------------------------------------------------------

@@ -53,9 +53,9 @@ def _interpreter(program: Program, fallback: Fallback) -> Engine:
 
 def _native(program: Program, fallback: Fallback) -> Engine:
     if fallback == "interpreter":
-        from xdsl_exir.runtime.fallback import FallbackEngine
+        from xdsl_exir.runtime.fallback import make_engine
 
-        return FallbackEngine(program)
+        return make_engine(program)
     from xdsl_exir.runtime.native import NativeEngine
 
     return NativeEngine(program)

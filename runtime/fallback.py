@@ -23,7 +23,7 @@ from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, Inp
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
+from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle, obstacles
 from xdsl_exir.lowering.folding import Array, folded
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
@@ -31,7 +31,13 @@ from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments
 from xdsl_exir.transforms.partition import group
 
 
-def refusal(op: Operation) -> str | None:
+def make_engine(program: Program) -> NativeEngine | FallbackEngine:
+    """The engine of a program: native throughout where nothing stands in the way."""
+    program = as_edge(program)
+    return FallbackEngine(program) if obstacles(program.module) else NativeEngine(program)
+
+
+def obstacle_to_piece(op: Operation) -> str | None:
     """Why an operation cannot be part of a native piece; None where it can."""
     reason = obstacle(op)
     return "has an effect" if reason is None and not is_delegable(op) else reason
@@ -57,7 +63,11 @@ def split(program: Program) -> Split:
     cut = Split(edge.module, Program(ModuleOp([]), state))
     for name, function in edge.methods.items():
         constants = constant_arguments(edge, function)
-        attrs = {arg: attrs for arg, attrs in zip(function.args, function.arg_attrs or ()) if arg in constants}
+        attrs: dict[SSAValue, DictionaryAttr] = {
+            arg: own
+            for arg, own in zip(function.args, function.arg_attrs or (), strict=False)
+            if arg in constants
+        }
         known = folded(function, constants)
         cut.bound[name] = []
         for arg, array in bind_folded(function, known).items():
@@ -104,7 +114,7 @@ def group_lowerable(block: Block, fallbacks: list[Unsupported]) -> list[Delegate
     for op in block.ops:
         if isinstance(op, ConstantOp | ReturnOp):
             continue
-        reason = refusal(op)
+        reason = obstacle_to_piece(op)
         if reason is None:
             chosen.add(op)
         else:

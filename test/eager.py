@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -32,6 +33,13 @@ REFUSALS = (
     ZeroDivisionError,
     OverflowError,
 )
+
+
+def aten_operators() -> Iterator[Any]:
+    """Every overload of every aten operator that PyTorch's dispatcher knows. (`dir(torch.ops.aten)` lists those in use.)"""
+    for name in torch._C._dispatch_get_all_op_names():
+        if name.startswith("aten::"):
+            yield find_operator(name.replace("::", "."))
 
 
 def torch_dtype(dtype: DType) -> torch.dtype:

@@ -8,7 +8,7 @@ groups as chosen and other operations alternate on the longest such path, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import groupby
@@ -36,7 +36,12 @@ def layers(block: Block, chosen: set[Operation]) -> dict[Operation, int]:
     layer: dict[Operation, int] = {}
     effect: list[Operation] = []
     for op in block.ops:
-        needed = [value.owner for inner in op.walk() for value in inner.operands]
+        needed = [
+            owner
+            for inner in op.walk()
+            for value in inner.operands
+            if isinstance(owner := value.owner, Operation)
+        ]
         if not is_side_effect_free(op):
             needed += effect
             effect = [op]
@@ -155,7 +160,9 @@ class Partition(ModulePass):
         ]
         early = [inner for inner in listed if inner.NUMBERS]
         if early:
-            raise UnsupportedError([Unsupported(i.name, "not an edge operation", location_text(i)) for i in early])
+            raise UnsupportedError(
+                [Unsupported(i.name, "not an edge operation", location_text(i)) for i in early]
+            )
         by_block: dict[Block, set[Operation]] = {}
         for inner in listed:
             if is_delegable(inner) and inner.parent is not None:

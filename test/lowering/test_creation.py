@@ -13,8 +13,8 @@ from operators.test_creation import TABLE, UNINITIALISED  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
-from xdsl_exir.lowering import dispatch  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
+from xdsl_exir.runtime.kernels import KERNELS  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
@@ -29,8 +29,9 @@ Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 @pytest.fixture(autouse=True)
 def unfolded(monkeypatch: pytest.MonkeyPatch):
-    """These operators have no operands: they would be computed when the program is compiled."""
-    monkeypatch.setattr(dispatch, "LARGEST_FOLDED", 0)
+    """These operators have no operands: with kernels, they would be computed when the program is compiled."""
+    find = KERNELS.find
+    monkeypatch.setattr(KERNELS, "find", lambda spec: None if spec.family == "creation" else find(spec))
 
 
 def calls_of(table: dict[str, list[tuple[Any, ...]]]) -> list[Call]:

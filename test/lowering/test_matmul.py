@@ -1,17 +1,16 @@
-"""Matrix products as native code against PyTorch: dtypes, factors, broadcasting addends, empty and ragged shapes."""
+"""Every matrix product as native code against PyTorch: the calls of test/operators, but for complex numbers."""
 
 from __future__ import annotations
 
-from math import nan
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_native  # noqa: E402
+from differential import check_native, check_natively, program_of, run_native  # noqa: E402
+from operators.test_matmul import CASES, tensor  # noqa: E402
 
-from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 
@@ -20,84 +19,39 @@ try:
 except ToolchainError as error:
     pytest.skip(str(error), allow_module_level=True)
 
-FLOATS = ["float32", "float16", "bfloat16", "float64"]
-DTYPES = [*FLOATS, "int64", "int32", "uint8"]
-
-Shape = tuple[int, ...]
-Call = tuple[tuple[Any, ...], dict[str, Any]]
+pytestmark = pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated")
 
 
-def tensor(*shape: int, dtype: str = "float32") -> torch.Tensor:
-    """Multiples of 1/4: products and their sums are exact in every floating-point dtype."""
-    generator = torch.Generator().manual_seed(sum(shape))
-    numbers = torch.randint(-4, 5, shape, generator=generator)
-    kind = getattr(torch, dtype)
-    return (numbers / 4 if kind.is_floating_point else numbers).to(kind)
+def is_real(value: Any) -> bool:
+    """Whether an argument holds no complex tensor."""
+    if isinstance(value, list):
+        return all(map(is_real, value))
+    return not isinstance(value, torch.Tensor) or not value.is_complex()
 
 
-def of(*shapes: Shape, dtype: str = "float32", **kwargs: Any) -> Call:
-    """A call with tensors of these shapes."""
-    return tuple(tensor(*shape, dtype=dtype) for shape in shapes), kwargs
-
-
-def each(*shapes: Shape, dtypes: list[str] = DTYPES, **kwargs: Any) -> list[Call]:
-    """One call per dtype."""
-    return [of(*shapes, dtype=dtype, **kwargs) for dtype in dtypes]
-
-
-def factors(*shapes: Shape) -> list[Call]:
-    """Calls with `beta` and `alpha`; a `beta` of 0 ignores NaN."""
-    first, *rest = of(*shapes)[0]
-    return [
-        *each(*shapes, dtypes=["float32", "float16", "int64"], beta=2, alpha=3),
-        of(*shapes, beta=0.5, alpha=-1.5),
-        ((torch.full_like(first, nan), *rest), {"beta": 0}),
-        of((), *shapes[1:]),
-    ]
-
-
-CASES: dict[str, list[Call]] = {
-    "aten.mm": [*each((7, 3), (3, 5)), of((2, 0), (0, 4)), of((0, 3), (3, 4)), of((37, 41), (41, 29)),
-                of((37, 41), (41, 29), dtype="float64")],
-    "aten.bmm": [*each((5, 2, 3), (5, 3, 4)), of((5, 2, 0), (5, 0, 4)), of((0, 2, 3), (0, 3, 4)), of((2, 17, 9), (2, 9, 33))],
-    "aten.addmm": [*each((4,), (2, 3), (3, 4)), *factors((2, 1), (2, 3), (3, 4)), of((4,), (2, 0), (0, 4), beta=2)],
-    "aten.baddbmm": [*each((4,), (5, 2, 3), (5, 3, 4), dtypes=FLOATS), *factors((5, 2, 4), (5, 2, 3), (5, 3, 4))],
-    "aten.addbmm": [*each((4,), (5, 2, 3), (5, 3, 4)), *factors((2, 4), (5, 2, 3), (5, 3, 4)), of((4,), (0, 2, 3), (0, 3, 4))],
-    "aten.addmv": [*each((2,), (2, 3), (3,)), *factors((2,), (2, 3), (3,)), of((1,), (2, 3), (3,))],
-    "aten.matmul": [of((3,), (3,)), of((2, 3), (3,)), of((3,), (4, 3, 6)), of((5, 1, 2, 3), (4, 3, 6))],
-    "aten.linalg_matmul": [of((4, 2, 3), (3, 6))],
-    "aten.linear": [of((4, 2, 3), (6, 3), (6,)), of((2, 3), (6, 3)), of((2, 3), (6, 3), (6,), dtype="bfloat16")],
-    "aten.dot": [*each((3,), (3,)), of((0,), (0,))],
-    "aten.vdot": [of((3,), (3,))],
-    "aten.mv": [*each((2, 3), (3,), dtypes=["float16", "int32"]), of((2, 0), (0,))],
-    "aten.outer": [of((2,), (3,))],
-    "aten.chain_matmul": [(([tensor(2, 3), tensor(3, 4), tensor(4, 2)],), {})],
-    "aten.tensordot": [((tensor(2, 3, 4), tensor(4, 2, 5), [0, 2], [1, 0]), {})],
-    "aten.einsum": [(("bhid,bhjd->bhij", [tensor(2, 3, 4, 5), tensor(2, 3, 6, 5)]), {}),
-                    (("ij,j->i", [tensor(2, 3, dtype="int64"), tensor(3, dtype="int64")]), {})],
-}  # fmt: skip
-
-
-def test_every_operator_occurs() -> None:
-    assert {name for name, spec in specs().items() if spec.family == "matmul"} == set(CASES)
-
-
-@pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated")
 @pytest.mark.parametrize("name", CASES)
 def test_operator(name: str) -> None:
-    for args, kwargs in CASES[name]:
-        check_native(name, *args, **kwargs)
+    check_natively([(name, *call) for call in CASES[name] if all(map(is_real, call[0]))])
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_short_floats_are_added_up_in_float32(dtype: str) -> None:
-    check_native(
-        "aten.mm", *(torch.rand(*shape).to(getattr(torch, dtype)) for shape in ((4, 3000), (3000, 5)))
-    )
+    left, right = (torch.rand(*shape).to(getattr(torch, dtype)) for shape in ((4, 3000), (3000, 5)))
+    check_native("aten.mm", left, right)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ragged_sizes(dtype: str) -> None:
+    check_native("aten.mm", tensor(37, 41, dtype=dtype), tensor(41, 29, dtype=dtype))
+    check_native("aten.bmm", tensor(2, 17, 9, dtype=dtype), tensor(2, 9, 33, dtype=dtype))
 
 
 def test_refuses_complex_numbers() -> None:
-    with pytest.raises(UnsupportedError, match="dtype Complex"):
-        check_native(
-            "aten.mm", torch.ones(2, 2, dtype=torch.complex64), torch.ones(2, 2, dtype=torch.complex64)
-        )
+    with pytest.raises(UnsupportedError, match="dtype ComplexFloat"):
+        check_native("aten.mm", tensor(2, 2, dtype="complex64"), tensor(2, 2, dtype="complex64"))
+
+
+def test_refuses_symbolic_sizes() -> None:
+    module, tensors = program_of("aten.mm", tensor(7, 3), tensor(3, 2), symbols={7: "s0"})
+    with pytest.raises(UnsupportedError, match="symbolic sizes"):
+        run_native(module, tensors)

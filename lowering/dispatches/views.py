@@ -1,0 +1,152 @@
+"""Operators that move nothing: their result is another view of their operand's buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from xdsl.ir import Operation
+
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches.buffers import Shape, Value
+from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.linalg import static_shape
+
+View = Callable[[Value, Sequence[Shape], dict[str, Any]], list[Value | None]]
+"""From the operand, the results' shapes and the operator's arguments to the results; None where elements must move."""
+
+VIEWS: dict[str, View] = {}
+
+
+def view(*names: str) -> Callable[[View], View]:
+    """Registers how operators see their operand."""
+
+    def register(function: View) -> View:
+        VIEWS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def is_view(op: object) -> bool:
+    """Whether an operation is one of these."""
+    return isinstance(op, OperatorOp) and op.SPEC.qualified_name in VIEWS
+
+
+def shapes_of(op: Operation) -> list[Shape]:
+    """The shapes of an operation's results."""
+    return [static_shape(meta_of(result)) for result in op.results]
+
+
+def views_of(value: Value, op: OperatorOp) -> list[Value | None]:
+    """The results of a view operator on a value."""
+    return VIEWS[op.SPEC.qualified_name](value, shapes_of(op), op.arguments())
+
+
+RENAMES = (
+    "aten.view",
+    "aten.view_copy",
+    "aten._unsafe_view",
+    "aten.unsqueeze",
+    "aten.squeeze.dims",
+    "aten.squeeze.dim",
+    "aten.squeeze",
+    "aten.clone",
+    "aten.alias",
+)
+"""Operators whose result has its operand's elements in the same order."""
+
+
+@view(*RENAMES)
+def _rename(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    return [reshaped(value, shapes[0])]
+
+
+def reshaped(value: Value, shape: Shape) -> Value | None:
+    """The same elements in another shape, or None if no strides say so.
+
+    A run of the operand's dimensions that lie without gaps is cut into those of the result, from the last one on.
+    """
+    if value.shape == shape:
+        return value
+    if prod(shape) == 0:
+        return Value(value.buffer, shape, value.dtype)
+    strides: list[int] = []
+    wanted = list(reversed(shape))
+    size, stride = 1, 1
+    sources = [(n, s) for n, s in zip(value.shape, value.strides, strict=True) if n != 1]
+    while sources:
+        extent, step = sources.pop()
+        size, stride = extent, step
+        while sources and sources[-1][1] == size * stride:
+            size *= sources.pop()[0]
+        while wanted and (size > 1 or wanted[0] == 1):
+            if size % wanted[0]:
+                return None
+            strides.append(stride)
+            stride *= wanted[0]
+            size //= wanted.pop(0)
+        if size > 1:
+            return None
+    strides += [1] * len(wanted)
+    return replace(value, shape=shape, strides=tuple(reversed(strides)))
+
+
+@view("aten.permute", "aten.permute_copy")
+def _permute(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    return [permuted(value, arguments["dims"])]
+
+
+def permuted(value: Value, dims: Sequence[int]) -> Value:
+    """Dimensions in another order, as torch.permute has it."""
+    return replace(
+        value, shape=tuple(value.shape[d] for d in dims), strides=tuple(value.strides[d] for d in dims)
+    )
+
+
+@view("aten.expand")
+def _expand(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    return [expanded(value, shapes[0])]
+
+
+def expanded(value: Value, shape: Shape) -> Value:
+    """The value broadcast to a shape: repeated dimensions have stride 0."""
+    lead = len(shape) - len(value.shape)
+    strides = [0] * lead + [
+        s if n == wanted else 0 for n, s, wanted in zip(value.shape, value.strides, shape[lead:], strict=True)
+    ]
+    return replace(value, shape=shape, strides=tuple(strides))
+
+
+def part(value: Value, dim: int, start: int, size: int, step: int = 1) -> Value:
+    """Some of a dimension and all of the others."""
+    dim %= len(value.shape)
+    shape, strides = list(value.shape), list(value.strides)
+    offset = value.offset + start * strides[dim]
+    shape[dim], strides[dim] = size, strides[dim] * step
+    return replace(value, shape=tuple(shape), strides=tuple(strides), offset=offset)
+
+
+@view("aten.slice.Tensor")
+def _slice(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    dim = arguments["dim"]
+    places = range(value.shape[dim])[arguments["start"] : arguments["end"] : arguments["step"]]
+    return [part(value, dim, places.start, len(places), places.step)]
+
+
+@view("aten.select.int")
+def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    dim = arguments["dim"] % len(value.shape)
+    one = part(value, dim, range(value.shape[dim])[arguments["index"]], 1)
+    keep = [d for d in range(len(value.shape)) if d != dim]
+    return [
+        replace(one, shape=tuple(one.shape[d] for d in keep), strides=tuple(one.strides[d] for d in keep))
+    ]
+
+
+@view("aten.split_with_sizes")
+def _split(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    sizes: list[int] = arguments["split_sizes"]
+    return [part(value, arguments["dim"], sum(sizes[:i]), size) for i, size in enumerate(sizes)]

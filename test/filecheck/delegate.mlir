@@ -1,0 +1,64 @@
+// RUN: xdsl-opt %s --split-input-file --verify-diagnostics -p verify-edge | filecheck %s
+
+func.func @empty(%x : tensor<2xf32>) -> tensor<2xf32> {
+  backend.delegate "native" {
+    backend.yield
+  }
+  %0 = backend.delegate "vendor" inputs(%x : tensor<2xf32>) -> tensor<2xf32> attributes {"level" = 3 : i64} {
+  ^bb0(%a : tensor<2xf32>):
+    backend.yield %a : tensor<2xf32>
+  }
+  func.return %0 : tensor<2xf32>
+}
+// CHECK-LABEL: func.func @empty
+// CHECK-NEXT:    backend.delegate "native" {
+// CHECK-NEXT:      backend.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %0 = backend.delegate "vendor" inputs(%x : tensor<2xf32>) -> tensor<2xf32> attributes {"level" = 3 : i64} {
+
+// -----
+
+func.func @argument(%x : tensor<2xf32>) -> tensor<2xf32> {
+  %0 = backend.delegate "native" inputs(%x : tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a : tensor<3xf32>):
+    %1 = exir.constant 1.0 : tensor<2xf32>
+    backend.yield %1 : tensor<2xf32>
+  }
+  func.return %0 : tensor<2xf32>
+}
+// CHECK: arguments of the body: value 0 is tensor<3xf32>, expected tensor<2xf32>
+
+// -----
+
+func.func @result(%x : tensor<2xf32>) -> tensor<3xf32> {
+  %0 = backend.delegate "native" inputs(%x : tensor<2xf32>) -> tensor<3xf32> {
+  ^bb0(%a : tensor<2xf32>):
+    backend.yield %a : tensor<2xf32>
+  }
+  func.return %0 : tensor<3xf32>
+}
+// CHECK: yield of the body: value 0 is tensor<2xf32>, expected tensor<3xf32>
+
+// -----
+
+func.func @aten(%x : tensor<2xf32>) -> tensor<2xf32> {
+  %0 = backend.delegate "native" inputs(%x : tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a : tensor<2xf32>):
+    %1 = aten.relu(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    backend.yield %1 : tensor<2xf32>
+  }
+  func.return %0 : tensor<2xf32>
+}
+// CHECK: a delegate holds edge operators without effects and literals, not aten.relu
+
+// -----
+
+func.func @effect(%x : tensor<2xf32>) -> tensor<2xf32> {
+  %0 = backend.delegate "native" inputs(%x : tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a : tensor<2xf32>):
+    %1 = edge.aten.rand_like(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    backend.yield %1 : tensor<2xf32>
+  }
+  func.return %0 : tensor<2xf32>
+}
+// CHECK: a delegate holds edge operators without effects and literals, not edge.aten.rand_like
