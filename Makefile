@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test bench lint spec mlir clean
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.installed mlir
 	@$(BIN)/python bench/digits/demo.py
 
 test: $(VENV)/.installed-dev mlir
@@ -24,6 +24,7 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/compile_time.py
 	$(BIN)/python bench/run_time.py
+	$(BIN)/python bench/run_time.py
 
 # The operator spec and the stubs are made from PyTorch; tests check that they are up to date.
 spec: $(VENV)/.installed-dev
@@ -31,23 +32,26 @@ spec: $(VENV)/.installed-dev
 	$(BIN)/python -m xdsl_exir.dialects.spec.probe
 	$(BIN)/python -m xdsl_exir.dialects.stubs
 
-# MLIR's tools check that they read what we print. Where they cannot be installed, those tests say so and are skipped.
+# MLIR's tools make native code, and check that they read what we print. Where they cannot be installed the interpreter
+# runs alone, and tests that need them say so and are skipped.
+MLIR_PACKAGES := mlir-22-tools libomp-22-dev
 mlir:
-	@command -v mlir-opt-22 > /dev/null \
-	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq mlir-22-tools > /dev/null; } \
-	  || echo "mlir-opt-22 is not here and cannot be installed (Debian package mlir-22-tools): its tests are skipped"
+	@{ command -v mlir-opt-22 && ls /usr/lib/llvm-22/lib/libomp.so; } > /dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && echo "installing $(MLIR_PACKAGES) (once)" \
+	       && apt-get update -qq && apt-get install -y -qq $(MLIR_PACKAGES) > /dev/null; } \
+	  || echo "no native code here: Debian's $(MLIR_PACKAGES) are missing and cannot be installed"
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/pip pyproject.toml
 	@echo "setting up $(VENV) (once)"
-	@$(BIN)/pip install -q --disable-pip-version-check -e .
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[native]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/pip pyproject.toml
 	@echo "setting up $(VENV) for development, PyTorch included (once)"
-	@$(BIN)/pip install -q --disable-pip-version-check -e '.[dev,torch]'
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[dev,native,torch]'
 	@touch $@ $(VENV)/.installed
 
 clean:
