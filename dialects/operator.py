@@ -167,6 +167,11 @@ def from_attr(base: str, attr: Attribute) -> Value:
 _DENSE = {"int": i64, "SymInt": i64, "bool": i1}
 
 
+def is_dense_list(base: str) -> bool:
+    """Whether a list of constants of a base type is a dense array."""
+    return base in _DENSE
+
+
 def list_to_attr(base: str, values: Sequence[Value]) -> Attribute:
     """A list of constants as attribute: dense for integers and booleans, an array of numbers or strings else."""
     if base in _DENSE:

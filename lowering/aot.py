@@ -131,7 +131,7 @@ def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
 class Weights:
     """Arrays back to back, each aligned; equal ones are stored once."""
 
-    arrays: list[tuple[int, Array]] = field(default_factory=list[tuple[int, Array]])
+    arrays: list[tuple[int, memoryview]] = field(default_factory=list[tuple[int, memoryview]])
     size: int = 0
     known: dict[bytes, int] = field(default_factory=dict[bytes, int])
     """Offsets by digest of the bytes."""
@@ -146,7 +146,7 @@ class Weights:
             self.size = aligned(self.size + flat.nbytes)
         return self.known[key]
 
-    def chunks(self) -> Iterator[Array | bytes]:
+    def chunks(self) -> Iterator[memoryview | bytes]:
         """The bytes in order, with padding."""
         for offset, flat in self.arrays:
             yield flat
@@ -171,9 +171,9 @@ class Weights:
                 file.write(chunk)
 
 
-def elements(array: Array) -> Array:
+def elements(array: Array) -> memoryview:
     """The bytes of an array's elements, row-major."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def aligned(size: int) -> int:

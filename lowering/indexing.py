@@ -93,7 +93,12 @@ Combine = Callable[[Scalar, Scalar], Scalar]
 
 
 def scattered(
-    b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, value: Callable[..., Scalar], combine: Combine | None
+    b: LinalgBuilder,
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    value: Callable[..., Scalar],
+    combine: Combine | None,
 ) -> Tensor:
     """`self` with values, functions of the place in `index`, at their indices, or combined with what stands there."""
     if 0 in index.shape:
@@ -240,7 +245,10 @@ def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out
     where = Indices(self.shape, indices)
     count = len(where.by_dim)
     return b.indexed(
-        lambda *args: read(self, where.place(args[:count], args[count:])), where.shape, self.dtype, where.maps()
+        lambda *args: read(self, where.place(args[:count], args[count:])),
+        where.shape,
+        self.dtype,
+        where.maps(),
     )
 
 

@@ -109,9 +109,8 @@ class LinalgBuilder:
             return self.add(arith.ConstantOp(FloatAttr(float(value), type)))
         if dtype.category is Category.COMPLEX:
             raise ExirError("complex numbers are not lowered")
-        assert isinstance(type, IntegerType)
         number = int(bool(value)) if dtype is dt.Bool else int(value)
-        return self.add(arith.ConstantOp(IntegerAttr(number, type, truncate_bits=True)))
+        return self.add(arith.ConstantOp(IntegerAttr(number, IntegerType(dtype.bits), truncate_bits=True)))
 
     def fill(self, value: bool | int | float, shape: Shape, dtype: DType) -> Tensor:
         """A tensor full of one number."""

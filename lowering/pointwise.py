@@ -138,10 +138,17 @@ def integer_power(base: Scalar, exponent: Scalar) -> Scalar:
     """Integer power by squaring, wrapping around; of a negative exponent 0, but for bases 1 and -1."""
 
     def step(result: Scalar, power: Scalar, rest: Scalar) -> list[Scalar]:
-        return [s.select(is_odd(rest), result * power, result), power * power, s.shift_right(rest, s.constant(1, rest.dtype))]
+        return [
+            s.select(is_odd(rest), result * power, result),
+            power * power,
+            s.shift_right(rest, s.constant(1, rest.dtype)),
+        ]
+
+    def more(_: Scalar, __: Scalar, rest: Scalar) -> Scalar:
+        return rest > 0
 
     one = s.constant(1, base.dtype)
-    [result, *_] = s.repeat_while([one, base, exponent], lambda _, __, rest: rest > 0, step)
+    [result, *_] = s.repeat_while([one, base, exponent], more, step)
     if s.is_unsigned(base.dtype):
         return result
     of_minus_one = s.select(is_odd(exponent), -one, one)
@@ -156,8 +163,14 @@ def is_odd(x: Scalar) -> Scalar:
 @pointwise("aten.gcd")
 def gcd(self: Scalar, other: Scalar) -> Scalar:
     """Euclid's algorithm."""
-    numbers = [s.absolute(self), s.absolute(other)]
-    return s.repeat_while(numbers, lambda _, y: y.differs(0), lambda x, y: [y, s.rem(x, y)])[0]
+
+    def rest_left(_: Scalar, y: Scalar) -> Scalar:
+        return y.differs(0)
+
+    def step(x: Scalar, y: Scalar) -> list[Scalar]:
+        return [y, s.rem(x, y)]
+
+    return s.repeat_while([s.absolute(self), s.absolute(other)], rest_left, step)[0]
 
 
 @pointwise("aten.hypot")

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
@@ -47,7 +48,7 @@ class ErfcOp(IRDLOperation):
     result = result_def(AnyFloatConstr)
 
 
-CONTRACT = arith.FastMathFlagsAttr([arith.FastMathFlag.ALLOW_CONTRACT])
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 """A product and a sum may become one fused operation: more exact, and what makes contractions fast."""
 
 
@@ -153,8 +154,8 @@ def constant(value: bool | int | float, dtype: DType) -> Scalar:
     if dtype.category is Category.COMPLEX:
         raise ExirError("complex numbers are not lowered")
     number = int(bool(value)) if dtype is dt.Bool else int(value)
-    assert isinstance(type, IntegerType)
-    return _of(arith.ConstantOp(IntegerAttr(number, type, truncate_bits=True)), dtype)
+    attr = IntegerAttr(number, IntegerType(register_bits(dtype)), truncate_bits=True)
+    return _of(arith.ConstantOp(attr), dtype)
 
 
 def is_float(scalar: Scalar) -> bool:
@@ -199,7 +200,9 @@ def rem(a: Scalar, b: Scalar) -> Scalar:
     """The remainder with the dividend's sign, as C's fmod and % give it; of integers, 0 for a divisor 0."""
     if is_float(a):
         return Scalar(RemFOp(operands=[a.value, b.value], result_types=[a.value.type]).result, a.dtype)
-    return _of((arith.RemUIOp if is_unsigned(a.dtype) else arith.RemSIOp)(a.value, _divisor(b).value), a.dtype)
+    return _of(
+        (arith.RemUIOp if is_unsigned(a.dtype) else arith.RemSIOp)(a.value, _divisor(b).value), a.dtype
+    )
 
 
 def _divisor(b: Scalar) -> Scalar:
@@ -321,7 +324,11 @@ def first_where(holds: Callable[[Scalar], Scalar], low: Scalar, high: Scalar) ->
         found = holds(middle)
         return [select(found, low, middle + 1), select(found, middle, high)]
 
-    return repeat_while([low, high], lambda low, high: low < high, halve)[0]
+    return repeat_while([low, high], _less, halve)[0]
+
+
+def _less(low: Scalar, high: Scalar) -> Scalar:
+    return low < high
 
 
 def from_index(value: SSAValue) -> Scalar:

@@ -29,7 +29,10 @@ def assert_scalar(b: LinalgBuilder, self: float, assert_msg: str) -> None:
 @lowering("aten.sym_constrain_range")
 def constrain_range(b: LinalgBuilder, size: int, min: int | None, max: int | None) -> None:
     low, high = "-inf" if min is None else min, "inf" if max is None else max
-    require((min is None or size >= min) and (max is None or size <= max), f"{size} is not between {low} and {high}")
+    require(
+        (min is None or size >= min) and (max is None or size <= max),
+        f"{size} is not between {low} and {high}",
+    )
 
 
 @lowering("aten.sym_constrain_range_for_size")

@@ -45,7 +45,9 @@ def flip(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
         return self
     flipped = {wrap_dim(dim, self.ndim) for dim in dims}
     exprs = [
-        AffineExpr.constant(size - 1) - AffineExpr.dimension(dim) if dim in flipped else AffineExpr.dimension(dim)
+        AffineExpr.constant(size - 1) - AffineExpr.dimension(dim)
+        if dim in flipped
+        else AffineExpr.dimension(dim)
         for dim, size in enumerate(self.shape)
     ]
     return pick(b, self, exprs, self.shape)
@@ -77,7 +79,9 @@ def part(b: LinalgBuilder, self: Tensor, dim: int, start: int, size: int, step: 
     return self if size == self.shape[dim] else b.slice(self, *window(self.shape, dim, start, size, step))
 
 
-def window(shape: Shape, dim: int, start: int, size: int, step: int = 1) -> tuple[list[int], list[int], list[int]]:
+def window(
+    shape: Shape, dim: int, start: int, size: int, step: int = 1
+) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides of some of a dimension and all of the others."""
     offsets, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
     offsets[dim], sizes[dim], strides[dim] = start, size, step
@@ -124,7 +128,9 @@ def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, 
 def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) -> Tensor:
     shape = static_shape(out[0])
     if not self.ndim:
-        return b.reshape(self, shape) if shape == (1,) else Tensor(b.empty(shape, self.dtype), shape, self.dtype)
+        return (
+            b.reshape(self, shape) if shape == (1,) else Tensor(b.empty(shape, self.dtype), shape, self.dtype)
+        )
     *exprs, inside = loop_indices(len(shape))
     dim = wrap_dim(dimension, self.ndim)
     exprs[dim] = exprs[dim] * step + inside
@@ -139,7 +145,11 @@ def as_strided(
     if 0 in shape:
         return Tensor(b.empty(shape, self.dtype), shape, self.dtype)
     # Dimensions of size 1 stay where they are, whatever their stride.
-    terms = [dim * step for dim, step, length in zip(loop_indices(len(size)), stride, size, strict=True) if length > 1]
+    terms = [
+        dim * step
+        for dim, step, length in zip(loop_indices(len(size)), stride, size, strict=True)
+        if length > 1
+    ]
     reach = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     storage = part(b, b.reshape(self, (prod(self.shape),)), 0, storage_offset or 0, reach)
     return pick(b, storage, [sum(terms, AffineExpr.constant(0))], shape)
@@ -159,7 +169,9 @@ def slice_scatter(
 
 
 @lowering("aten.diagonal_scatter")
-def diagonal_scatter(b: LinalgBuilder, self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+def diagonal_scatter(
+    b: LinalgBuilder, self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int
+) -> Tensor:
     dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
     rows, columns = max(-offset, 0), max(offset, 0)
 
@@ -175,7 +187,12 @@ def diagonal_scatter(b: LinalgBuilder, self: Tensor, src: Tensor, offset: int, d
 
 @lowering("aten.as_strided_scatter")
 def as_strided_scatter(
-    b: LinalgBuilder, self: Tensor, src: Tensor, size: list[int], stride: list[int], storage_offset: int | None
+    b: LinalgBuilder,
+    self: Tensor,
+    src: Tensor,
+    size: list[int],
+    stride: list[int],
+    storage_offset: int | None,
 ) -> Tensor:
     def step(_: Tensor, *at: SSAValue) -> tuple[list[Scalar], Scalar]:
         place = s.constant(storage_offset or 0, dt.Long)
@@ -195,7 +212,9 @@ def cat(b: LinalgBuilder, tensors: list[Tensor], dim: int, out: Out) -> Tensor:
     """Parts put one behind another. Vectors without elements count for nothing, whatever the others' rank."""
     shape, dtype = static_shape(out[0]), out[0].dtype
     dim = wrap_dim(dim, len(shape))
-    parts = [b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.shape[dim]]
+    parts = [
+        b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.shape[dim]
+    ]
     if len(parts) == 1:
         return parts[0]
     result = Tensor(b.empty(shape, dtype), shape, dtype)
@@ -214,7 +233,8 @@ def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[int], value: float
     low, high = untouched + pad[-2::-2], untouched + pad[::-2]
     offsets = [max(-before, 0) for before in low]
     sizes = [
-        size + min(before, 0) + min(after, 0) for size, before, after in zip(self.shape, low, high, strict=True)
+        size + min(before, 0) + min(after, 0)
+        for size, before, after in zip(self.shape, low, high, strict=True)
     ]
     kept = self if tuple(sizes) == self.shape else b.slice(self, offsets, sizes, [1] * self.ndim)
     return b.pad(kept, [max(before, 0) for before in low], [max(after, 0) for after in high], value)

@@ -15,7 +15,7 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, register_impls
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
@@ -23,7 +23,7 @@ from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, Inp
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle, obstacles
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle, obstacles
 from xdsl_exir.lowering.folding import Array, folded
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
@@ -114,12 +114,25 @@ def group_lowerable(block: Block, fallbacks: list[Unsupported]) -> list[Delegate
     for op in block.ops:
         if isinstance(op, ConstantOp | ReturnOp):
             continue
+        if obstacle(op) is None and not op.results:
+            settle(op)
+            continue
         reason = obstacle_to_piece(op)
         if reason is None:
             chosen.add(op)
         else:
             fallbacks.append(Unsupported(op.name, reason, location_text(op)))
     return group(block, chosen, "native") if chosen else []
+
+
+def settle(op: Operation) -> None:
+    """Drops an assertion that compiling settles, as native code does. Raises `ExirError` where it does not hold."""
+    block = Block(arg_types=op.operand_types)
+    block.add_op(op.clone(dict(zip(op.operands, block.args, strict=True))))
+    block.add_op(ReturnOp())
+    FunctionLowering(FuncOp("assertion", (op.operand_types, ()), Region(block))).run()
+    op.detach()
+    op.erase()
 
 
 def outline(delegate: DelegateOp, name: str, attrs: Mapping[SSAValue, DictionaryAttr]) -> FuncOp:

@@ -61,7 +61,9 @@ class NativeMethod:
         self.arena = np.empty(max(plan.arena_bytes, 1) + 64, np.uint8)
         start = -self.arena.ctypes.data % 64
         self.arena = self.arena[start : start + max(plan.arena_bytes, 1)]
-        self.made = [index for index, value in enumerate(plan.outputs) if value.buffer.argument == f"%out{index}"]
+        self.made = [
+            index for index, value in enumerate(plan.outputs) if value.buffer.argument == f"%out{index}"
+        ]
         constants = [array for _, array in plan.constants]
         self.kept = [describe(array) for array in (*constants, self.arena)]
         count = len(passed) + len(constants) + len(plan.outputs) + 1
@@ -82,7 +84,13 @@ class NativeMethod:
             self.pointers[start + position] = ctypes.addressof(descriptor)
         self.function(*self.pointers)
         for index, source in self.plan.copies:
-            given = source if isinstance(source, np.ndarray) else inputs[source] if source >= 0 else outputs[-1 - source]
+            given = (
+                source
+                if isinstance(source, np.ndarray)
+                else inputs[source]
+                if source >= 0
+                else outputs[-1 - source]
+            )
             outputs[index][...] = given.reshape(outputs[index].shape)
         return outputs
 
@@ -115,7 +123,9 @@ def plan_program(program: Program) -> Planned:
     for name, function in program.methods.items():
         constants = constant_arguments(program, function)
         planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
-        planned.passed[name] = [position for position, arg in enumerate(function.args) if arg not in constants]
+        planned.passed[name] = [
+            position for position, arg in enumerate(function.args) if arg not in constants
+        ]
     return planned
 
 
@@ -135,5 +145,3 @@ class NativeEngine:
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""
         return self.methods[method](values)
-
-

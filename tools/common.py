@@ -6,7 +6,7 @@ import argparse
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,12 +37,12 @@ def step(what: str) -> Generator[None]:
         print(f"{what}: {seconds:.1f} s", file=sys.stderr, flush=True)
 
 
-def add_program_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments that say which program, at which stage."""
+def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str] = STAGES) -> None:
+    """Arguments that say which program, at which of these stages."""
     parser.add_argument("program", type=Path, help="a .pt2 archive, or MLIR text (.mlir)")
     parser.add_argument(
         "--stage",
-        choices=STAGES,
+        choices=stages,
         default="imported",
         help="take the program to this stage (default: %(default)s)",
     )
@@ -59,6 +59,8 @@ def read_program(args: argparse.Namespace) -> Program:
     if args.stage != "imported":
         with step(f"taking it to {args.stage}"):
             program = program.to_core() if args.stage == "core" else program.to_edge()
+            if args.stage == "linalg":
+                program = program.transform("edge-to-linalg")
     if args.passes:
         with step(f"applying {args.passes}"):
             program = program.transform(args.passes)

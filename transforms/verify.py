@@ -58,7 +58,7 @@ class Verifier:
     """Walks a module and collects violations."""
 
     stage: str
-    """`aten` or `edge`."""
+    """`aten`, `edge` or `linalg`."""
     violations: list[Violation] = field(default_factory=list[Violation])
 
     def report(self, op: Operation, message: str) -> None:
@@ -185,6 +185,7 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
 DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
+    "linalg": frozenset({"arith", "linalg", "math", "scf", "tensor"}),
 }
 """Dialects that a stage may hold besides its operators."""
 
@@ -207,12 +208,15 @@ def raise_for(violations: list[Violation]) -> None:
 
 
 def stage_of(module: ModuleOp) -> str:
-    """`edge` once a module holds an edge operation or a delegate, else `aten`."""
+    """`edge` once a module holds an edge operation or a delegate, `linalg` when it has nothing of ours left, else `aten`."""
 
     def is_edge(op: Operation) -> bool:
         return not op.NUMBERS if isinstance(op, OperatorOp) else op.dialect_name() == "backend"
 
-    return "edge" if any(map(is_edge, module.walk())) else "aten"
+    if any(map(is_edge, module.walk())):
+        return "edge"
+    dialects = {op.dialect_name() for op in module.walk()} - {"builtin", "func"}
+    return "linalg" if dialects and dialects <= DIALECTS["linalg"] else "aten"
 
 
 def verify_program(program: Program) -> None:

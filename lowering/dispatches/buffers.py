@@ -79,7 +79,7 @@ class Value:
     @property
     def is_whole(self) -> bool:
         """Whether it is all of its buffer, in order."""
-        return self.is_contiguous and self.offset == 0 and self.buffer.nbytes == max(self.nbytes, 1)
+        return self.is_contiguous and self.offset == 0 and max(self.buffer.nbytes, 1) == max(self.nbytes, 1)
 
     @property
     def type(self) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
+from math import isfinite, prod
+from struct import pack
 
 Index = int | str
 """A known number, or the name of an SSA value of type index."""
@@ -34,16 +35,17 @@ class Machine:
 class Input:
     """A further operand of an epilogue: broadcast against the kernel's result by NumPy's rule.
 
-    With strides (in elements) it is a view; its last dimension must be contiguous all the same.
+    With strides and offset (in elements) it is a view; its last dimension must be contiguous all the same.
     """
 
     shape: tuple[int, ...]
     dtype: str = "f32"
     strides: tuple[int, ...] | None = None
+    offset: int = 0
 
     @property
     def type(self) -> str:
-        return memref(self.shape, self.dtype, self.strides)
+        return memref(self.shape, self.dtype, self.strides, self.offset)
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,22 @@ class Epilogue:
     body: Callable[[Text, str, Sequence[str], int], str] = lambda text, value, inputs, lanes: value
 
 
-def memref(shape: Sequence[int], dtype: str = "f32", strides: Sequence[int] | None = None) -> str:
+def memref(
+    shape: Sequence[int], dtype: str = "f32", strides: Sequence[int] | None = None, offset: int = 0
+) -> str:
     """A memref type; contiguous without strides (in elements)."""
-    layout = f", strided<[{', '.join(map(str, strides))}]>" if strides is not None else ""
+    start = f", offset: {offset}" if offset else ""
+    layout = f", strided<[{', '.join(map(str, strides))}]{start}>" if strides is not None else ""
     return f"memref<{''.join(f'{size}x' for size in shape)}{dtype}{layout}>"
+
+
+def literal(value: float | bool) -> str:
+    """A number as MLIR reads it; a float32 by its bits where decimals do not say it."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isfinite(value):
+        return f"{value:.9e}"
+    return f"0x{int.from_bytes(pack('>f', value)):08X}"
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -298,8 +312,9 @@ class Text:
         indices: Sequence[Index],
         lanes: int,
         mask: str | None = None,
+        dtype: str = "f32",
     ) -> None:
-        at, vector = self._at(buffer, indices), f"vector<{lanes}xf32>"
+        at, vector = self._at(buffer, indices), f"vector<{lanes}x{dtype}>"
         if mask is None:
             self.line(f"vector.store {value}, {at} : {type_}, {vector}")
         else:

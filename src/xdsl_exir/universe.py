@@ -31,6 +31,9 @@ XDSL_EXIR_UNIVERSE = Universe(
     },
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
+        "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
+        "from-irdl-names": _lazy("transforms.irdl_names", "FromIrdlNames"),
+        "to-irdl-names": _lazy("transforms.irdl_names", "ToIrdlNames"),
         "decompose-aten": _lazy("transforms.decompose_aten", "DecomposeAten"),
         "inline-delegates": _lazy("transforms.partition", "InlineDelegates"),
         "partition": _lazy("transforms.partition", "Partition"),

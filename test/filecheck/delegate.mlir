@@ -14,7 +14,7 @@ func.func @empty(%x : tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT:    backend.delegate "native" {
 // CHECK-NEXT:      backend.yield
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %0 = backend.delegate "vendor" inputs(%x : tensor<2xf32>) -> tensor<2xf32> attributes {"level" = 3 : i64} {
+// CHECK-NEXT:    %0 = backend.delegate "vendor" inputs(%x : tensor<2xf32>) -> tensor<2xf32> attributes {level = 3 : i64} {
 
 // -----
 

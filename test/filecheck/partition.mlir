@@ -48,8 +48,7 @@ func.func @literal_and_two_results(%x : tensor<2x3xf32>, %w : tensor<3x4xf32>) -
 // CLEAN:         backend.delegate
 // CLEAN:         func.return
 
-// Either of the two products may go with either relu without a path between the pair, but not both pairs at once: the
-// first group would wait for the second and the second for the first.
+// %0 with %5 would be convex, and so would %3 with %2, but each of the two groups would wait for the other.
 func.func @no_cycle_between_groups(%x : tensor<2x2xf32>, %y : tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %0 = edge.aten.mm(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %1 = edge.aten.sin(%0) : (tensor<2x2xf32>) -> tensor<2x2xf32>

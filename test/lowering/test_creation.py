@@ -80,7 +80,10 @@ def test_any_dtype():
                 ("aten.full", ([2], float("nan")), options),
                 ("aten.full", ([2], -float("inf")), options),
             ]
-    calls += [("aten.full", ([3], True), {"dtype": torch.bool}), ("aten.full", ([3], 7), {"dtype": torch.bool})]
+    calls += [
+        ("aten.full", ([3], True), {"dtype": torch.bool}),
+        ("aten.full", ([3], 7), {"dtype": torch.bool}),
+    ]
     check_natively(calls)
 
 

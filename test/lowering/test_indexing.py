@@ -61,7 +61,7 @@ def test_masks():
         ("aten.index_put", (X, [mask], L(3.0)), {}),
         ("aten.index_put", (X, [mask], torch.arange(12.0) + 90), {}),
         ("aten.index_put", (X, [mask], torch.arange(12.0) + 90, True), {}),
-        ("aten.index_put", (X, [mask.byte()], L([3.0])), {}),
+        ("aten.index_put", (X, [mask.byte()], torch.arange(12.0)), {}),
         ("aten.index_put", (X, [L([True, False, True, False])], torch.arange(10.0).reshape(2, 5)), {}),
         ("aten.index_put", (X, [None, mask[0]], torch.arange(12.0).reshape(4, 3)), {}),
         ("aten.index_put", (X, [None, mask[0]], torch.arange(4.0).reshape(4, 1)), {}),
@@ -77,7 +77,8 @@ def test_order_of_many():
     ties = torch.randint(0, 50, (3, 321), generator=generator).float()
     ties[0, ::7] = nan
     calls: list[Call] = [
-        ("aten.sort.stable", (ties,), {"stable": True, "descending": descending}) for descending in (False, True)
+        ("aten.sort.stable", (ties,), {"stable": True, "descending": descending})
+        for descending in (False, True)
     ]
     calls += [
         ("aten.sort.stable", (ties.t(),), {"stable": True, "dim": 0}),
@@ -96,7 +97,9 @@ def test_scatter_reduce():
         for include_self in (True, False):
             for dtype in (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8):
                 x = (X - 5).to(dtype)
-                calls.append(("aten.scatter_reduce.two", (x, 0, index, x, reduce), {"include_self": include_self}))
+                calls.append(
+                    ("aten.scatter_reduce.two", (x, 0, index, x, reduce), {"include_self": include_self})
+                )
     check_natively(calls)
 
 

@@ -1,0 +1,193 @@
+"""What follows a matrix product or convolution and happens before its result is stored: elementwise operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches.buffers import Shape, Value
+from xdsl_exir.lowering.dispatches.elements import Element, Lanes, element_of
+from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
+from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.linalg import static_shape
+from xdsl_exir.lowering.schedules import Epilogue, Input
+from xdsl_exir.lowering.schedules.text import Text
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+
+
+class Fits(Protocol):
+    """Whether a kernel takes an input of a shape in its epilogue, and of these strides."""
+
+    def __call__(self, value: Value) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """An absorbed operator."""
+
+    op: OperatorOp
+    element: Element
+
+
+@dataclass
+class Absorber:
+    """Collects what a kernel's epilogue can do to its result `start`."""
+
+    planner: Planner
+    start: SSAValue
+    fits: Fits
+    inputs: list[Value] = field(default_factory=list[Value])
+    steps: list[Step] = field(default_factory=list[Step])
+    made: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+    """The result, what absorbed operators make, and views of these; whether elements are still in the result's order."""
+    places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Other operands: their position among inputs."""
+
+    def run(self) -> None:
+        """Absorbs as many operators as leave one value to store."""
+        self.made[self.start] = True
+        kept, inputs = 0, 0
+        while (op := self.next_user()) is not None:
+            if is_view(op):
+                rename = isinstance(op, OperatorOp) and op.SPEC.qualified_name in RENAMES
+                self.made.update(dict.fromkeys(op.results, self.made[op.operands[0]] and rename))
+                continue
+            step = self.step(op)
+            if step is None:
+                break
+            self.steps.append(step)
+            self.made[op.results[0]] = all(self.made.get(operand, True) for operand in op.operands)
+            if self.leaves_one():
+                kept, inputs = len(self.steps), len(self.inputs)
+        del self.steps[kept:]
+        del self.inputs[inputs:]
+        self.places = {value: place for value, place in self.places.items() if place < inputs}
+
+    def next_user(self) -> Operation | None:
+        """The first operation in the program that uses what there is, and is not there itself."""
+        seen = {step.op for step in self.steps}
+        users = {
+            use.operation
+            for value in self.made
+            for use in value.uses
+            if use.operation not in seen and not any(result in self.made for result in use.operation.results)
+        }
+        return min(users, key=self.planner.position, default=None)
+
+    def step(self, op: Operation) -> Step | None:
+        """An operator as a step, its other operands as inputs; None if it cannot be one."""
+        if not isinstance(op, OperatorOp) or op in self.planner.absorbed or len(op.results) != 1:
+            return None
+        element = element_of(op, self.planner.arguments_of(op))
+        result = meta_of(op.results[0])
+        mine = [operand for operand in op.operands if operand in self.made]
+        # Its result stands for its operand from then on: same shape, and float32 as the kernel stores it.
+        if element is None or any(meta_of(operand).shape != result.shape for operand in mine):
+            return None
+        in_order = all(self.made[operand] for operand in mine)
+        for operand in op.operands:
+            if operand in self.made or self.planner.splat(operand) is not None:
+                continue
+            if not in_order or not self.add_input(operand, static_shape(result), op):
+                return None
+        return Step(op, element)
+
+    def add_input(self, operand: SSAValue, shape: Shape, op: Operation) -> bool:
+        """Makes an operand, which meets a value of a shape, an input; whether it can be."""
+        if operand in self.places:
+            return True
+        if meta_of(operand).dtype is not dt.Float or not self.planner.is_available(operand, self.start):
+            return False
+        value = epilogue_input(self.planner.value(operand), shape, static_shape(meta_of(self.start)))
+        if value is None or not self.fits(value):
+            return False
+        self.places[operand] = len(self.inputs)
+        self.inputs.append(value)
+        return True
+
+    def leaves_one(self) -> bool:
+        """Whether nothing but the last step's result is used further on."""
+        last = self.steps[-1].op
+        inside = {step.op for step in self.steps}
+        later = [last.results[0]]
+        for value in later:
+            later.extend(result for use in value.uses if is_view(use.operation) for result in use.operation.results)
+        if meta_of(later[0]).dtype is not dt.Float:
+            return False
+        return all(
+            use.operation in inside or (is_view(use.operation) and use.operation.results[0] in self.made)
+            for value in self.made
+            if value not in later
+            for use in value.uses
+        )
+
+    def commit(self) -> None:
+        """Tells the planner: results of absorbed operators are views of the kernel's result."""
+        for step in self.steps:
+            self.planner.absorbed.add(step.op)
+            self.planner.identities[step.op.results[0]] = next(
+                operand for operand in step.op.operands if operand in self.made
+            )
+
+    def epilogue(self, first: Sequence[Value] = (), factor: float = 1.0) -> Epilogue:
+        """The result times a factor, plus the first inputs, then the steps."""
+        inputs = tuple(input_of(value) for value in (*first, *self.inputs))
+
+        def body(text: Text, value: str, operands: Sequence[str], lanes: int) -> str:
+            w = Lanes(text, lanes)
+            if factor != 1.0:
+                value = w.op("arith.mulf", value, w.constant(factor))
+            for operand in operands[: len(first)]:
+                value = w.op("arith.addf", value, operand)
+            names = {self.start: value}
+            names |= {v: operands[len(first) + place] for v, place in self.places.items()}
+            for step in self.steps:
+                names[step.op.results[0]] = self.write(step, w, names)
+            return names[self.steps[-1].op.results[0]] if self.steps else value
+
+        return Epilogue(inputs, body)
+
+    def write(self, step: Step, w: Lanes, names: dict[SSAValue, str]) -> str:
+        def name(operand: SSAValue) -> str:
+            number = self.planner.splat(operand)
+            if number is not None:
+                return w.constant(number)
+            while operand not in names:  # through views
+                assert isinstance(operand.owner, Operation)
+                operand = operand.owner.operands[0]
+            return names[operand]
+
+        arguments = self.planner.arguments_of(step.op)
+        return step.element.body(w, {**step.op.arguments(name), **_splats(step, arguments)})
+
+
+def _splats(step: Step, arguments: dict[str, object]) -> dict[str, object]:
+    """Arguments that bodies want as Python numbers."""
+    return {"exponent": arguments["exponent"]} if "exponent" in arguments else {}
+
+
+def epilogue_input(value: Value, shape: Shape, result: Shape) -> Value | None:
+    """A value that broadcasts to `shape` as one that broadcasts to a kernel's result, whose elements are those of `shape`.
+
+    Repeated dimensions have size 1. None where no strides say so, or rows are not contiguous.
+    """
+    whole = reshaped(expanded(value, shape), result)
+    if whole is None:
+        return None
+    sizes = tuple(n if s else 1 for n, s in zip(whole.shape, whole.strides, strict=True))
+    if whole.strides and whole.strides[-1] not in (0, 1):
+        return None
+    return Value(whole.buffer, sizes, whole.dtype, whole.strides, whole.offset)
+
+
+def input_of(value: Value) -> Input:
+    """An epilogue's or row program's operand for a value."""
+    dtype = "i8" if value.dtype is dt.Bool else "f32"
+    return Input(value.shape, dtype, value.strides if value.layout else None, value.offset)

@@ -1,0 +1,163 @@
+"""Operators that no kernel takes, in groups: those that work row by row, and the others, which go through linalg."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects import bufferization
+from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.printer import Printer
+
+from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches.buffers import NAME, Value
+from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+
+
+@dataclass
+class LinalgGroup:
+    """Operators that MLIR fuses and bufferizes."""
+
+    planner: Planner
+    ops: list[OperatorOp] = field(default_factory=list[OperatorOp])
+    inside: set[Operation] = field(default_factory=set[Operation])
+
+    def add(self, op: OperatorOp) -> None:
+        self.ops.append(op)
+        self.inside.add(op)
+
+    def takes(self, op: OperatorOp) -> bool:
+        return space_of(self.planner, op) is None
+
+    def dispatch(self, outputs: Sequence[SSAValue]) -> None:
+        """Makes a dispatch of the group; outputs are what is used outside."""
+        planner = self.planner
+        block = Block()
+        mapper: dict[SSAValue, SSAValue] = {}
+        inputs: list[Value] = []
+
+        def bring(value: SSAValue) -> None:
+            """Puts a value into the block: what makes it, if that is a view of what the group makes, or an argument."""
+            if value in mapper:
+                return
+            splat = planner.splat(value)
+            if splat is not None and is_tensor_type(value.type):
+                constant = ConstantOp(splat, value.type)
+                block.add_op(constant)
+                mapper[value] = constant.result
+            elif planner.root(value).owner in self.inside:
+                if value in planner.identities:
+                    bring(planner.identities[value])
+                    mapper[value] = mapper[planner.identities[value]]
+                elif isinstance(value.owner, OperatorOp):
+                    bring(value.owner.operands[0])
+                    add(value.owner)
+            else:
+                inputs.append(planner.value(value))
+                mapper[value] = block.insert_arg(value.type, len(block.args))
+
+        def add(op: OperatorOp) -> None:
+            clone = op.clone(mapper, clone_name_hints=False)
+            clone.attributes.clear()
+            block.add_op(clone)
+
+        for op in self.ops:
+            for operand in op.operands:
+                bring(operand)
+            add(op)
+        block.add_op(ReturnOp(*[mapper[value] for value in outputs]))
+        made = [planner.make(value) for value in outputs]
+        text = linalg_text(block, outputs, [*inputs, *made])
+        planner.call(planner.dispatches.generic, text, [*inputs, *made])
+
+
+Group = RowGroup | LinalgGroup
+
+
+def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
+    """Pending operators in groups, each depending on those before it: an operator joins one of its producers or their users if it can."""
+    groups: list[Group] = []
+    place: dict[Operation, int] = {}
+    reads: list[set[SSAValue]] = []
+    for op in pending:
+        roots = {planner.root(operand) for operand in op.operands if operand not in planner.constants}
+        producers = [place[root.owner] for root in roots if isinstance(root.owner, Operation) and root.owner in place]
+        candidates = range(max(producers, default=0), len(groups))
+        joined = next((i for i in candidates if joins(groups[i], op, i in producers or roots & reads[i])), None)
+        if joined is None:
+            space = space_of(planner, op)
+            joined = len(groups)
+            groups.append(LinalgGroup(planner) if space is None else RowGroup(planner, space.leading))
+            reads.append(set())
+        groups[joined].add(op)
+        reads[joined] |= roots
+        place[op] = joined
+    return groups
+
+
+def joins(group: Group, op: OperatorOp, related: object) -> bool:
+    """Whether an operator joins a group: rows if both use the same, or one uses the other's; linalg any."""
+    return bool(related or isinstance(group, LinalgGroup)) and group.takes(op)
+
+
+def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[Value]) -> str:
+    """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments."""
+    types = [arg.type for arg in block.args], [value.type for value in outputs]
+    lowered = FunctionLowering(FuncOp(NAME, types, Region(block))).run()
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(destination_style(lowered, arguments))
+    return stream.getvalue()
+
+
+def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
+    """A function on tensors as one on memrefs that lie as `arguments`, read in place, and results written to the last ones."""
+    block = function.body.block
+    returned = block.last_op
+    assert isinstance(returned, ReturnOp)
+    for arg, value in zip(list(block.args), arguments, strict=False):
+        memref = block.insert_arg(memref_of(arg, value), arg.index)
+        read = bufferization.ToTensorOp(memref, restrict=True)
+        block.insert_ops_before([read], block.first_op) if block.first_op else block.add_op(read)
+        arg.replace_all_uses_with(read.tensor)
+        block.erase_arg(arg)
+    # Only now, since a result may be an argument.
+    results = list(returned.operands)
+    returned.detach()
+    returned.erase()
+    for result, value in zip(results, arguments[len(block.args) :], strict=True):
+        out = block.insert_arg(memref_of(result, value), len(block.args))
+        write = bufferization.MaterializeInDestinationOp.build(
+            operands=[result, out],
+            result_types=[[]],
+            properties={"restrict": UnitAttr(), "writable": UnitAttr()},
+        )
+        block.add_op(write)
+    block.add_op(ReturnOp())
+    function.properties["function_type"] = type(function.function_type).from_lists(
+        [arg.type for arg in block.args], []
+    )
+    return function
+
+
+def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
+    """The memref type of a tensor that lies as a value does."""
+    type: Any = tensor.type
+    layout = StridedLayoutAttr(value.strides, value.offset) if value.layout else NoneAttr()
+    return MemRefType(type.element_type, type.get_shape(), layout)
+
+
+def copy_text(source: Value, target: Value) -> str:
+    """A function that copies a value to another of its shape."""
+    return (
+        f"func.func @{NAME}(%0: {source.type}, %1: {target.type}) {{\n"
+        f"  linalg.copy ins(%0 : {source.type}) outs(%1 : {target.type})\n  return\n}}\n"
+    )

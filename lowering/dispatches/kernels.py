@@ -1,0 +1,224 @@
+"""Matrix products and convolutions as dispatches: which schedule takes which operator, and with what folded in.
+
+Weights that do not depend on inputs are packed; a batch norm is folded into the convolution before it; elementwise
+operators that follow go into the epilogue; permuted operands and results are read and written in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
+from xdsl_exir.lowering.dispatches.epilogues import Absorber
+from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
+from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.linalg import static_shape
+from xdsl_exir.lowering.schedules import Conv2d, Matmul
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+
+Schedule = Callable[["Planner", OperatorOp], bool]
+SCHEDULES: dict[str, Schedule] = {}
+"""By operator: makes a dispatch of it and what it can absorb, if a schedule takes it."""
+
+
+def schedule(*names: str) -> Callable[[Schedule], Schedule]:
+    """Registers how operators become scheduled dispatches."""
+
+    def register(function: Schedule) -> Schedule:
+        SCHEDULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def shape_of(value: SSAValue) -> Shape:
+    return static_shape(meta_of(value))
+
+
+def is_float32(*values: SSAValue) -> bool:
+    return all(meta_of(value).dtype is dt.Float for value in values)
+
+
+def dispatch(
+    planner: Planner, result: SSAValue, kernel: Matmul | Conv2d, arguments: Sequence[Value], out: Value
+) -> None:
+    """Calls a kernel, with its scratch buffer if it has one."""
+    scratch = [planner.scratch(kernel.scratch)] if kernel.scratch else []
+    planner.values[result] = out
+    planner.call(planner.dispatches.scheduled, kernel.emit(NAME), [*arguments, *scratch, out])
+
+
+# --- matrix products -----------------------------------------------------------------------------------------
+
+
+@schedule("aten.mm")
+def _mm(planner: Planner, op: OperatorOp) -> bool:
+    lhs, rhs = op.operands
+    return product(planner, op, lhs, rhs)
+
+
+@schedule("aten.addmm")
+def _addmm(planner: Planner, op: OperatorOp) -> bool:
+    a = op.arguments()
+    return (a["alpha"], a["beta"]) == (1, 1) and product(planner, op, a["mat1"], a["mat2"], a["self"])
+
+
+@schedule("aten.bmm")
+def _bmm(planner: Planner, op: OperatorOp) -> bool:
+    lhs, rhs = op.operands
+    return product(planner, op, lhs, rhs)
+
+
+def product(
+    planner: Planner, op: OperatorOp, lhs: SSAValue, rhs: SSAValue, bias: SSAValue | None = None
+) -> bool:
+    """A matrix product, batched or not, plus a bias that broadcasts to it."""
+    result = op.results[0]
+    given = [lhs, rhs, *([] if bias is None else [bias])]
+    *batch, m, n = shape_of(result)
+    k = shape_of(lhs)[-1]
+    if not is_float32(result, *given) or 0 in (*batch, m, n, k):
+        return False
+    factor = planner.unscale(lhs) * planner.unscale(rhs)
+    first = [] if bias is None else [planner.broadcast(bias, (*batch, m, n))]
+    absorber = Absorber(planner, result, lambda value: True)
+    absorber.run()
+    kernel = Matmul(
+        m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine
+    )
+    left = planner.plain(planner.value(lhs))
+    kernel = replace(kernel, lhs_strides=strides_of(left))
+    if rhs in planner.constants and not batch:
+        right = planner.constant(kernel.pack(planner.constants[rhs]), dt.Float)
+    else:
+        right = planner.plain(planner.value(rhs))
+        if 1 not in right.strides[-2:]:
+            right = planner.contiguous(right)
+        transposed = right.strides[-1] != 1
+        right = swapped(right) if transposed else right
+        layout = "transposed" if transposed else "row_major"
+        kernel = replace(kernel, rhs=layout, rhs_strides=strides_of(right))
+    absorber.commit()
+    out = planner.make(result, merged_heads(result) if batch else None)
+    kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
+    dispatch(planner, result, kernel, [left, right, *first, *absorber.inputs], out)
+    return True
+
+
+def swapped(value: Value) -> Value:
+    """The value with its last two dimensions exchanged."""
+    rank = len(value.shape)
+    return permuted(value, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def strides_of(value: Value) -> Shape | None:
+    """Strides as a kernel wants them: None for a contiguous operand."""
+    return None if value.is_contiguous else value.strides
+
+
+def merged_heads(result: SSAValue) -> Shape | None:
+    """Strides of a result that is permuted further on, such that it is then contiguous; None if that is not so or not possible.
+
+    So attention's heads are written next to each other.
+    """
+    value, chain = result, list[OperatorOp]()
+    while isinstance(op := value.get_user_of_unique_use(), OperatorOp) and is_view(op):
+        name = op.SPEC.qualified_name
+        if name not in RENAMES and name != "aten.permute":
+            return None
+        chain.append(op)
+        value = op.results[0]
+        if name == "aten.permute":
+            break
+    if not chain or chain[-1].SPEC.qualified_name != "aten.permute":
+        return None
+    dims: list[int] = chain[-1].arguments()["dims"]
+    inverse = [[d % len(dims) for d in dims].index(d) for d in range(len(dims))]
+    merged = Value(Buffer(0), shape_of(value), dt.Float)
+    own = reshaped(permuted(merged, inverse), shape_of(result))
+    return own.strides if own is not None and own.strides[-1] == 1 else None
+
+
+# --- convolutions --------------------------------------------------------------------------------------------
+
+
+@schedule("aten.convolution")
+def _convolution(planner: Planner, op: OperatorOp) -> bool:
+    a = op.arguments()
+    constants = planner.constants
+    known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
+    if a["transposed"] or len(a["stride"]) != 2 or not is_float32(*op.results) or not known:
+        return False
+    n, c, h, w = shape_of(a["input"])
+    weight = constants[a["weight"]]
+    bias = constants[a["bias"]] if a["bias"] is not None else np.zeros(weight.shape[0], np.float32)
+    o, _, kh, kw = weight.shape
+    pairs = {name: (a[name] * 2)[:2] for name in ("stride", "padding", "dilation")}
+    conv = Conv2d(
+        n,
+        c,
+        h,
+        w,
+        o,
+        (kh, kw),
+        *(tuple(pairs[name]) for name in pairs),  # pyright: ignore[reportArgumentType]
+        groups=a["groups"],
+        machine=planner.machine,
+    )
+    if 0 in conv.out_shape:
+        return False
+    result = op.results[0]
+    norm = result.get_user_of_unique_use()
+    folded = fold_batch_norm(planner, norm, weight, bias)
+    if folded is not None:
+        assert norm is not None
+        weight, bias = folded
+        planner.absorbed.add(norm)
+        result = norm.results[0]
+    absorber = Absorber(planner, result, lambda value: not value.layout and fits_convolution(value, conv))
+    absorber.run()
+    shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
+    conv = replace(conv, epilogue=absorber.epilogue([shift]))
+    packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
+    source = planner.contiguous(planner.value(a["input"]))
+    absorber.commit()
+    dispatch(planner, result, conv, [source, packed, shift, *absorber.inputs], planner.make(result))
+    return True
+
+
+def fits_convolution(value: Value, conv: Conv2d) -> bool:
+    """Whether a convolution's epilogue takes an input of this shape: both spatial dimensions, or neither."""
+    return value.shape[-2:] in (conv.out_size, (1, 1))
+
+
+def fold_batch_norm(
+    planner: Planner, norm: Operation | None, weight: Array, bias: Array
+) -> tuple[Array, Array] | None:
+    """Weights and bias of a convolution that does what a batch norm after it did; None if there is none."""
+    if not isinstance(norm, OperatorOp):
+        return None
+    if norm.SPEC.qualified_name != "aten._native_batch_norm_legit_no_training":
+        return None
+    a, constants = norm.arguments(), planner.constants
+    names = ("weight", "bias", "running_mean", "running_var")
+    if any(a[name] is not None and a[name] not in constants for name in names):
+        return None
+    if any(result.uses for result in norm.results[1:]):
+        return None
+    scale = 1 / np.sqrt(constants[a["running_var"]].astype(np.float64) + a["eps"])
+    if a["weight"] is not None:
+        scale = scale * constants[a["weight"]]
+    shift = (bias - constants[a["running_mean"]]) * scale
+    if a["bias"] is not None:
+        shift = shift + constants[a["bias"]]
+    folded = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
+    return folded.astype(np.float32), shift.astype(np.float32)
