@@ -10,12 +10,13 @@ _PREFIX = "quantized_decomposed."
 UNSIGNED = (Byte, UInt16, UInt32, UInt64)
 
 
-
 def check_bounds(quant_min: int, quant_max: int, dtype: DType) -> None:
     """What is quantized must fit the dtype that holds it."""
     if dtype.category is Category.INT:
         signed = dtype not in UNSIGNED
-        low, high = (-(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1) if signed else (0, (1 << dtype.bits) - 1)
+        low, high = (
+            (-(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1) if signed else (0, (1 << dtype.bits) - 1)
+        )
         check(low <= quant_min and quant_max <= high, f"{quant_min} to {quant_max} do not fit {dtype}")
 
 

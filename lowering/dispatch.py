@@ -131,14 +131,20 @@ class Planner:
                 if isinstance(op, ConstantOp):
                     self.constants[op.result] = literal_array(op)
                     continue
-                if not isinstance(op, OperatorOp) or KERNELS.find(op.SPEC) is None or not is_side_effect_free(op):
+                if (
+                    not isinstance(op, OperatorOp)
+                    or KERNELS.find(op.SPEC) is None
+                    or not is_side_effect_free(op)
+                ):
                     continue
                 if op.SPEC.qualified_name in FILLED and LARGEST_FOLDED:
                     self.constants[op.results[0]] = filled(op)
                 if not all(operand in self.constants for operand in op.operands) or self.is_constant(op):
                     continue
                 largest = max([prod(static_shape(meta_of(r))) for r in op.results], default=0)
-                if largest > max(LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0):
+                if largest > max(
+                    LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0
+                ):
                     continue
                 results = run_operator(op, tuple(self.constants[operand] for operand in op.operands), rng)
                 self.constants.update(zip(op.results, results, strict=True))
@@ -266,7 +272,11 @@ class Planner:
         """
         root = self.root(value)
         op = root.owner
-        if not isinstance(op, OperatorOp) or op not in self.pending or op.SPEC.qualified_name != "aten.mul.Tensor":
+        if (
+            not isinstance(op, OperatorOp)
+            or op not in self.pending
+            or op.SPEC.qualified_name != "aten.mul.Tensor"
+        ):
             return 1.0
         numbers = [self.splat(operand) for operand in op.operands]
         scaled = next((o for o, n in zip(op.operands, numbers, strict=True) if n is None), None)

@@ -193,7 +193,9 @@ class Method:
             low, high = self.ranges.get(symbol, (None, None))
             if (low is not None and value < low) or (high is not None and value > high):
                 bounds = f"{'' if low is None else low}..{'' if high is None else high}"
-                raise InputError(f"{self.name}: size {symbol} is {value}, out of the range {bounds} of the export")
+                raise InputError(
+                    f"{self.name}: size {symbol} is {value}, out of the range {bounds} of the export"
+                )
         return values
 
 

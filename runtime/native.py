@@ -61,28 +61,22 @@ class NativeMethod:
         self.arena = np.empty(max(plan.arena_bytes, 1) + 64, np.uint8)
         start = -self.arena.ctypes.data % 64
         self.arena = self.arena[start : start + max(plan.arena_bytes, 1)]
-        self.made = [
-            index for index, value in enumerate(plan.outputs) if value.buffer.argument == f"%out{index}"
-        ]
+        # Of what changes from call to call only the pointers do.
+        self.inputs = [describe(empty(value)) for value in plan.inputs]
+        self.outputs = [describe(empty(value)) for value in plan.outputs]
         constants = [array for _, array in plan.constants]
         self.kept = [describe(array) for array in (*constants, self.arena)]
-        count = len(passed) + len(constants) + len(plan.outputs) + 1
-        self.pointers = (ctypes.c_void_p * count)()
-        for position, descriptor in enumerate(self.kept[:-1]):
-            self.pointers[len(passed) + position] = ctypes.addressof(descriptor)
-        self.pointers[count - 1] = ctypes.addressof(self.kept[-1])
-        self.function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(address)
+        described = (*self.inputs, *self.kept[:-1], *self.outputs, self.kept[-1])
+        self.arguments = [ctypes.c_void_p(ctypes.addressof(one)) for one in described]
+        self.function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(described))(address)
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
         outputs = [empty(value) for value in self.plan.outputs]
-        described = [describe(array) for array in (*inputs, *outputs)]
-        for position, descriptor in enumerate(described[: len(inputs)]):
-            self.pointers[position] = ctypes.addressof(descriptor)
-        start = len(inputs) + len(self.plan.constants)
-        for position, descriptor in enumerate(described[len(inputs) :]):
-            self.pointers[start + position] = ctypes.addressof(descriptor)
-        self.function(*self.pointers)
+        for descriptors, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
+            for descriptor, array in zip(descriptors, arrays, strict=True):
+                descriptor.allocated = descriptor.aligned = array.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
+        self.function(*self.arguments)
         for index, source in self.plan.copies:
             given = (
                 source

@@ -62,9 +62,7 @@ class Value:
         # Strides of dimensions of size 1 mean nothing: one form, so that equal kernels are found to be equal.
         plain = contiguous_strides(self.shape)
         given = self.strides or plain
-        strides = tuple(
-            p if size == 1 else s for p, s, size in zip(plain, given, self.shape, strict=True)
-        )
+        strides = tuple(p if size == 1 else s for p, s, size in zip(plain, given, self.shape, strict=True))
         object.__setattr__(self, "strides", plain if 0 in self.shape else strides)
 
     @property
@@ -197,7 +195,9 @@ class Driver:
                 self.lines.append(f"  {name}o = arith.constant {value.buffer.offset} : index")
                 self.lines.append(f"  {name} = memref.view %arena[{name}o][] : {self.arena} to {value.type}")
                 return name
-            reach = value.offset + sum((n - 1) * s for n, s in zip(value.shape, value.strides, strict=True)) + 1
+            reach = (
+                value.offset + sum((n - 1) * s for n, s in zip(value.shape, value.strides, strict=True)) + 1
+            )
             plain = Value(value.buffer, (reach,), value.dtype)
             source, type = self.view(plain), plain.type
         else:

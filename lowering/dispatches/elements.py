@@ -93,7 +93,9 @@ def scaled(name: str) -> Element:
     """self and alpha * other."""
 
     def body(w: Lanes, a: Arguments) -> str:
-        other = a["other"] if a["alpha"] == 1 else w.op("arith.mulf", a["other"], w.constant(float(a["alpha"])))
+        other = (
+            a["other"] if a["alpha"] == 1 else w.op("arith.mulf", a["other"], w.constant(float(a["alpha"])))
+        )
         return w.op(name, a["self"], other)
 
     return Element("ff", body)

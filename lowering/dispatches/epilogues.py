@@ -118,7 +118,9 @@ class Absorber:
         inside = {step.op for step in self.steps}
         later = [last.results[0]]
         for value in later:
-            later.extend(result for use in value.uses if is_view(use.operation) for result in use.operation.results)
+            later.extend(
+                result for use in value.uses if is_view(use.operation) for result in use.operation.results
+            )
         if meta_of(later[0]).dtype is not dt.Float:
             return False
         return all(

@@ -90,9 +90,13 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
     reads: list[set[SSAValue]] = []
     for op in pending:
         roots = {planner.root(operand) for operand in op.operands if operand not in planner.constants}
-        producers = [place[root.owner] for root in roots if isinstance(root.owner, Operation) and root.owner in place]
+        producers = [
+            place[root.owner] for root in roots if isinstance(root.owner, Operation) and root.owner in place
+        ]
         candidates = range(max(producers, default=0), len(groups))
-        joined = next((i for i in candidates if joins(groups[i], op, i in producers or roots & reads[i])), None)
+        joined = next(
+            (i for i in candidates if joins(groups[i], op, i in producers or roots & reads[i])), None
+        )
         if joined is None:
             space = space_of(planner, op)
             joined = len(groups)

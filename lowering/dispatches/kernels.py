@@ -92,9 +92,7 @@ def product(
     first = [] if bias is None else [planner.broadcast(bias, (*batch, m, n))]
     absorber = Absorber(planner, result, lambda value: True)
     absorber.run()
-    kernel = Matmul(
-        m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine
-    )
+    kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine)
     left = planner.plain(planner.value(lhs))
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch:

@@ -84,7 +84,11 @@ def over_trailing(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
 
 def normalized(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
     shape = shape_of(op.operands[0])
-    return last(shape) if len(arguments["normalized_shape"]) == 1 and not any(r.uses for r in op.results[1:]) else None
+    return (
+        last(shape)
+        if len(arguments["normalized_shape"]) == 1 and not any(r.uses for r in op.results[1:])
+        else None
+    )
 
 
 def number(value: float) -> Number:
@@ -257,7 +261,9 @@ class RowGroup:
         builder = Builder(self.planner, self)
         results = [builder.node(value) for value in outputs]
         leading, length = self.leading, max(node.length for node in results)
-        kernel = Rows(leading, tuple(input_of(v) for v in builder.inputs), tuple(results), self.planner.machine)
+        kernel = Rows(
+            leading, tuple(input_of(v) for v in builder.inputs), tuple(results), self.planner.machine
+        )
         inputs = builder.inputs
         if self.is_elementwise(length):
             kernel, inputs = collapsed(kernel, inputs, length)
@@ -272,7 +278,8 @@ class RowGroup:
     def is_elementwise(self, length: int) -> bool:
         """Whether all elements are computed alike."""
         return all(
-            op.SPEC.qualified_name in ELEMENTS and last(shape_of(op.results[0])).length == length for op in self.ops
+            op.SPEC.qualified_name in ELEMENTS and last(shape_of(op.results[0])).length == length
+            for op in self.ops
         )
 
 
@@ -297,7 +304,13 @@ def collapsed(kernel: Rows, inputs: list[Value], length: int) -> tuple[Rows, lis
 
     def relabel(node: Node) -> Node:
         if node not in made:
-            own = rest if isinstance(node, Map) else found[node.input].shape[-1] if isinstance(node, Load) else 1
+            own = (
+                rest
+                if isinstance(node, Map)
+                else found[node.input].shape[-1]
+                if isinstance(node, Load)
+                else 1
+            )
             made[node] = replace(node, length=own, operands=tuple(map(relabel, node.operands)))
         return made[node]
 

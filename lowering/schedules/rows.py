@@ -267,7 +267,9 @@ class Writer:
                 if node.dtype == "i1":
                     value = self.text.op(f"arith.extui {value} : i1 to i8")
                 at = ", ".join(map(self.text.index, [*self.row_index, 0]))
-                self.text.line(f"memref.store {value}, %out{position}[{at}] : {self.types[f'%out{position}']}")
+                self.text.line(
+                    f"memref.store {value}, %out{position}[{at}] : {self.types[f'%out{position}']}"
+                )
 
     # rows
 
@@ -318,7 +320,9 @@ class Writer:
             )
         if rest:
             mask = text.mask_below(self.lanes, rest)
-            totals = self.piece(here, reductions, length, full * self.lanes, mask, totals, full % chains, chains)
+            totals = self.piece(
+                here, reductions, length, full * self.lanes, mask, totals, full % chains, chains
+            )
         if not unrolled:
             self.held.clear()
         for number, node in enumerate(reductions):
@@ -356,14 +360,14 @@ class Writer:
             value = self.vector(node.operands[0], offset, mask)
             if mask is not None:
                 other = self.text.vector(neutral, self.lanes)
-                value = self.text.op(f"arith.select {mask}, {value}, {other} : vector<{self.lanes}xi1>, {type_}")
+                value = self.text.op(
+                    f"arith.select {mask}, {value}, {other} : vector<{self.lanes}xi1>, {type_}"
+                )
             slot = number * chains + chain
             totals[slot] = self.text.op(f"{combine} {totals[slot]}, {value} : {type_}")
         return totals
 
-    def targets(
-        self, node: Node, length: int, offset: Index
-    ) -> Iterator[tuple[Node, str, str, list[Index]]]:
+    def targets(self, node: Node, length: int, offset: Index) -> Iterator[tuple[Node, str, str, list[Index]]]:
         """(node, buffer, its type, index) of what a node has to store in a pass over rows of a length."""
         if isinstance(node, Concat):
             start = self.schedule.buffers[node]
