@@ -348,22 +348,27 @@ def _function(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]
     return lambda x: _of(op(x.value), x.dtype)
 
 
+def _wide(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
+    # In float64: MLIR's float32 approximations lose these for large, subnormal or nearly overflowing arguments.
+    return lambda x: cast(_of(op(cast(x, dt.Double).value), dt.Double), x.dtype)
+
+
 exp = _function(math.ExpOp)
 exp2 = _function(math.Exp2Op)
 expm1 = _function(math.ExpM1Op)
-log = _function(math.LogOp)
-log2 = _function(math.Log2Op)
+log = _wide(math.LogOp)
+log2 = _wide(math.Log2Op)
 log10 = _function(math.Log10Op)
 log1p = _function(math.Log1pOp)
 sqrt = _function(math.SqrtOp)
-sin = _function(math.SinOp)
-cos = _function(math.CosOp)
+sin = _wide(math.SinOp)
+cos = _wide(math.CosOp)
 tan = _function(math.TanOp)
 asin = _function(math.AsinOp)
 acos = _function(math.AcosOp)
 atan = _function(math.AtanOp)
-sinh = _function(math.SinhOp)
-cosh = _function(math.CoshOp)
+sinh = _wide(math.SinhOp)
+cosh = _wide(math.CoshOp)
 tanh = _function(math.TanhOp)
 asinh = _function(math.AsinhOp)
 acosh = _function(math.AcoshOp)

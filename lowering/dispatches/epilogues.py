@@ -14,7 +14,7 @@ from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.elements import Element, Lanes, element_of
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import static_shape
+from xdsl_exir.lowering.linalg import static_shape, storage_type
 from xdsl_exir.lowering.schedules import Epilogue, Input
 from xdsl_exir.lowering.schedules.text import Text
 
@@ -191,5 +191,6 @@ def epilogue_input(value: Value, shape: Shape, result: Shape) -> Value | None:
 
 def input_of(value: Value) -> Input:
     """An epilogue's or row program's operand for a value."""
-    dtype = "i8" if value.dtype is dt.Bool else "f32"
-    return Input(value.shape, dtype, value.strides if value.layout else None, value.offset)
+    return Input(
+        value.shape, str(storage_type(value.dtype)), value.strides if value.layout else None, value.offset
+    )

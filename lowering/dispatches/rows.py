@@ -18,7 +18,7 @@ from xdsl_exir.lowering.dispatches.epilogues import input_of
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import static_shape
-from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Node, Number, Reduce, Rows, Slice
+from xdsl_exir.lowering.schedules.rows import Concat, Gather, Load, Map, Node, Number, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
 
 if TYPE_CHECKING:
@@ -64,6 +64,17 @@ class RowOp:
     space: Callable[[OperatorOp, dict[str, Any]], Space | None]
     """The rows it runs over; None where it does not."""
     build: Build
+    dtypes: str = "f"
+    """Of its tensors, in order, the last one's for the others too: f for Float, b for Bool, i for Long or Int."""
+
+    def takes(self, op: OperatorOp) -> bool:
+        """Whether an operation has these dtypes."""
+        given = [meta_of(operand).dtype for operand in op.operands]
+        wanted = self.dtypes.ljust(len(given), self.dtypes[-1])
+        return all(dtype in DTYPES[code] for dtype, code in zip(given, wanted, strict=True))
+
+
+DTYPES = {"f": (dt.Float,), "b": (dt.Bool,), "i": (dt.Long, dt.Int)}
 
 
 def along_last(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
@@ -169,6 +180,14 @@ def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]
     return [Map(joined.length, (joined,))]
 
 
+def _embedding(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
+    table = b.planner.contiguous(b.planner.value(a["weight"]))
+    index = b.planner.contiguous(b.planner.value(a["indices"]))
+    index = must(reshaped(index, (*b.group.leading, 1)))
+    b.inputs += [table, index]
+    return [Gather(table.shape[-1], input=len(b.inputs) - 2, index=len(b.inputs) - 1)]
+
+
 def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
     shape = shape_of(op.results[0])
     same = all(len(shape_of(operand)) == len(shape) for operand in op.operands)
@@ -180,10 +199,11 @@ ROW_OPS: dict[str, RowOp] = {
     "aten.mean.dim": RowOp(over_trailing, reduction("add", mean=True)),
     "aten.amax": RowOp(over_trailing, reduction("max")),
     "aten.amin": RowOp(over_trailing, reduction("min")),
-    "aten.any.dim": RowOp(over_trailing, _any),
+    "aten.any.dim": RowOp(over_trailing, _any, "b"),
     "aten._softmax": RowOp(along_last, _softmax),
     "aten.native_layer_norm": RowOp(normalized, _layer_norm),
     "aten.cat": RowOp(cat_space, _cat),
+    "aten.embedding": RowOp(lambda op, arguments: last(shape_of(op.results[0])), _embedding, "fi"),
 }
 
 
@@ -194,9 +214,7 @@ def space_of(planner: Planner, op: OperatorOp) -> Space | None:
         space = last(shape_of(op.results[0]))
     else:
         entry = ROW_OPS.get(op.SPEC.qualified_name)
-        values = (*op.operands, op.results[0])
-        wanted = (dt.Bool,) if op.SPEC.qualified_name == "aten.any.dim" else (dt.Float,)
-        if entry is None or any(meta_of(value).dtype not in wanted for value in values):
+        if entry is None or not entry.takes(op) or meta_of(op.results[0]).dtype not in (dt.Float, dt.Bool):
             return None
         space = entry.space(op, op.arguments())
     return space if space is not None and prod((*space.leading, space.length)) else None
@@ -343,10 +361,7 @@ class Builder:
 
     def operator(self, op: OperatorOp) -> None:
         entry = ROW_OPS.get(op.SPEC.qualified_name)
-        if entry is not None:
-            nodes = entry.build(self, op, op.arguments())
-        else:
-            nodes = [self.elementwise(op)]
+        nodes = entry.build(self, op, op.arguments()) if entry is not None else [self.elementwise(op)]
         for result, node in zip(op.results, nodes, strict=True):
             if node is not None:
                 self.made[result] = node

@@ -51,6 +51,14 @@ class Load(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class Gather(Load):
+    """A row of a table [rows, length], the one that an input of integers says: a number of a row, clamped to those there are."""
+
+    index: int = 0
+    """The input of integers."""
+
+
+@dataclass(frozen=True, eq=False)
 class Number(Node):
     """A constant."""
 
@@ -89,7 +97,7 @@ class Rows:
     """Rows of a tensor [*leading, n], each by the same program.
 
     The function's arguments: inputs, scratch if `scratch` is not None, outputs. An input's shape has the rank of `leading` and one
-    more; its sizes are those of the rows, or 1. Rows must have stride 1. Outputs are contiguous: [*leading, length].
+    more (but a table that is gathered from); its sizes are those of the rows, or 1. Rows must have stride 1. Outputs are contiguous: [*leading, length].
     """
 
     leading: tuple[int, ...]
@@ -165,9 +173,9 @@ class Schedule:
         for node in reversed(self.nodes):
             # As late as its users allow: then it is still in registers.
             users = self.users[node]
-            if isinstance(node, Map) and node.length > 1 and users:
-                if not any(isinstance(user, Slice) for user in users):
-                    self.level[node] = min(self.level[user] for user in users)
+            cut = any(isinstance(user, Slice) for user in users)
+            if isinstance(node, Map) and node.length > 1 and users and not cut:
+                self.level[node] = min(self.level[user] for user in users)
         self.buffers: dict[Node, int] = {}
         """Where each node's row begins in a worker's buffer."""
         self.scratch = 0
@@ -209,12 +217,15 @@ class Writer:
         self.held: dict[tuple[Node, Index], str] = {}
         """Vectors in registers, by node and place in the row."""
         self.broadcasts: dict[Node, str] = {}
+        """Numbers in all lanes."""
+        self.gathered: dict[Gather, Index] = {}
         self.level = 0
         """The level that is being written."""
         self.types = kernel.types
 
     def row(self) -> None:
         schedule = self.schedule
+        self.gathered = {node: self.gather(node) for node in schedule.nodes if isinstance(node, Gather)}
         for node in schedule.nodes:
             if isinstance(node, Load) and node.length == 1:
                 self.numbers[node] = self.load_number(node)
@@ -275,10 +286,26 @@ class Writer:
 
     def place(self, node: Load, offset: Index) -> tuple[str, str, list[Index]]:
         """Where an input's elements are that meet this row from `offset` on."""
-        operand = self.kernel.inputs[node.input]
-        at: list[Index] = [0 if n == 1 else i for n, i in zip(operand.shape, self.row_index, strict=False)]
         name = f"%in{node.input}"
-        return name, self.types[name], [*at, offset]
+        if isinstance(node, Gather):
+            return name, self.types[name], [self.gathered[node], offset]
+        return name, self.types[name], [*self.lead(node.input), offset]
+
+    def lead(self, number: int) -> list[Index]:
+        """The leading indices at which an input meets this row."""
+        shape = self.kernel.inputs[number].shape
+        return [0 if n == 1 else i for n, i in zip(shape, self.row_index, strict=False)]
+
+    def gather(self, node: Gather) -> Index:
+        """The row of its table that a node is in this row."""
+        text, name = self.text, f"%in{node.index}"
+        type_ = self.kernel.inputs[node.index].dtype
+        at = ", ".join(map(text.index, [*self.lead(node.index), 0]))
+        value = text.op(f"memref.load {name}[{at}] : {self.types[name]}")
+        rows = self.kernel.inputs[node.input].shape[0]
+        for op, bound in (("maxsi", 0), ("minsi", rows - 1)):
+            value = text.op(f"arith.{op} {value}, {text.constant(str(bound), type_)} : {type_}")
+        return text.op(f"arith.index_cast {value} : {type_} to index")
 
     def one_pass(self, length: int) -> None:
         """All that happens to rows of one length on this level."""
