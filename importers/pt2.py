@@ -102,7 +102,7 @@ class _Archive:
     def __init__(self, path: str):
         self.path = path
         if not os.path.isfile(path):
-            self.fail("", "no such file")
+            self.fail("", "not a file")
         try:
             with open(path, "rb") as file:
                 with zipfile.ZipFile(file) as directory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
+from xdsl_exir.lowering.dispatches.groups import LARGE
 from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, compile_object, run_passes
 
 GROUPS = (
@@ -14,10 +15,13 @@ GROUPS = (
     Pass("cse", "one copy of equal operators"),
     Pass("eliminate-empty-tensors", "results are computed in their destination"),
     Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
-    Pass("transform-interpreter", "tensors to memrefs, by the script BUFFERIZE"),
-    Pass("test-transform-dialect-erase-schedule", "drops the script"),
+    Pass("transform-interpreter{entry-point=bufferize}", "tensors to memrefs, by the script of this name"),
     Pass("canonicalize", "drops copies onto themselves"),
     Pass("cse", "and equal views"),
+    Pass(
+        "func.func(promote-buffers-to-stack{max-alloc-size-in-bytes=16384})",
+        "small buffers cost nothing to allocate",
+    ),
     Pass("buffer-deallocation-pipeline", "frees what was allocated"),
     Pass("convert-bufferization-to-memref", "clones become allocations and copies"),
     Pass(
@@ -25,19 +29,30 @@ GROUPS = (
         "exp, tanh, erf and the like without calls, so that loops vectorize",
     ),
     Pass("convert-linalg-to-affine-loops", "loops whose dependences are known"),
-    Pass("func.func(affine-parallelize{max-nested=1})", "outermost loops without dependences run in threads"),
+    Pass(
+        "transform-interpreter{entry-point=parallelize}", "outermost loops without dependences run in threads"
+    ),
+    Pass("test-transform-dialect-erase-schedule", "drops the scripts"),
     Pass("lower-affine", "scf loops"),
 )
 """How groups of operators in linalg become loops."""
 
-BUFFERIZE = """
-transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) {
-  %0 = transform.bufferization.one_shot_bufferize %module {memcpy_op = "linalg.copy"}
+SCRIPTS = f"""
+transform.named_sequence @bufferize(%module: !transform.any_op {{transform.consumed}}) {{
+  %0 = transform.bufferization.one_shot_bufferize %module {{memcpy_op = "linalg.copy"}}
     : (!transform.any_op) -> !transform.any_op
   transform.yield
-}
+}}
+transform.named_sequence @parallelize(%module: !transform.any_op {{transform.readonly}}) {{
+  %0 = transform.structured.match ops{{["func.func"]}} attributes {{{LARGE}}} in %module
+    : (!transform.any_op) -> !transform.any_op
+  %1 = transform.apply_registered_pass "affine-parallelize" with options = {{"max-nested" = 1 : i64}} to %0
+    : (!transform.any_op) -> !transform.any_op
+  transform.yield
+}}
 """
-"""Copies become loops: of views that are not contiguous, `memref.copy` would be a call of MLIR's runtime library."""
+"""Copies become loops: of views that are not contiguous, `memref.copy` would be a call of MLIR's runtime library. A
+parallel region costs a few microseconds: only large groups have one."""
 
 
 def functions_of(table: dict[str, str]) -> str:
@@ -58,7 +73,7 @@ def module_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
     """The whole program as one module on memrefs: dispatches, and a driver for each method."""
     maps, groups = "", ""
     if dispatches.generic:
-        script = f"module attributes {{transform.with_named_sequence}} {{{BUFFERIZE}"
+        script = f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}"
         loops = run_passes(f"{script}{functions_of(dispatches.generic)}\n}}", GROUPS)
         loops = loops.replace("module attributes {transform.with_named_sequence} {", "module {", 1)
         maps, groups = loops[: loops.index("module {")], body_of(loops)

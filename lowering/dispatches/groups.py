@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import bufferization
@@ -21,6 +22,12 @@ from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
+
+
+LARGE = "large"
+"""The attribute of functions that are worth running in threads."""
+LARGE_SIZE = 1 << 15
+"""Elements that such a function makes, or reads to make fewer."""
 
 
 @dataclass
@@ -117,6 +124,8 @@ def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[V
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments."""
     types = [arg.type for arg in block.args], [value.type for value in outputs]
     lowered = FunctionLowering(FuncOp(NAME, types, Region(block))).run()
+    if max((prod(value.shape) for value in arguments), default=0) >= LARGE_SIZE:
+        lowered.attributes[LARGE] = UnitAttr()
     stream = StringIO()
     Printer(stream, print_generic_format=True).print_op(destination_style(lowered, arguments))
     return stream.getvalue()
@@ -161,7 +170,8 @@ def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
 
 def copy_text(source: Value, target: Value) -> str:
     """A function that copies a value to another of its shape."""
+    large = f" attributes {{{LARGE}}}" if prod(source.shape) >= LARGE_SIZE else ""
     return (
-        f"func.func @{NAME}(%0: {source.type}, %1: {target.type}) {{\n"
+        f"func.func @{NAME}(%0: {source.type}, %1: {target.type}){large} {{\n"
         f"  linalg.copy ins(%0 : {source.type}) outs(%1 : {target.type})\n  return\n}}\n"
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from xdsl_exir.lowering.dispatches.epilogues import Absorber
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import static_shape
-from xdsl_exir.lowering.schedules import Conv2d, Matmul
+from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -144,6 +145,39 @@ def merged_heads(result: SSAValue) -> Shape | None:
     merged = Value(Buffer(0), shape_of(value), dt.Float)
     own = reshaped(permuted(merged, inverse), shape_of(result))
     return own.strides if own is not None and own.strides[-1] == 1 else None
+
+
+# --- pooling -------------------------------------------------------------------------------------------------
+
+
+@schedule("aten.max_pool2d_with_indices")
+def _max_pool(planner: Planner, op: OperatorOp) -> bool:
+    a = op.arguments()
+    result, indices = op.results
+    given: dict[str, list[int]] = {name: list(a[name]) for name in ("kernel_size", "padding", "dilation")}
+    given["stride"] = list(a["stride"]) or given["kernel_size"]
+    kernel, padding, dilation, stride = ((x * 2)[:2] for x in given.values())
+    shape = shape_of(a["self"])
+    if indices.uses or not is_float32(result) or dilation != [1, 1] or 0 in (*shape, *shape_of(result)):
+        return False
+    pool = MaxPool2d(
+        prod(shape[:-2]),
+        (shape[-2], shape[-1]),
+        (shape_of(result)[-2], shape_of(result)[-1]),
+        (kernel[0], kernel[1]),
+        (stride[0], stride[1]),
+        (padding[0], padding[1]),
+        planner.machine,
+    )
+    source = planner.contiguous(planner.value(a["self"]))
+    planes = reshaped(source, (pool.planes, *pool.size))
+    out = planner.make(result)
+    target = reshaped(out, (pool.planes, *pool.out_size))
+    assert planes is not None
+    assert target is not None
+    arguments = [planes, planner.scratch(pool.scratch), target]
+    planner.call(planner.dispatches.scheduled, pool.emit(NAME), arguments)
+    return True
 
 
 # --- convolutions --------------------------------------------------------------------------------------------

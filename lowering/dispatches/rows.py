@@ -66,11 +66,13 @@ class RowOp:
     build: Build
     dtypes: str = "f"
     """Of its tensors, in order, the last one's for the others too: f for Float, b for Bool, i for Long or Int."""
+    result: str = "f"
+    """Of its first result."""
 
     def takes(self, op: OperatorOp) -> bool:
         """Whether an operation has these dtypes."""
-        given = [meta_of(operand).dtype for operand in op.operands]
-        wanted = self.dtypes.ljust(len(given), self.dtypes[-1])
+        given = [meta_of(value).dtype for value in (op.results[0], *op.operands)]
+        wanted = self.result + self.dtypes.ljust(len(given) - 1, self.dtypes[-1])
         return all(dtype in DTYPES[code] for dtype, code in zip(given, wanted, strict=True))
 
 
@@ -199,7 +201,7 @@ ROW_OPS: dict[str, RowOp] = {
     "aten.mean.dim": RowOp(over_trailing, reduction("add", mean=True)),
     "aten.amax": RowOp(over_trailing, reduction("max")),
     "aten.amin": RowOp(over_trailing, reduction("min")),
-    "aten.any.dim": RowOp(over_trailing, _any, "b"),
+    "aten.any.dim": RowOp(over_trailing, _any, "b", "b"),
     "aten._softmax": RowOp(along_last, _softmax),
     "aten.native_layer_norm": RowOp(normalized, _layer_norm),
     "aten.cat": RowOp(cat_space, _cat),
@@ -214,7 +216,7 @@ def space_of(planner: Planner, op: OperatorOp) -> Space | None:
         space = last(shape_of(op.results[0]))
     else:
         entry = ROW_OPS.get(op.SPEC.qualified_name)
-        if entry is None or not entry.takes(op) or meta_of(op.results[0]).dtype not in (dt.Float, dt.Bool):
+        if entry is None or not entry.takes(op):
             return None
         space = entry.space(op, op.arguments())
     return space if space is not None and prod((*space.leading, space.length)) else None

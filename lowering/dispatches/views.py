@@ -124,22 +124,23 @@ def part(value: Value, dim: int, start: int, size: int, step: int = 1) -> Value:
     """Some of a dimension and all of the others."""
     dim %= len(value.shape)
     shape, strides = list(value.shape), list(value.strides)
-    offset = value.offset + start * strides[dim]
+    offset = value.offset + (start * strides[dim] if size else 0)
     shape[dim], strides[dim] = size, strides[dim] * step
     return replace(value, shape=tuple(shape), strides=tuple(strides), offset=offset)
 
 
 @view("aten.slice.Tensor")
 def _slice(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
-    dim = arguments["dim"]
+    dim: int = arguments["dim"]
     places = range(value.shape[dim])[arguments["start"] : arguments["end"] : arguments["step"]]
     return [part(value, dim, places.start, len(places), places.step)]
 
 
 @view("aten.select.int")
 def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
-    dim = arguments["dim"] % len(value.shape)
-    one = part(value, dim, range(value.shape[dim])[arguments["index"]], 1)
+    dim: int = arguments["dim"] % len(value.shape)
+    index: int = arguments["index"]
+    one = part(value, dim, index % value.shape[dim], 1)
     keep = [d for d in range(len(value.shape)) if d != dim]
     return [
         replace(one, shape=tuple(one.shape[d] for d in keep), strides=tuple(one.strides[d] for d in keep))

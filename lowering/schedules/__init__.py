@@ -1,4 +1,4 @@
-"""Fast bodies for contractions and convolutions: MLIR text in upstream dialects, made for concrete shapes.
+"""Fast bodies for contractions, convolutions, pooling and row programs: MLIR text in upstream dialects, made for concrete shapes.
 
     kernel = Matmul(m=128, n=1536, k=384, epilogue=Epilogue((Input((1536,)),), add_bias), machine=host_machine())
     text = kernel.emit("linear")                       # func.func private @linear(lhs, rhs, in0, out)
@@ -11,6 +11,7 @@ strides are given), `scratch` the shape of the float32 buffer it needs, `pack` t
 
 from xdsl_exir.lowering.schedules.contraction import Matmul
 from xdsl_exir.lowering.schedules.convolution import Conv2d
+from xdsl_exir.lowering.schedules.pooling import MaxPool2d
 from xdsl_exir.lowering.schedules.text import Epilogue, Input, Machine, Text
 
-__all__ = ["Conv2d", "Epilogue", "Input", "Machine", "Matmul", "Text"]
+__all__ = ["Conv2d", "Epilogue", "Input", "Machine", "Matmul", "MaxPool2d", "Text"]

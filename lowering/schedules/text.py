@@ -168,6 +168,11 @@ class Text:
             return a if b == 0 else b
         return self._arith("addi", a, b) if b != 0 else a
 
+    def sub(self, a: Index, b: int) -> Index:
+        if isinstance(a, int):
+            return a - b
+        return a if b == 0 else self._arith("subi", a, b)
+
     def mul(self, a: Index, b: int) -> Index:
         if isinstance(a, int):
             return a * b

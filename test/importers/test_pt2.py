@@ -690,11 +690,11 @@ def test_other_compression(tmp_path: Path, compression: int) -> None:
 
 
 def test_not_files(tmp_path: Path) -> None:
-    _refused(tmp_path / "missing.pt2", "no such file")
+    _refused(tmp_path / "missing.pt2", "not a file")
     (tmp_path / "folder.pt2").mkdir()
-    _refused(tmp_path / "folder.pt2", "no such file")
+    _refused(tmp_path / "folder.pt2", "not a file")
     os.mkfifo(tmp_path / "fifo.pt2")
-    _refused(tmp_path / "fifo.pt2", "no such file")
+    _refused(tmp_path / "fifo.pt2", "not a file")
     (tmp_path / "empty.pt2").touch()
     _refused(tmp_path / "empty.pt2", "not a zip archive")
     (tmp_path / "text.pt2").write_text("hello")

@@ -1,0 +1,353 @@
+"""Programs cut into dispatches: memory, views, folding, epilogues and row programs, against NumPy and the interpreter."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.parser import Parser
+from xdsl.universe import Universe
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.lowering import toolchain
+from xdsl_exir.lowering.compile import module_object
+from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
+from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena
+from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
+from xdsl_exir.lowering.schedules import Input, Machine
+from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
+from xdsl_exir.lowering.schedules.text import Text
+from xdsl_exir.runtime.interpreter import InterpreterEngine
+from xdsl_exir.runtime.native import NativeMethod
+
+NATIVE = [shutil.which(tool) is not None for tool in ("mlir-opt-22", "mlir-translate-22")]
+native = pytest.mark.skipif(not all(NATIVE), reason=f"needs mlir-opt-22: {toolchain.INSTALL}")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path))
+
+
+# --- memory --------------------------------------------------------------------------------------------------
+
+lifetimes = st.tuples(st.integers(1, 500), st.integers(0, 12), st.integers(0, 6))
+
+
+@given(st.lists(lifetimes, max_size=25))
+def test_live_buffers_never_overlap(given: list[tuple[int, int, int]]):
+    buffers = [Buffer(nbytes, first=first, last=first + length) for nbytes, first, length in given]
+    total = plan_arena(buffers)
+    assert all(b.offset % 64 == 0 and b.offset + b.nbytes <= total for b in buffers)
+    for i, a in enumerate(buffers):
+        for b in buffers[:i]:
+            if a.first <= b.last and b.first <= a.last:
+                assert a.offset + a.nbytes <= b.offset or b.offset + b.nbytes <= a.offset
+
+
+def as_array(value: Value, memory: np.ndarray) -> np.ndarray:
+    steps = [s * memory.itemsize for s in value.strides]
+    return np.lib.stride_tricks.as_strided(memory[value.offset :], value.shape, steps)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_views_see_what_numpy_sees(data: st.DataObject):
+    shape = tuple(data.draw(st.lists(st.sampled_from([1, 2, 3, 4]), min_size=1, max_size=4)))
+    memory = np.arange(prod(shape), dtype=np.float32)
+    value, array = Value(Buffer(memory.nbytes), shape, dt.Float), memory.reshape(shape)
+    for _ in range(data.draw(st.integers(0, 4))):
+        match data.draw(st.sampled_from(["permute", "expand", "part", "reshape"])):
+            case "permute":
+                dims = data.draw(st.permutations(range(array.ndim)))
+                value, array = permuted(value, dims), array.transpose(dims)
+            case "expand":
+                sizes = (2, *(3 if n == 1 else n for n in array.shape))
+                if prod(sizes) <= 300:
+                    value, array = expanded(value, sizes), np.broadcast_to(array, sizes)
+            case "part":
+                dim = data.draw(st.integers(0, array.ndim - 1))
+                start = data.draw(st.integers(0, array.shape[dim] - 1))
+                value = part(value, dim, start, array.shape[dim] - start)
+                array = array[(slice(None),) * dim + (slice(start, None),)]
+            case _:
+                count = array.size
+                first = data.draw(st.sampled_from([d for d in range(1, count + 1) if count % d == 0]))
+                seen = reshaped(value, (first, count // first))
+                if seen is not None:
+                    value, array = seen, array.reshape(first, count // first)
+        np.testing.assert_array_equal(as_array(value, memory), array)
+
+
+def test_contiguous_values_reshape_to_anything():
+    value = Value(Buffer(96), (2, 3, 4), dt.Float)
+    for shape in [(24,), (4, 6), (1, 2, 1, 12), (3, 8, 1)]:
+        seen = reshaped(value, shape)
+        assert seen is not None
+        assert seen.strides == contiguous_strides(shape)
+
+
+# --- programs ------------------------------------------------------------------------------------------------
+
+
+def module_of(text: str) -> ModuleOp:
+    context = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    module = Parser(context, text).parse_module()
+    module.verify()
+    return module
+
+
+def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tuple[FuncOp, Plan, Dispatches]:
+    """Plans a module's function, whose last arguments are constants."""
+    function = next(op for op in module_of(text).ops if isinstance(op, FuncOp))
+    last = function.args[len(function.args) - len(constants) :]
+    dispatches = Dispatches()
+    machine = replace(toolchain.host_machine(), threads=threads)
+    return (
+        function,
+        Planner(function, dict(zip(last, constants, strict=True)), machine, dispatches).run(),
+        dispatches,
+    )
+
+
+def check(text: str, *arrays: np.ndarray, constants: Sequence[np.ndarray] = (), threads: int = 1) -> Plan:
+    """Runs a program natively and by the interpreter; gives its plan."""
+    _, plan, dispatches = planned(text, constants, threads)
+    library = toolchain.load_object(module_object(dispatches, {"main": plan}))
+    actual = NativeMethod(plan, library.address("main"), range(len(arrays)))(arrays)
+    expected = InterpreterEngine(module_of(text)).run("main", [*arrays, *constants])
+    for a, e in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(a, e, rtol=2e-5, atol=2e-5)
+    return plan
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape, np.float32)
+
+
+def kinds(plan: Plan) -> list[str]:
+    return [call.function.rstrip("0123456789") for call in plan.calls]
+
+
+@native
+def test_what_depends_on_constants_alone_is_folded():
+    text = """func.func @main(%x: tensor<3x4xf32>, %w: tensor<5x4xf32>) -> tensor<3x5xf32> {
+      %two = exir.constant 2.0 : tensor<f32>
+      %s = edge.aten.mul.Tensor(%w, %two) : (tensor<5x4xf32>, tensor<f32>) -> tensor<5x4xf32>
+      %t = edge.aten.permute(%s, dims = [1, 0]) : (tensor<5x4xf32>) -> tensor<4x5xf32>
+      %r = edge.aten.mm(%x, %t) : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+      func.return %r : tensor<3x5xf32>
+    }"""
+    plan = check(text, random(3, 4), constants=[random(5, 4)])
+    assert kinds(plan) == ["kernel"]
+    assert len(plan.constants) == 1
+
+
+@native
+def test_batch_norm_residual_and_relu_are_folded_into_the_convolution():
+    t = "tensor<1x6x9x9xf32>"
+    text = f"""func.func @main(%x: {t}, %w: tensor<6x6x3x3xf32>, %g: tensor<6xf32>, %b: tensor<6xf32>,
+                               %m: tensor<6xf32>, %v: tensor<6xf32>) -> {t} {{
+      %c = edge.aten.convolution(%x, %w, bias = none, stride = [1, 1], padding = [1, 1], dilation = [1, 1],
+        transposed = false, output_padding = [0, 0], groups = 1) : ({t}, tensor<6x6x3x3xf32>) -> {t}
+      %n, %n1, %n2 = edge.aten._native_batch_norm_legit_no_training(%c, %g, %b, %m, %v, momentum = 0.1, eps = 1.0e-05)
+        : ({t}, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> ({t}, tensor<0xf32>, tensor<0xf32>)
+      %a = edge.aten.add.Tensor(%n, %x) : ({t}, {t}) -> {t}
+      %r = edge.aten.relu(%a) : ({t}) -> {t}
+      func.return %r : {t}
+    }}"""
+    weights = [random(6, 6, 3, 3), random(6), random(6), random(6), np.abs(random(6)) + 1]
+    assert kinds(check(text, random(1, 6, 9, 9), constants=weights)) == ["kernel"]
+
+
+@native
+def test_a_diamond_after_a_product_is_its_epilogue():
+    """x sigmoid(x) y, where y waits in a group."""
+    t = "tensor<7x33xf32>"
+    text = f"""func.func @main(%x: tensor<7x5xf32>, %y: {t}, %w: tensor<5x33xf32>) -> {t} {{
+      %e = edge.aten.exp(%y) : ({t}) -> {t}
+      %m = edge.aten.mm(%x, %w) : (tensor<7x5xf32>, tensor<5x33xf32>) -> {t}
+      %s = edge.aten.sigmoid(%m) : ({t}) -> {t}
+      %p = edge.aten.mul.Tensor(%m, %s) : ({t}, {t}) -> {t}
+      %r = edge.aten.mul.Tensor(%p, %e) : ({t}, {t}) -> {t}
+      func.return %r : {t}
+    }}"""
+    assert kinds(check(text, random(7, 5), random(7, 33), constants=[random(5, 33)])) == ["kernel"] * 2
+
+
+@native
+def test_a_value_that_is_used_elsewhere_is_stored():
+    t = "tensor<7x33xf32>"
+    text = f"""func.func @main(%x: tensor<7x5xf32>, %w: tensor<5x33xf32>) -> ({t}, {t}) {{
+      %m = edge.aten.mm(%x, %w) : (tensor<7x5xf32>, tensor<5x33xf32>) -> {t}
+      %s = edge.aten.tanh(%m) : ({t}) -> {t}
+      %r = edge.aten.mul.Tensor(%m, %s) : ({t}, {t}) -> {t}
+      func.return %s, %r : {t}, {t}
+    }}"""
+    check(text, random(7, 5), constants=[random(5, 33)])
+
+
+@native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_attention_copies_nothing(threads: int):
+    """Heads are split and merged by strides, scales and masks are in the epilogue, softmax is one dispatch."""
+    text = """func.func @main(%q: tensor<1x9x12xf32>, %k: tensor<1x9x12xf32>, %mask: tensor<9xf32>) -> tensor<9x12xf32> {
+      %s = exir.constant 0.5 : tensor<f32>
+      %q1 = edge.aten.view(%q, size = [1, 9, 3, 4]) : (tensor<1x9x12xf32>) -> tensor<1x9x3x4xf32>
+      %q2 = edge.aten.permute(%q1, dims = [0, 2, 1, 3]) : (tensor<1x9x3x4xf32>) -> tensor<1x3x9x4xf32>
+      %q3 = edge.aten.mul.Tensor(%q2, %s) : (tensor<1x3x9x4xf32>, tensor<f32>) -> tensor<1x3x9x4xf32>
+      %q4 = edge.aten.view(%q3, size = [3, 9, 4]) : (tensor<1x3x9x4xf32>) -> tensor<3x9x4xf32>
+      %k1 = edge.aten.view(%k, size = [1, 9, 3, 4]) : (tensor<1x9x12xf32>) -> tensor<1x9x3x4xf32>
+      %k2 = edge.aten.permute(%k1, dims = [0, 2, 3, 1]) : (tensor<1x9x3x4xf32>) -> tensor<1x3x4x9xf32>
+      %k3 = edge.aten.view(%k2, size = [3, 4, 9]) : (tensor<1x3x4x9xf32>) -> tensor<3x4x9xf32>
+      %a = edge.aten.bmm(%q4, %k3) : (tensor<3x9x4xf32>, tensor<3x4x9xf32>) -> tensor<3x9x9xf32>
+      %b = edge.aten.add.Tensor(%a, %mask) : (tensor<3x9x9xf32>, tensor<9xf32>) -> tensor<3x9x9xf32>
+      %p = edge.aten._softmax(%b, dim = -1, half_to_float = false) : (tensor<3x9x9xf32>) -> tensor<3x9x9xf32>
+      %v1 = edge.aten.permute(%k1, dims = [0, 2, 1, 3]) : (tensor<1x9x3x4xf32>) -> tensor<1x3x9x4xf32>
+      %v2 = edge.aten.view(%v1, size = [3, 9, 4]) : (tensor<1x3x9x4xf32>) -> tensor<3x9x4xf32>
+      %o = edge.aten.bmm(%p, %v2) : (tensor<3x9x9xf32>, tensor<3x9x4xf32>) -> tensor<3x9x4xf32>
+      %o1 = edge.aten.view(%o, size = [1, 3, 9, 4]) : (tensor<3x9x4xf32>) -> tensor<1x3x9x4xf32>
+      %o2 = edge.aten.permute(%o1, dims = [0, 2, 1, 3]) : (tensor<1x3x9x4xf32>) -> tensor<1x9x3x4xf32>
+      %r = edge.aten.view(%o2, size = [9, 12]) : (tensor<1x9x3x4xf32>) -> tensor<9x12xf32>
+      func.return %r : tensor<9x12xf32>
+    }"""
+    plan = check(text, random(1, 9, 12), random(1, 9, 12) + 1, random(9), threads=threads)
+    assert kinds(plan) == ["kernel"] * 3
+
+
+@native
+def test_rotary_embedding_is_one_dispatch():
+    t, h, c = "tensor<2x5x8xf32>", "tensor<2x5x4xf32>", "tensor<5x8xf32>"
+    text = f"""func.func @main(%x: tensor<5x2x8xf32>, %c: {c}, %s: {c}) -> {t} {{
+      %y = edge.aten.permute(%x, dims = [1, 0, 2]) : (tensor<5x2x8xf32>) -> {t}
+      %a, %b = edge.aten.split_with_sizes(%y, split_sizes = [4, 4], dim = -1) : ({t}) -> ({h}, {h})
+      %m = edge.aten.mul.Tensor(%y, %c) : ({t}, {c}) -> {t}
+      %n = edge.aten.neg(%b) : ({h}) -> {h}
+      %r = edge.aten.cat([%n, %a], dim = -1) : ({h}, {h}) -> {t}
+      %u = edge.aten.mul.Tensor(%r, %s) : ({t}, {c}) -> {t}
+      %v = edge.aten.add.Tensor(%m, %u) : ({t}, {t}) -> {t}
+      func.return %v : {t}
+    }}"""
+    assert kinds(check(text, random(5, 2, 8), random(5, 8), random(5, 8) + 1)) == ["kernel"]
+
+
+@native
+@pytest.mark.parametrize("length", [1, 3, 16, 17, 128, 144, 145, 257, 384, 1000])
+def test_row_programs_agree_with_the_interpreter(length: int):
+    """Layer norm, softmax and reductions over rows that are shorter, longer and no multiple of a vector."""
+    t, one, mask = f"tensor<1x5x{length}xf32>", "tensor<1x5x1xf32>", f"tensor<1x5x{length}xi1>"
+    w = f"tensor<{length}xf32>"
+    text = f"""func.func @main(%x: {t}, %w: {w}, %b: {w}) -> ({t}, {t}, {one}, {t}, tensor<1x5xf32>, tensor<1x5x1xi1>) {{
+      %zero = exir.constant 0.0 : tensor<f32>
+      %n, %mean, %rstd = edge.aten.native_layer_norm(%x, normalized_shape = [{length}], weight = %w, bias = %b,
+        eps = 1.0e-05) : ({t}, {w}, {w}) -> ({t}, {one}, {one})
+      %g = edge.aten.gelu(%n) : ({t}) -> {t}
+      %s = edge.aten._softmax(%g, dim = -1, half_to_float = false) : ({t}) -> {t}
+      %m = edge.aten.mean.dim(%x, dim = [-1], keepdim = true) : ({t}) -> {one}
+      %d = edge.aten.sub.Tensor(%x, %m) : ({t}, {one}) -> {t}
+      %p = edge.aten.gt.Tensor(%d, %zero) : ({t}, tensor<f32>) -> {mask}
+      %k = edge.aten.where.self(%p, %d, %zero) : ({mask}, {t}, tensor<f32>) -> {t}
+      %y = edge.aten.any.dim(%p, dim = -1, keepdim = true) : ({mask}) -> tensor<1x5x1xi1>
+      %q = edge.aten.amax(%k, dim = [-1]) : ({t}) -> tensor<1x5xf32>
+      func.return %n, %s, %m, %k, %q, %y : {t}, {t}, {one}, {t}, tensor<1x5xf32>, tensor<1x5x1xi1>
+    }}"""
+    assert "group" not in kinds(check(text, random(1, 5, length), random(length), random(length) + 1))
+
+
+@native
+@pytest.mark.parametrize("shape", [(), (1,), (7, 1), (3, 5, 7), (2, 4096), (20000,)])
+def test_elementwise_chains_over_any_shape(shape: tuple[int, ...]):
+    t = f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
+    column = f"tensor<{''.join(f'{n}x' for n in (*shape[:-1], 1))}f32>"
+    text = f"""func.func @main(%x: {t}, %c: {column}) -> {column if not shape else t} {{
+      %a = edge.aten.tanh(%x) : ({t}) -> {t}
+      %r = edge.aten.add.Tensor(%a, %c) : ({t}, {column}) -> {column if not shape else t}
+      func.return %r : {column if not shape else t}
+    }}"""
+    check(text, random(*shape), random(*shape[:-1], 1), threads=2)
+
+
+@native
+def test_results_that_are_views_of_inputs_and_of_each_other():
+    t = "tensor<3x4xf32>"
+    text = f"""func.func @main(%x: {t}) -> ({t}, tensor<4x3xf32>, {t}, {t}, tensor<2xf32>) {{
+      %p = edge.aten.permute(%x, dims = [1, 0]) : ({t}) -> tensor<4x3xf32>
+      %y = edge.aten.exp(%x) : ({t}) -> {t}
+      %c = edge.aten.select.int(%y, dim = 1, index = 2) : ({t}) -> tensor<3xf32>
+      %d = edge.aten.slice.Tensor(%c, start = 1, end = 3) : (tensor<3xf32>) -> tensor<2xf32>
+      func.return %x, %p, %y, %y, %d : {t}, tensor<4x3xf32>, {t}, {t}, tensor<2xf32>
+    }}"""
+    check(text, random(3, 4))
+
+
+@native
+def test_rows_are_taken_from_a_table():
+    text = """func.func @main(%i: tensor<2x3xi64>, %w: tensor<10x20xf32>) -> tensor<2x3x20xf32> {
+      %e = edge.aten.embedding(%w, %i) : (tensor<10x20xf32>, tensor<2x3xi64>) -> tensor<2x3x20xf32>
+      %r = edge.aten.relu(%e) : (tensor<2x3x20xf32>) -> tensor<2x3x20xf32>
+      func.return %r : tensor<2x3x20xf32>
+    }"""
+    assert kinds(check(text, np.array([[0, 9, 4], [4, 1, 0]]), constants=[random(10, 20)])) == ["kernel"]
+
+
+# --- row programs by themselves ------------------------------------------------------------------------------
+
+
+def binary(op: str) -> Any:
+    def body(text: Text, operands: Sequence[str], lanes: int) -> str:
+        type_ = f"vector<{lanes}xf32>" if lanes else "f32"
+        return text.op(f"arith.{op} {operands[0]}, {operands[1]} : {type_}")
+
+    return body
+
+
+@native
+@pytest.mark.parametrize("length", [6, 50, 300])
+@pytest.mark.parametrize("machine", [Machine(16, 32, 1), Machine(8, 16, 2)])
+def test_passes_over_parts_of_rows(length: int, machine: Machine):
+    """max(x) + concat(x[half:], x[:half] - sum(x))."""
+    x = Load(length)
+    half = length // 2
+    moved = Map(length, (x, Reduce(1, (x,))), body=binary("subf"))
+    swapped = Concat(
+        length, (Slice(half, (x,), start=length - half), Slice(length - half, (moved,), start=0))
+    )
+    result = Map(length, (swapped, Reduce(1, (x,), kind="max")), body=binary("addf"))
+    kernel = Rows((3,), (Input((3, length)),), (result,), machine)
+    library = toolchain.load(kernel.emit("f", True))
+    given, out = random(3, length), np.full((3, length), np.nan, np.float32)
+    scratch = [np.full(kernel.scratch, np.nan, np.float32)] if kernel.scratch else []
+    toolchain.bind(library, "f", [given, *scratch, out])()
+    parts = [given[:, length - half :], (given - given.sum(-1, keepdims=True))[:, : length - half]]
+    expected = np.concatenate(parts, -1) + given.max(-1, keepdims=True)
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
+
+
+@native
+@pytest.mark.parametrize("size", [(5, 5), (9, 40), (33, 17)])
+@pytest.mark.parametrize("window", [(3, 2, 1), (2, 2, 0), (3, 1, 1), (5, 3, 2)])
+def test_max_pool(size: tuple[int, int], window: tuple[int, int, int]):
+    (h, w), (k, s, p) = size, window
+    x, y = (
+        f"tensor<2x3x{h}x{w}xf32>",
+        f"tensor<2x3x{(h + 2 * p - k) // s + 1}x{(w + 2 * p - k) // s + 1}xf32>",
+    )
+    text = f"""func.func @main(%x: {x}) -> {y} {{
+      %y, %i = edge.aten.max_pool2d_with_indices(%x, kernel_size = [{k}, {k}], stride = [{s}, {s}],
+        padding = [{p}, {p}]) : ({x}) -> ({y}, {y.replace("f32", "i64")})
+      func.return %y : {y}
+    }}"""
+    assert kinds(check(text, random(2, 3, h, w), threads=2)) == ["kernel"]
