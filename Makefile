@@ -52,6 +52,7 @@ $(VENV)/.installed: $(VENV)/bin/pip pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/bin/pip pyproject.toml
 	@echo "setting up $(VENV) for development, PyTorch included (once)"
 	@$(BIN)/pip install -q --disable-pip-version-check -e '.[dev,native,torch]'
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[iree]' || echo "IREE is not to be had here: its test is skipped"
 	@touch $@ $(VENV)/.installed
 
 clean:

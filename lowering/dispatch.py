@@ -137,7 +137,7 @@ class Planner:
                     or not is_side_effect_free(op)
                 ):
                     continue
-                if op.SPEC.qualified_name in FILLED and LARGEST_FOLDED:
+                if op.SPEC.qualified_name in FILLED and LARGEST_FOLDED and obstacle(op) is None:
                     self.constants[op.results[0]] = filled(op)
                 if not all(operand in self.constants for operand in op.operands) or self.is_constant(op):
                     continue

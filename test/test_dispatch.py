@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -201,6 +203,29 @@ def test_a_value_that_is_used_elsewhere_is_stored():
 
 
 @native
+@pytest.mark.parametrize(
+    "body",
+    [
+        "%p = edge.aten.permute(%m, dims = [1, 0]) : (T) -> T\n %r = edge.aten.add.Tensor(%m, %p) : (T, T) -> T",
+        "%p = edge.aten.permute(%m, dims = [1, 0]) : (T) -> T\n %r = edge.aten.add.Tensor(%p, %y) : (T, T) -> T",
+        "%p = edge.aten.permute(%m, dims = [1, 0]) : (T) -> T\n %s = edge.aten.sigmoid(%p) : (T) -> T\n"
+        "%r = edge.aten.mul.Tensor(%p, %s) : (T, T) -> T",
+        "%p = edge.aten.add.Tensor(%m, %y) : (T, T) -> T\n %q = edge.aten.mul.Tensor(%p, %m) : (T, T) -> T\n"
+        "%r = edge.aten._softmax(%q, dim = 0, half_to_float = false) : (T) -> T",
+    ],
+)
+def test_only_what_meets_the_same_element_is_absorbed(body: str):
+    """A transpose moves elements: what combines them with others is not the product's epilogue."""
+    text = """func.func @main(%x: tensor<6x5xf32>, %y: T, %w: tensor<5x6xf32>) -> T {
+      %m = edge.aten.mm(%x, %w) : (tensor<6x5xf32>, tensor<5x6xf32>) -> T
+      BODY
+      func.return %r : T
+    }"""
+    text = re.sub(r"\bT\b", "tensor<6x6xf32>", text.replace("BODY", body))
+    check(text, random(6, 5), random(6, 6), constants=[random(5, 6)])
+
+
+@native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_attention_copies_nothing(threads: int):
     """Heads are split and merged by strides, scales and masks are in the epilogue, softmax is one dispatch."""
@@ -301,6 +326,100 @@ def test_rows_are_taken_from_a_table():
       func.return %r : tensor<2x3x20xf32>
     }"""
     assert kinds(check(text, np.array([[0, 9, 4], [4, 1, 0]]), constants=[random(10, 20)])) == ["kernel"]
+
+
+# --- random programs -----------------------------------------------------------------------------------------
+
+
+class Generator:
+    """Writes random programs of views, products, reductions and elementwise operators."""
+
+    def __init__(self, seed: int):
+        self.random = Random(seed)
+        self.lines: list[str] = []
+        self.values: list[tuple[str, tuple[int, ...]]] = []
+
+    def emit(
+        self, op: str, operands: Sequence[tuple[str, tuple[int, ...]]], shape: tuple[int, ...], rest: str = ""
+    ) -> None:
+        name = f"%v{len(self.lines)}"
+        names, types = ", ".join(n for n, _ in operands), ", ".join(tensor(s) for _, s in operands)
+        self.lines.append(f"{name} = edge.aten.{op}({names}{rest}) : ({types}) -> {tensor(shape)}")
+        self.values.append((name, shape))
+
+    def step(self) -> None:
+        # Mostly what was made last, so that chains grow long.
+        recent = self.values[-4:]
+        x = self.random.choice(recent if self.random.random() < 0.7 else self.values)
+        y = self.random.choice(recent if self.random.random() < 0.5 else self.values)
+        shape, dims = x[1], list(range(len(x[1])))
+        match self.random.randrange(9):
+            case 0:
+                self.emit(self.random.choice(["relu", "neg", "tanh", "sigmoid", "gelu"]), [x], shape)
+            case 1 | 2:
+                try:
+                    result = np.broadcast_shapes(shape, y[1])
+                except ValueError:
+                    return
+                self.emit(self.random.choice(["add.Tensor", "sub.Tensor", "maximum"]), [x, y], result)
+            case 3:
+                self.random.shuffle(dims)
+                self.emit("permute", [x], tuple(shape[d] for d in dims), f", dims = {dims}")
+            case 4 if shape:
+                dim = self.random.choice(dims)
+                kept = self.random.choice([True, False])
+                reduced = [n if d != dim else 1 for d, n in enumerate(shape) if d != dim or kept]
+                self.emit("mean.dim", [x], tuple(reduced), f", dim = [{dim}], keepdim = {str(kept).lower()}")
+            case 5 if shape:
+                self.emit("_softmax", [x], shape, ", dim = -1, half_to_float = false")
+            case 6:
+                merged = (prod(shape[:1]), prod(shape[1:]))
+                self.emit("view", [x], merged, f", size = {list(merged)}")
+            case 7 if len(shape) == len(y[1]) == 2:
+                if shape[1] == y[1][0]:
+                    self.emit("mm", [x, y], (shape[0], y[1][1]))
+            case 8 if shape and shape[-1] > 1:
+                start = self.random.randrange(shape[-1] - 1)
+                sliced = (*shape[:-1], shape[-1] - start)
+                self.emit("slice.Tensor", [x], sliced, f", dim = -1, start = {start}, end = {shape[-1]}")
+            case _:
+                self.emit("exp", [(x)], shape)
+                self.emit("_softmax", [self.values[-1]], shape, ", dim = -1, half_to_float = false")
+
+    def function(self, name: str, arguments: Sequence[tuple[int, ...]], steps: int) -> str:
+        self.values = [(f"%a{i}", shape) for i, shape in enumerate(arguments)]
+        for _ in range(steps):
+            self.step()
+        results = [self.values[-1], *self.random.sample(self.values[len(arguments) :], k=1)]
+        head = ", ".join(f"{n}: {tensor(s)}" for n, s in self.values[: len(arguments)])
+        types, names = ", ".join(tensor(s) for _, s in results), ", ".join(n for n, _ in results)
+        return "\n  ".join(
+            [f"func.func @{name}({head}) -> ({types}) {{", *self.lines, f"func.return {names} : {types}\n}}"]
+        )
+
+
+def tensor(shape: tuple[int, ...]) -> str:
+    return f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
+
+
+@native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_random_programs_agree_with_the_interpreter(threads: int):
+    shapes = [(6, 18), (18, 6), (3, 6, 18), (6, 1), (18,), (18, 18)]
+    arrays = [random(*shape) for shape in shapes]
+    names = [f"f{seed}" for seed in range(40)]
+    texts = [Generator(2 * i + threads).function(name, shapes, 14) for i, name in enumerate(names)]
+    module = module_of("\n".join(texts))
+    machine, dispatches = replace(toolchain.host_machine(), threads=threads), Dispatches()
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run() for op in functions}
+    library = toolchain.load_object(module_object(dispatches, plans))
+    interpreter = InterpreterEngine(module)
+    for name, text in zip(names, texts, strict=True):
+        actual = NativeMethod(plans[name], library.address(name), range(len(arrays)))(arrays)
+        expected = interpreter.run(name, arrays)
+        for a, e in zip(actual, expected, strict=True):
+            np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-4, err_msg=text)
 
 
 # --- row programs by themselves ------------------------------------------------------------------------------

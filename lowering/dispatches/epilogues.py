@@ -45,30 +45,36 @@ class Absorber:
     fits: Fits
     inputs: list[Value] = field(default_factory=list[Value])
     steps: list[Step] = field(default_factory=list[Step])
-    made: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
-    """The result, what absorbed operators make, and views of these; whether elements are still in the result's order."""
+    made: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The result, what absorbed operators make, and views of these, to their frame: values of one frame and shape have
+    their elements in the same order, those of the frame `start` in the result's."""
     places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """Other operands: their position among inputs."""
 
     def run(self) -> None:
         """Absorbs as many operators as leave one value to store."""
-        self.made[self.start] = True
+        self.made[self.start] = self.start
         kept, inputs = 0, 0
         while (op := self.next_user()) is not None:
             if is_view(op):
-                rename = isinstance(op, OperatorOp) and op.SPEC.qualified_name in RENAMES
-                self.made.update(dict.fromkeys(op.results, self.made[op.operands[0]] and rename))
+                self.made |= {result: self.frame(op, result) for result in op.results}
                 continue
             step = self.step(op)
             if step is None:
                 break
             self.steps.append(step)
-            self.made[op.results[0]] = all(self.made.get(operand, True) for operand in op.operands)
+            self.made[op.results[0]] = next(self.made[o] for o in op.operands if o in self.made)
             if self.leaves_one():
                 kept, inputs = len(self.steps), len(self.inputs)
         del self.steps[kept:]
         del self.inputs[inputs:]
         self.places = {value: place for value, place in self.places.items() if place < inputs}
+
+    def frame(self, view: Operation, result: SSAValue) -> SSAValue:
+        """The frame of a view of something made."""
+        assert isinstance(view, OperatorOp)
+        keeps = self.made[view.operands[0]] is self.start and view.SPEC.qualified_name in RENAMES
+        return self.start if keeps else result
 
     def next_user(self) -> Operation | None:
         """The first operation in the program that uses what there is, and is not there itself."""
@@ -91,11 +97,13 @@ class Absorber:
         # Its result stands for its operand from then on: same shape, and float32 as the kernel stores it.
         if element is None or any(meta_of(operand).shape != result.shape for operand in mine):
             return None
-        in_order = all(self.made[operand] for operand in mine)
+        frames = {self.made[operand] for operand in mine}
+        if len(frames) != 1:
+            return None
         for operand in op.operands:
             if operand in self.made or self.planner.splat(operand) is not None:
                 continue
-            if not in_order or not self.add_input(operand, static_shape(result), op):
+            if self.start not in frames or not self.add_input(operand, static_shape(result), op):
                 return None
         return Step(op, element)
 

@@ -28,6 +28,10 @@ CHUNK = 2048
 """Elements of a row above which a long row of independent elements is cut, to share it out to threads."""
 
 
+MOST = 64
+"""Operators of a group, so that its text, in which short rows are written out, stays short."""
+
+
 @dataclass(frozen=True)
 class Space:
     """What an operator runs over: rows of some length, at the points of leading dimensions."""
@@ -241,7 +245,7 @@ class RowGroup:
     def takes(self, op: OperatorOp) -> bool:
         """Whether an operator can join: same rows, and what it takes from the group it can take in registers."""
         space = space_of(self.planner, op)
-        if space is None or space.leading != self.leading:
+        if space is None or space.leading != self.leading or len(self.ops) >= MOST:
             return False
         for operand in op.operands:
             root = self.planner.root(operand)

@@ -179,6 +179,14 @@ def nonzero(self: Array) -> Array:
     return np.stack(self.nonzero(), -1)
 
 
+@kernel("aten.nonzero_static", raw=True)
+def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
+    found = nonzero(self)[:size]
+    result = np.full((size, self.ndim), fill_value, np.int64)
+    result[: len(found)] = found
+    return result
+
+
 @kernel("aten.one_hot")
 def one_hot(self: Array, num_classes: int) -> Array:
     """Decomposed but where the number of classes is to be found in the data."""
@@ -253,3 +261,61 @@ def searchsorted(
 @kernel("aten.bucketize.Tensor")
 def bucketize(self: Array, boundaries: Array, right: bool) -> Array:
     return search(boundaries, np.asarray(self), right)
+
+
+# --- counting ------------------------------------------------------------------------------------------------
+
+
+def nth(self: Array, dim: int, keepdim: bool, order: Array, place: Array) -> tuple[Array, Array]:
+    """Elements at a place (`[..., 1, ...]`) of an order along a dimension, and where they stand."""
+    index = np.take_along_axis(order, place, dim)
+    value = np.take_along_axis(np.atleast_1d(self), index, dim)
+    if self.ndim == 0:
+        return value.reshape(()), index.reshape(())
+    return (value, index) if keepdim else (value.squeeze(dim), index.squeeze(dim))
+
+
+@kernel("aten.kthvalue")
+def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    array = np.atleast_1d(self)
+    if not 0 < k <= array.shape[dim]:
+        raise ExirError(f"kthvalue: k = {k} is out of range for a dimension of size {array.shape[dim]}")
+    order = argsort(array, dim, descending=False)
+    shape = [1 if axis == dim % array.ndim else size for axis, size in enumerate(array.shape)]
+    return nth(self, dim, keepdim, order, np.full(shape, k - 1))
+
+
+@kernel("aten._unique2", raw=True)
+def unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Array, Array, Array]:
+    # NaNs differ from each other.
+    values, inverse, counts = np.unique(
+        self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
+    )
+    return values, *wanted(inverse.reshape(self.shape), return_inverse, counts, return_counts)
+
+
+@kernel("aten.unique_consecutive", raw=True)
+def unique_consecutive(
+    self: Array, return_inverse: bool, return_counts: bool, dim: int | None
+) -> tuple[Array, Array, Array]:
+    rows = self.reshape(-1, 1)
+    if dim is not None:
+        lines = np.moveaxis(np.atleast_1d(self), dim, 0)
+        rows = lines.reshape(len(lines), -1)
+    starts = np.ones(len(rows), np.bool_)
+    starts[1:] = (rows[1:] != rows[:-1]).any(1)
+    counts = np.diff(np.append(np.flatnonzero(starts), len(rows)))
+    inverse = np.cumsum(starts) - 1
+    if dim is None:
+        values, inverse = rows[starts, 0], inverse.reshape(self.shape)
+    else:
+        values = np.compress(starts, np.atleast_1d(self), dim).reshape(
+            [] if self.ndim == 0 else [-1 if axis == dim % self.ndim else size for axis, size in enumerate(self.shape)]
+        )
+    return values, *wanted(inverse, return_inverse, counts, return_counts)
+
+
+def wanted(inverse: Array, return_inverse: bool, counts: Array, return_counts: bool) -> tuple[Array, Array]:
+    """What `unique` gives besides the values; nothing of what is not asked for."""
+    nothing = np.zeros(0, np.int64)
+    return inverse if return_inverse else nothing, counts if return_counts else nothing

@@ -9,6 +9,7 @@ import numpy as np
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.kernels import Array, kernel
 
 DTypes = tuple[DType, ...]
@@ -89,3 +90,20 @@ def randperm(n: int, rng: np.random.Generator) -> Array:
 @kernel("aten.bernoulli.p", raw=True)
 def bernoulli(self: Array, p: float, rng: np.random.Generator) -> Array:
     return uniform(rng, self.shape, dt.Double) < p
+
+
+@kernel("aten.multinomial")
+def multinomial(self: Array, num_samples: int, replacement: bool, rng: np.random.Generator) -> Array:
+    """Indices drawn with these weights. Without replacement: the order of exponential arrivals at these rates."""
+    weights = np.asarray(self, np.float64)
+    if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(-1) <= 0).any():
+        raise ExirError("multinomial: weights must be finite, not negative and not all zero")
+    if replacement:
+        sums = np.cumsum(weights, -1)
+        drawn = rng.random((*weights.shape[:-1], num_samples)) * sums[..., -1:]
+        return np.sum(sums[..., None, :] <= drawn[..., None], -1)
+    if ((weights > 0).sum(-1) < num_samples).any():
+        raise ExirError(f"multinomial: fewer than {num_samples} weights are positive")
+    with np.errstate(divide="ignore"):
+        arrivals = rng.exponential(size=weights.shape) / weights
+    return np.argsort(arrivals, -1)[..., :num_samples]

@@ -150,15 +150,34 @@ def median(self: Array) -> Array:
 
 @kernel("aten.median.dim")
 def median_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """The lower of two middle elements; NaN where there is one, the first of several. (A max drops the axis.)"""
+    """The lower of two middle elements; NaN where there is one, the first of several."""
+    return at_rank(
+        self, dim, keepdim, lambda length, nans: np.where(nans > 0, length - nans, (length - 1) // 2)
+    )
+
+
+@kernel("aten.nanmedian")
+def nanmedian(self: Array) -> Array:
+    return median(self) if self.size == 0 else nanmedian_dim(self.reshape(-1), 0, False)[0]
+
+
+@kernel("aten.nanmedian.dim")
+def nanmedian_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The lower of two middle elements that are numbers; NaN where none is."""
+    return at_rank(self, dim, keepdim, lambda length, nans: np.maximum(length - nans - 1, 0) // 2)
+
+
+def at_rank(
+    self: Array, dim: int, keepdim: bool, rank: Callable[[int, Array], Array]
+) -> tuple[Array, Array]:
+    """The elements of a rank (which a length and a count of NaNs give) along an axis, and where they stand."""
 
     def position(array: Array, axis: int) -> Array:
         order: Array = np.argsort(array, axis=axis, kind="stable")
         # NaN sorts last.
-        length: int = array.shape[axis]
         nans: Array = np.sum(np.isnan(array), axis=axis, keepdims=True)
-        rank = np.where(nans > 0, length - nans, (length - 1) // 2)
-        return np.max(np.take_along_axis(order, rank, axis=axis), axis=axis)
+        # A max over one element drops the axis.
+        return np.max(np.take_along_axis(order, rank(array.shape[axis], nans), axis=axis), axis=axis)
 
     def value(array: Array, axis: int) -> Array:
         where = np.expand_dims(position(array, axis), axis)
@@ -233,6 +252,11 @@ def scan(function: Callable[..., Array], array: Array, dim: int, out: Out) -> Ar
     array = computed_in(array, out)
     accumulator = _ACCUMULATOR.get(array.dtype, array.dtype)
     return function(np.atleast_1d(array), axis=dim, dtype=accumulator).reshape(array.shape)
+
+
+@kernel("aten.logcumsumexp")
+def logcumsumexp(self: Array, dim: int) -> Array:
+    return np.logaddexp.accumulate(np.atleast_1d(self), axis=dim).reshape(self.shape)
 
 
 @kernel("aten.cummax")

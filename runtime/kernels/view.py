@@ -47,6 +47,11 @@ def view(self: Array, size: list[int]) -> Array:
         return self.reshape(size)
 
 
+@kernel("aten.view.dtype", raw=True)
+def view_dtype(self: Array, dtype: DType) -> Array:
+    return np.ascontiguousarray(self).reshape(self.shape).view(dtype.numpy)
+
+
 @kernel("aten.unsqueeze", raw=True)
 def unsqueeze(self: Array, dim: int) -> Array:
     return np.expand_dims(self, dim)
