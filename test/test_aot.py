@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.lowering.aot import Artifact, compile_library
-from xdsl_exir.lowering.c_interface import ERRORS
+from xdsl_exir.runtime.aot import Artifact, compile_library
+from xdsl_exir.runtime.c_interface import ERRORS
 from xdsl_exir.tools.main import main
 
 COMPILER = shutil.which("cc") or ""

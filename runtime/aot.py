@@ -37,7 +37,11 @@ from xdsl_exir.dialects.exir import (
     OutputSpec,
 )
 from xdsl_exir.errors import ExirError
-from xdsl_exir.lowering.c_interface import (
+from xdsl_exir.lowering.compile import module_object
+from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
+from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
+from xdsl_exir.program import Program
+from xdsl_exir.runtime.c_interface import (
     C_TYPES,
     CPU_FEATURES,
     HEADER_BYTES,
@@ -50,10 +54,6 @@ from xdsl_exir.lowering.c_interface import (
     header_text,
     wrapper_text,
 )
-from xdsl_exir.lowering.compile import module_object
-from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
-from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
-from xdsl_exir.program import Program
 from xdsl_exir.runtime.native import plan_program
 
 RESERVED = ("load", "error", "free")
