@@ -32,7 +32,7 @@ def like(self: TensorMeta) -> Shape:
     return self.shape
 
 
-@shape_rule("aten.empty_strided")
+@shape_rule("aten.empty_strided", "aten.new_empty_strided")
 def empty_strided(size: list[Size], stride: list[Size]) -> PartialShape:
     check(len(size) == len(stride), f"{len(size)} sizes and {len(stride)} strides")
     only_sizes(stride)

@@ -1360,6 +1360,984 @@ class HeavisideOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, values: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class DivideTensorOp(OperatorOp):
+    """aten::divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DivideScalarOp(OperatorOp):
+    """aten::divide.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DivideTensorModeOp(OperatorOp):
+    """aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    rounding_mode: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, rounding_mode: str | None, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DivideScalarModeOp(OperatorOp):
+    """aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    rounding_mode: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, rounding_mode: str | None, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TrueDivideTensorOp(OperatorOp):
+    """aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TrueDivideScalarOp(OperatorOp):
+    """aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SubtractTensorOp(OperatorOp):
+    """aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SubtractScalarOp(OperatorOp):
+    """aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MultiplyTensorOp(OperatorOp):
+    """aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MultiplyScalarOp(OperatorOp):
+    """aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NegativeOp(OperatorOp):
+    """aten::negative(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AbsoluteOp(OperatorOp):
+    """aten::absolute(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ClipOp(OperatorOp):
+    """aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
+
+    self: SSAValue
+    min_operand: SSAValue | None
+    min: Attribute | None
+    max_operand: SSAValue | None
+    max: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, min: complex | Value | None = ..., max: complex | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ClipTensorOp(OperatorOp):
+    """aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
+
+    self: SSAValue
+    min: SSAValue | None
+    max: SSAValue | None
+    result: OpResult
+    def __init__(_op, self: Value, min: Value | None = ..., max: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GreaterTensorOp(OperatorOp):
+    """aten::greater.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GreaterScalarOp(OperatorOp):
+    """aten::greater.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GreaterEqualTensorOp(OperatorOp):
+    """aten::greater_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GreaterEqualScalarOp(OperatorOp):
+    """aten::greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LessTensorOp(OperatorOp):
+    """aten::less.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LessScalarOp(OperatorOp):
+    """aten::less.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LessEqualTensorOp(OperatorOp):
+    """aten::less_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LessEqualScalarOp(OperatorOp):
+    """aten::less_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NotEqualTensorOp(OperatorOp):
+    """aten::not_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NotEqualScalarOp(OperatorOp):
+    """aten::not_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArccosOp(OperatorOp):
+    """aten::arccos(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArccoshOp(OperatorOp):
+    """aten::arccosh(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArcsinOp(OperatorOp):
+    """aten::arcsin(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArcsinhOp(OperatorOp):
+    """aten::arcsinh(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArctanOp(OperatorOp):
+    """aten::arctan(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArctanhOp(OperatorOp):
+    """aten::arctanh(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Arctan2Op(OperatorOp):
+    """aten::arctan2(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FixOp(OperatorOp):
+    """aten::fix(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialExpitOp(OperatorOp):
+    """aten::special_expit(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialExp2Op(OperatorOp):
+    """aten::special_exp2(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialExpm1Op(OperatorOp):
+    """aten::special_expm1(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialErfOp(OperatorOp):
+    """aten::special_erf(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialErfcOp(OperatorOp):
+    """aten::special_erfc(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialErfinvOp(OperatorOp):
+    """aten::special_erfinv(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLog1pOp(OperatorOp):
+    """aten::special_log1p(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLogitOp(OperatorOp):
+    """aten::special_logit(Tensor self, float? eps=None) -> Tensor"""
+
+    self: SSAValue
+    eps: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialXlogyOp(OperatorOp):
+    """aten::special_xlogy(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialSincOp(OperatorOp):
+    """aten::special_sinc(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialRoundOp(OperatorOp):
+    """aten::special_round(Tensor self, *, int decimals=0) -> Tensor"""
+
+    self: SSAValue
+    decimals: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, decimals: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialXlog1pyOp(OperatorOp):
+    """aten::special_xlog1py(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialEntrOp(OperatorOp):
+    """aten::special_entr(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialNdtrOp(OperatorOp):
+    """aten::special_ndtr(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLogNdtrOp(OperatorOp):
+    """aten::special_log_ndtr(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialXlogyOtherScalarOp(OperatorOp):
+    """aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialXlogySelfScalarOp(OperatorOp):
+    """aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialXlog1pyOtherScalarOp(OperatorOp):
+    """aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialXlog1pySelfScalarOp(OperatorOp):
+    """aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class XlogyScalarOtherOp(OperatorOp):
+    """aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class XlogyScalarSelfOp(OperatorOp):
+    """aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FloatPowerTensorTensorOp(OperatorOp):
+    """aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+
+    self: SSAValue
+    exponent: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FloatPowerTensorScalarOp(OperatorOp):
+    """aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
+
+    self: SSAValue
+    exponent_operand: SSAValue | None
+    exponent: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, exponent: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FloatPowerScalarOp(OperatorOp):
+    """aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    exponent: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IscloseOp(OperatorOp):
+    """aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    rtol: Attribute
+    atol: Attribute
+    equal_nan: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsposinfOp(OperatorOp):
+    """aten::isposinf(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsneginfOp(OperatorOp):
+    """aten::isneginf(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsrealOp(OperatorOp):
+    """aten::isreal(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResolveConjOp(OperatorOp):
+    """aten::resolve_conj(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResolveNegOp(OperatorOp):
+    """aten::resolve_neg(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LiftOp(OperatorOp):
+    """aten::lift(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GluOp(OperatorOp):
+    """aten::glu(Tensor self, int dim=-1) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AlphaDropoutOp(OperatorOp):
+    """aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FeatureAlphaDropoutOp(OperatorOp):
+    """aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RreluOp(OperatorOp):
+    """aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    lower_operand: SSAValue | None
+    lower: Attribute | None
+    upper_operand: SSAValue | None
+    upper: Attribute | None
+    training: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, lower: complex | Value = ..., upper: complex | Value = ..., training: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LgammaOp(OperatorOp):
+    """aten::lgamma(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DigammaOp(OperatorOp):
+    """aten::digamma(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PolygammaOp(OperatorOp):
+    """aten::polygamma(int n, Tensor self) -> Tensor"""
+
+    n: Attribute
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, n: int, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MvlgammaOp(OperatorOp):
+    """aten::mvlgamma(Tensor self, int p) -> Tensor"""
+
+    self: SSAValue
+    p: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, p: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class I0Op(OperatorOp):
+    """aten::i0(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialI0eOp(OperatorOp):
+    """aten::special_i0e(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialI1Op(OperatorOp):
+    """aten::special_i1(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialI1eOp(OperatorOp):
+    """aten::special_i1e(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialBesselJ0Op(OperatorOp):
+    """aten::special_bessel_j0(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialBesselJ1Op(OperatorOp):
+    """aten::special_bessel_j1(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialBesselY0Op(OperatorOp):
+    """aten::special_bessel_y0(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialBesselY1Op(OperatorOp):
+    """aten::special_bessel_y1(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialModifiedBesselI0Op(OperatorOp):
+    """aten::special_modified_bessel_i0(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialModifiedBesselI1Op(OperatorOp):
+    """aten::special_modified_bessel_i1(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialModifiedBesselK0Op(OperatorOp):
+    """aten::special_modified_bessel_k0(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialModifiedBesselK1Op(OperatorOp):
+    """aten::special_modified_bessel_k1(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialScaledModifiedBesselK0Op(OperatorOp):
+    """aten::special_scaled_modified_bessel_k0(Tensor x) -> Tensor"""
+
+    x: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialScaledModifiedBesselK1Op(OperatorOp):
+    """aten::special_scaled_modified_bessel_k1(Tensor x) -> Tensor"""
+
+    x: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialSphericalBesselJ0Op(OperatorOp):
+    """aten::special_spherical_bessel_j0(Tensor x) -> Tensor"""
+
+    x: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialAiryAiOp(OperatorOp):
+    """aten::special_airy_ai(Tensor x) -> Tensor"""
+
+    x: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialErfcxOp(OperatorOp):
+    """aten::special_erfcx(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialNdtriOp(OperatorOp):
+    """aten::special_ndtri(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialZetaOp(OperatorOp):
+    """aten::special_zeta(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IgammaOp(OperatorOp):
+    """aten::igamma(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IgammacOp(OperatorOp):
+    """aten::igammac(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialTOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialUOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialVOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialWOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialTOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialUOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialVOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialWOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialHermitePolynomialHOp(OperatorOp):
+    """aten::special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialHermitePolynomialHeOp(OperatorOp):
+    """aten::special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLaguerrePolynomialLOp(OperatorOp):
+    """aten::special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLegendrePolynomialPOp(OperatorOp):
+    """aten::special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor"""
+
+    x: SSAValue
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialI0Op(OperatorOp):
+    """aten::special_i0(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialGammalnOp(OperatorOp):
+    """aten::special_gammaln(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialDigammaOp(OperatorOp):
+    """aten::special_digamma(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialPsiOp(OperatorOp):
+    """aten::special_psi(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialGammaincOp(OperatorOp):
+    """aten::special_gammainc(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialGammainccOp(OperatorOp):
+    """aten::special_gammaincc(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialPolygammaOp(OperatorOp):
+    """aten::special_polygamma(int n, Tensor self) -> Tensor"""
+
+    n: Attribute
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, n: int, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialMultigammalnOp(OperatorOp):
+    """aten::special_multigammaln(Tensor self, int p) -> Tensor"""
+
+    self: SSAValue
+    p: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, p: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsComplexOp(OperatorOp):
+    """aten::view_as_complex(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ComplexOp(OperatorOp):
+    """aten::complex(Tensor real, Tensor imag) -> Tensor"""
+
+    real: SSAValue
+    imag: SSAValue
+    result: OpResult
+    def __init__(_op, real: Value, imag: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PolarOp(OperatorOp):
+    """aten::polar(Tensor abs, Tensor angle) -> Tensor"""
+
+    abs: SSAValue
+    angle: SSAValue
+    result: OpResult
+    def __init__(_op, abs: Value, angle: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AngleOp(OperatorOp):
+    """aten::angle(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ImagOp(OperatorOp):
+    """aten::imag(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _ConjPhysicalOp(OperatorOp):
+    """aten::_conj_physical(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ConjPhysicalOp(OperatorOp):
+    """aten::conj_physical(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SigmoidBackwardOp(OperatorOp):
+    """aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
+
+    grad_output: SSAValue
+    output: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, output: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TanhBackwardOp(OperatorOp):
+    """aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
+
+    grad_output: SSAValue
+    output: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, output: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ThresholdBackwardOp(OperatorOp):
+    """aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    threshold_operand: SSAValue | None
+    threshold: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, threshold: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GeluBackwardOp(OperatorOp):
+    """aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    approximate: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeDropoutBackwardOp(OperatorOp):
+    """aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
+
+    grad_output: SSAValue
+    mask: SSAValue
+    scale: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, mask: Value, scale: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class SumDimIntListOp(OperatorOp):
     """aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
@@ -1740,6 +2718,156 @@ class MedianDimOp(OperatorOp):
     indices: OpResult
     def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class SpecialLogsumexpOp(OperatorOp):
+    """aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    keepdim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NansumOp(OperatorOp):
+    """aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute | None
+    keepdim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NanmeanOp(OperatorOp):
+    """aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute | None
+    keepdim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class StdMeanOp(OperatorOp):
+    """aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    unbiased: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, unbiased: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class StdMeanDimOp(OperatorOp):
+    """aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    dim: Attribute | None
+    unbiased: Attribute
+    keepdim: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None, unbiased: bool = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class StdMeanCorrectionOp(OperatorOp):
+    """aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    dim: Attribute | None
+    correction_operand: SSAValue | None
+    correction: Attribute | None
+    keepdim: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., *, correction: complex | Value | None = ..., keepdim: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VarMeanOp(OperatorOp):
+    """aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    unbiased: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, unbiased: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VarMeanDimOp(OperatorOp):
+    """aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    dim: Attribute | None
+    unbiased: Attribute
+    keepdim: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None, unbiased: bool = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NanmedianOp(OperatorOp):
+    """aten::nanmedian(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NanmedianDimOp(OperatorOp):
+    """aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    self: SSAValue
+    dim: Attribute
+    keepdim: Attribute
+    values: OpResult
+    indices: OpResult
+    def __init__(_op, self: Value, dim: int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogcumsumexpOp(OperatorOp):
+    """aten::logcumsumexp(Tensor self, int dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class QuantileOp(OperatorOp):
+    """aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"""
+
+    self: SSAValue
+    q: SSAValue
+    dim: Attribute | None
+    keepdim: Attribute
+    interpolation: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, q: Value, dim: int | None = ..., keepdim: bool = ..., *, interpolation: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class QuantileScalarOp(OperatorOp):
+    """aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"""
+
+    self: SSAValue
+    q: Attribute
+    dim: Attribute | None
+    keepdim: Attribute
+    interpolation: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, q: float, dim: int | None = ..., keepdim: bool = ..., *, interpolation: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NanquantileOp(OperatorOp):
+    """aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"""
+
+    self: SSAValue
+    q: SSAValue
+    dim: Attribute | None
+    keepdim: Attribute
+    interpolation: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, q: Value, dim: int | None = ..., keepdim: bool = ..., *, interpolation: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NanquantileScalarOp(OperatorOp):
+    """aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"""
+
+    self: SSAValue
+    q: Attribute
+    dim: Attribute | None
+    keepdim: Attribute
+    interpolation: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, q: float, dim: int | None = ..., keepdim: bool = ..., *, interpolation: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class MmOp(OperatorOp):
     """aten::mm(Tensor self, Tensor mat2) -> Tensor"""
 
@@ -1890,6 +3018,963 @@ class TensordotOp(OperatorOp):
     dims_other: Attribute
     result: OpResult
     def __init__(_op, self: Value, other: Value, dims_self: Sequence[int], dims_other: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class InnerOp(OperatorOp):
+    """aten::inner(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AddrOp(OperatorOp):
+    """aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+
+    self: SSAValue
+    vec1: SSAValue
+    vec2: SSAValue
+    beta_operand: SSAValue | None
+    beta: Attribute | None
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, vec1: Value, vec2: Value, *, beta: complex | Value = ..., alpha: complex | Value = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GerOp(OperatorOp):
+    """aten::ger(Tensor self, Tensor vec2) -> Tensor"""
+
+    self: SSAValue
+    vec2: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, vec2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class KronOp(OperatorOp):
+    """aten::kron(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CrossOp(OperatorOp):
+    """aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    dim: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgCholeskyExOp(OperatorOp):
+    """aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+
+    self: SSAValue
+    upper: Attribute
+    check_errors: Attribute
+    L: OpResult
+    info: OpResult
+    def __init__(_op, self: Value, *, upper: bool = ..., check_errors: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgInvExOp(OperatorOp):
+    """aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+
+    A: SSAValue
+    check_errors: Attribute
+    inverse: OpResult
+    info: OpResult
+    def __init__(_op, A: Value, *, check_errors: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgSolveExOp(OperatorOp):
+    """aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+
+    A: SSAValue
+    B: SSAValue
+    left: Attribute
+    check_errors: Attribute
+    result_: OpResult
+    LU: OpResult
+    pivots: OpResult
+    info: OpResult
+    def __init__(_op, A: Value, B: Value, *, left: bool = ..., check_errors: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLuOp(OperatorOp):
+    """aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    A: SSAValue
+    pivot: Attribute
+    P: OpResult
+    L: OpResult
+    U: OpResult
+    def __init__(_op, A: Value, *, pivot: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLuFactorExOp(OperatorOp):
+    """aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+
+    A: SSAValue
+    pivot: Attribute
+    check_errors: Attribute
+    LU: OpResult
+    pivots: OpResult
+    info: OpResult
+    def __init__(_op, A: Value, *, pivot: bool = ..., check_errors: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LuUnpackOp(OperatorOp):
+    """aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+
+    LU_data: SSAValue
+    LU_pivots: SSAValue
+    unpack_data: Attribute
+    unpack_pivots: Attribute
+    P: OpResult
+    L: OpResult
+    U: OpResult
+    def __init__(_op, LU_data: Value, LU_pivots: Value, unpack_data: bool = ..., unpack_pivots: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLuSolveOp(OperatorOp):
+    """aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+
+    LU: SSAValue
+    pivots: SSAValue
+    B: SSAValue
+    left: Attribute
+    adjoint: Attribute
+    result: OpResult
+    def __init__(_op, LU: Value, pivots: Value, B: Value, *, left: bool = ..., adjoint: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgQrOp(OperatorOp):
+    """aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)"""
+
+    A: SSAValue
+    mode: Attribute
+    Q: OpResult
+    R: OpResult
+    def __init__(_op, A: Value, mode: str = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgSvdOp(OperatorOp):
+    """aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+
+    A: SSAValue
+    full_matrices: Attribute
+    compute_uv: Attribute
+    driver: Attribute | None
+    U: OpResult
+    S: OpResult
+    Vh: OpResult
+    def __init__(_op, A: Value, full_matrices: bool = ..., compute_uv: bool = ..., *, driver: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgEighOp(OperatorOp):
+    """aten::_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    A: SSAValue
+    UPLO: Attribute
+    compute_v: Attribute
+    eigenvalues: OpResult
+    eigenvectors: OpResult
+    def __init__(_op, A: Value, UPLO: str = ..., compute_v: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgEigOp(OperatorOp):
+    """aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    self: SSAValue
+    eigenvalues: OpResult
+    eigenvectors: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgDetOp(OperatorOp):
+    """aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+
+    A: SSAValue
+    result_: OpResult
+    LU: OpResult
+    pivots: OpResult
+    def __init__(_op, A: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgSlogdetOp(OperatorOp):
+    """aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
+
+    A: SSAValue
+    sign: OpResult
+    logabsdet: OpResult
+    LU: OpResult
+    pivots: OpResult
+    def __init__(_op, A: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TriangularSolveOp(OperatorOp):
+    """aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+
+    self: SSAValue
+    A: SSAValue
+    upper: Attribute
+    transpose: Attribute
+    unitriangular: Attribute
+    solution: OpResult
+    cloned_coefficient: OpResult
+    def __init__(_op, self: Value, A: Value, upper: bool = ..., transpose: bool = ..., unitriangular: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgSolveTriangularOp(OperatorOp):
+    """aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+
+    self: SSAValue
+    B: SSAValue
+    upper: Attribute
+    left: Attribute
+    unitriangular: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, B: Value, *, upper: bool, left: bool = ..., unitriangular: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CholeskyOp(OperatorOp):
+    """aten::cholesky(Tensor self, bool upper=False) -> Tensor"""
+
+    self: SSAValue
+    upper: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, upper: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CholeskySolveOp(OperatorOp):
+    """aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
+
+    self: SSAValue
+    input2: SSAValue
+    upper: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, input2: Value, upper: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CholeskyInverseOp(OperatorOp):
+    """aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
+
+    self: SSAValue
+    upper: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, upper: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgHouseholderProductOp(OperatorOp):
+    """aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
+
+    input: SSAValue
+    tau: SSAValue
+    result: OpResult
+    def __init__(_op, input: Value, tau: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class OrmqrOp(OperatorOp):
+    """aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
+
+    self: SSAValue
+    input2: SSAValue
+    input3: SSAValue
+    left: Attribute
+    transpose: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, input2: Value, input3: Value, left: bool = ..., transpose: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GeqrfOp(OperatorOp):
+    """aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+
+    self: SSAValue
+    a: OpResult
+    tau: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLdlFactorExOp(OperatorOp):
+    """aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
+
+    self: SSAValue
+    hermitian: Attribute
+    check_errors: Attribute
+    LD: OpResult
+    pivots: OpResult
+    info: OpResult
+    def __init__(_op, self: Value, *, hermitian: bool = ..., check_errors: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixExpOp(OperatorOp):
+    """aten::linalg_matrix_exp(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgPinvAtolRtolTensorOp(OperatorOp):
+    """aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
+
+    self: SSAValue
+    atol: SSAValue | None
+    rtol: SSAValue | None
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, atol: Value | None = ..., rtol: Value | None = ..., hermitian: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgPinvAtolRtolFloatOp(OperatorOp):
+    """aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
+
+    self: SSAValue
+    atol: Attribute | None
+    rtol: Attribute | None
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, atol: float | None = ..., rtol: float | None = ..., hermitian: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgPinvOp(OperatorOp):
+    """aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor"""
+
+    self: SSAValue
+    rcond: Attribute
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, rcond: float, hermitian: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgCheckErrorsOp(OperatorOp):
+    """aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()"""
+
+    info: SSAValue
+    api_name: Attribute
+    is_matrix: Attribute
+    def __init__(_op, info: Value, api_name: str, *, is_matrix: bool, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgCholeskyOp(OperatorOp):
+    """aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor"""
+
+    self: SSAValue
+    upper: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, upper: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgInvOp(OperatorOp):
+    """aten::linalg_inv(Tensor A) -> Tensor"""
+
+    A: SSAValue
+    result: OpResult
+    def __init__(_op, A: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class InverseOp(OperatorOp):
+    """aten::inverse(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgSolveOp(OperatorOp):
+    """aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"""
+
+    A: SSAValue
+    B: SSAValue
+    left: Attribute
+    result: OpResult
+    def __init__(_op, A: Value, B: Value, *, left: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgSolveExOp(OperatorOp):
+    """aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
+
+    A: SSAValue
+    B: SSAValue
+    left: Attribute
+    check_errors: Attribute
+    result_: OpResult
+    info: OpResult
+    def __init__(_op, A: Value, B: Value, *, left: bool = ..., check_errors: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLuFactorOp(OperatorOp):
+    """aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
+
+    A: SSAValue
+    pivot: Attribute
+    LU: OpResult
+    pivots: OpResult
+    def __init__(_op, A: Value, *, pivot: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLdlFactorOp(OperatorOp):
+    """aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
+
+    self: SSAValue
+    hermitian: Attribute
+    LD: OpResult
+    pivots: OpResult
+    def __init__(_op, self: Value, *, hermitian: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgSvdOp(OperatorOp):
+    """aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+
+    A: SSAValue
+    full_matrices: Attribute
+    driver: Attribute | None
+    U: OpResult
+    S: OpResult
+    Vh: OpResult
+    def __init__(_op, A: Value, full_matrices: bool = ..., *, driver: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SvdOp(OperatorOp):
+    """aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
+
+    self: SSAValue
+    some: Attribute
+    compute_uv: Attribute
+    U: OpResult
+    S: OpResult
+    V: OpResult
+    def __init__(_op, self: Value, some: bool = ..., compute_uv: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgSvdvalsOp(OperatorOp):
+    """aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor"""
+
+    A: SSAValue
+    driver: Attribute | None
+    result: OpResult
+    def __init__(_op, A: Value, *, driver: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgEighOp(OperatorOp):
+    """aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    self: SSAValue
+    UPLO: Attribute
+    eigenvalues: OpResult
+    eigenvectors: OpResult
+    def __init__(_op, self: Value, UPLO: str = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgEigvalshOp(OperatorOp):
+    """aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor"""
+
+    self: SSAValue
+    UPLO: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, UPLO: str = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgEigvalsOp(OperatorOp):
+    """aten::linalg_eigvals(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgDetOp(OperatorOp):
+    """aten::linalg_det(Tensor A) -> Tensor"""
+
+    A: SSAValue
+    result: OpResult
+    def __init__(_op, A: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DetOp(OperatorOp):
+    """aten::det(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgSlogdetOp(OperatorOp):
+    """aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
+
+    A: SSAValue
+    sign: OpResult
+    logabsdet: OpResult
+    def __init__(_op, A: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SlogdetOp(OperatorOp):
+    """aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+
+    self: SSAValue
+    sign: OpResult
+    logabsdet: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogdetOp(OperatorOp):
+    """aten::logdet(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MatrixExpOp(OperatorOp):
+    """aten::matrix_exp(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PinverseOp(OperatorOp):
+    """aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor"""
+
+    self: SSAValue
+    rcond: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, rcond: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class QrOp(OperatorOp):
+    """aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
+
+    self: SSAValue
+    some: Attribute
+    Q: OpResult
+    R: OpResult
+    def __init__(_op, self: Value, some: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LuSolveOp(OperatorOp):
+    """aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor"""
+
+    self: SSAValue
+    LU_data: SSAValue
+    LU_pivots: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, LU_data: Value, LU_pivots: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgCondOp(OperatorOp):
+    """aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor"""
+
+    self: SSAValue
+    p_operand: SSAValue | None
+    p: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, p: complex | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixRankAtolRtolTensorOp(OperatorOp):
+    """aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
+
+    input: SSAValue
+    atol: SSAValue | None
+    rtol: SSAValue | None
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, *, atol: Value | None = ..., rtol: Value | None = ..., hermitian: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixNormOp(OperatorOp):
+    """aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    ord_operand: SSAValue | None
+    ord: Attribute | None
+    dim: Attribute
+    keepdim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, ord: complex | Value, dim: Sequence[int] = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixNormStrOrdOp(OperatorOp):
+    """aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    ord: Attribute
+    dim: Attribute
+    keepdim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, ord: str = ..., dim: Sequence[int] = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgNormOp(OperatorOp):
+    """aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    ord_operand: SSAValue | None
+    ord: Attribute | None
+    dim: Attribute | None
+    keepdim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, ord: complex | Value | None = ..., dim: Sequence[int] | int | None = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgNormOrdStrOp(OperatorOp):
+    """aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    ord: Attribute
+    dim: Attribute | None
+    keepdim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, ord: str, dim: Sequence[int] | int | None = ..., keepdim: bool = ..., *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixPowerOp(OperatorOp):
+    """aten::linalg_matrix_power(Tensor self, int n) -> Tensor"""
+
+    self: SSAValue
+    n: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, n: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MatrixPowerOp(OperatorOp):
+    """aten::matrix_power(Tensor self, int n) -> Tensor"""
+
+    self: SSAValue
+    n: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, n: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMultiDotOp(OperatorOp):
+    """aten::linalg_multi_dot(Tensor[] tensors) -> Tensor"""
+
+    tensors: Sequence[SSAValue]
+    result: OpResult
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgVecdotOp(OperatorOp):
+    """aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
+
+    x: SSAValue
+    y: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, x: Value, y: Value, *, dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgCrossOp(OperatorOp):
+    """aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgDiagonalOp(OperatorOp):
+    """aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"""
+
+    A: SSAValue
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, A: Value, *, offset: int = ..., dim1: int = ..., dim2: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgVanderOp(OperatorOp):
+    """aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor"""
+
+    x: SSAValue
+    N_operand: SSAValue | None
+    N: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, *, N: int | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgTensorinvOp(OperatorOp):
+    """aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor"""
+
+    self: SSAValue
+    ind: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, ind: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgTensorsolveOp(OperatorOp):
+    """aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    dims: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, dims: Sequence[int] | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _CdistForwardOp(OperatorOp):
+    """aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
+
+    x1: SSAValue
+    x2: SSAValue
+    p: Attribute
+    compute_mode: Attribute | None
+    result: OpResult
+    def __init__(_op, x1: Value, x2: Value, p: float, compute_mode: int | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CdistOp(OperatorOp):
+    """aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"""
+
+    x1: SSAValue
+    x2: SSAValue
+    p: Attribute
+    compute_mode: Attribute | None
+    result: OpResult
+    def __init__(_op, x1: Value, x2: Value, p: float = ..., compute_mode: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _PdistForwardOp(OperatorOp):
+    """aten::_pdist_forward(Tensor self, float p=2.) -> Tensor"""
+
+    self: SSAValue
+    p: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, p: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PdistOp(OperatorOp):
+    """aten::pdist(Tensor self, float p=2.) -> Tensor"""
+
+    self: SSAValue
+    p: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, p: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _FftR2cOp(OperatorOp):
+    """aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    normalization: Attribute
+    onesided: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int], normalization: int, onesided: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _FftC2rOp(OperatorOp):
+    """aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    normalization: Attribute
+    last_dim_size_operand: SSAValue | None
+    last_dim_size: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int], normalization: int, last_dim_size: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _FftC2cOp(OperatorOp):
+    """aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
+
+    self: SSAValue
+    dim_operand: Sequence[SSAValue]
+    dim: Attribute | None
+    normalization: Attribute
+    forward: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int | Value], normalization: int, forward: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftFftOp(OperatorOp):
+    """aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int | Value | None = ..., dim: int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftFft2Op(OperatorOp):
+    """aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftFftnOp(OperatorOp):
+    """aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute | None
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int | None = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIfftOp(OperatorOp):
+    """aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int | Value | None = ..., dim: int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIfft2Op(OperatorOp):
+    """aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIfftnOp(OperatorOp):
+    """aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute | None
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int | None = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftRfftOp(OperatorOp):
+    """aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int | Value | None = ..., dim: int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftRfft2Op(OperatorOp):
+    """aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftRfftnOp(OperatorOp):
+    """aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute | None
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int | None = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIrfftOp(OperatorOp):
+    """aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int | Value | None = ..., dim: int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIrfft2Op(OperatorOp):
+    """aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIrfftnOp(OperatorOp):
+    """aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute | None
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int | None = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftHfftOp(OperatorOp):
+    """aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int | Value | None = ..., dim: int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftHfft2Op(OperatorOp):
+    """aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftHfftnOp(OperatorOp):
+    """aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute | None
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int | None = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIhfftOp(OperatorOp):
+    """aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int | Value | None = ..., dim: int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIhfft2Op(OperatorOp):
+    """aten::fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIhfftnOp(OperatorOp):
+    """aten::fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+
+    self: SSAValue
+    s_operand: Sequence[SSAValue]
+    s: Attribute | None
+    dim: Attribute | None
+    norm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, s: Sequence[int | Value] | int | Value | None = ..., dim: Sequence[int] | int | None = ..., norm: str | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftFftshiftOp(OperatorOp):
+    """aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftIfftshiftOp(OperatorOp):
+    """aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftFftfreqOp(OperatorOp):
+    """aten::fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    n: Attribute
+    d: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, n: int, d: float = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FftRfftfreqOp(OperatorOp):
+    """aten::fft_rfftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    n: Attribute
+    d: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, n: int, d: float = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class StftOp(OperatorOp):
+    """aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
+
+    self: SSAValue
+    n_fft: Attribute
+    hop_length: Attribute | None
+    win_length: Attribute | None
+    window: SSAValue | None
+    normalized: Attribute
+    onesided: Attribute | None
+    return_complex: Attribute | None
+    align_to_window: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Value | None = ..., normalized: bool = ..., onesided: bool | None = ..., return_complex: bool | None = ..., align_to_window: bool | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConvolutionOp(OperatorOp):
     """aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
@@ -2204,6 +4289,334 @@ class AdaptiveMaxPool2dOp(OperatorOp):
     result_1: OpResult
     def __init__(_op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class AdaptiveMaxPool1dOp(OperatorOp):
+    """aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    output_size: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AdaptiveMaxPool3dOp(OperatorOp):
+    """aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    output_size: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MaxPool1dWithIndicesOp(OperatorOp):
+    """aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    kernel_size: Attribute
+    stride: Attribute
+    padding: Attribute
+    dilation: Attribute
+    ceil_mode: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = ..., padding: Sequence[int] | int = ..., dilation: Sequence[int] | int = ..., ceil_mode: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MaxUnpool2dOp(OperatorOp):
+    """aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
+
+    self: SSAValue
+    indices: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, indices: Value, output_size: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MaxUnpool3dOp(OperatorOp):
+    """aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
+
+    self: SSAValue
+    indices: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    stride: Attribute
+    padding: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, indices: Value, output_size: Sequence[int | Value] | int | Value, stride: Sequence[int] | int, padding: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest1dOp(OperatorOp):
+    """aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scales: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, scales: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest1dVecOp(OperatorOp):
+    """aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest2dOp(OperatorOp):
+    """aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest2dVecOp(OperatorOp):
+    """aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest3dOp(OperatorOp):
+    """aten::upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scales_d: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, scales_d: float | None = ..., scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest3dVecOp(OperatorOp):
+    """aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact1dOp(OperatorOp):
+    """aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scales: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, scales: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact1dVecOp(OperatorOp):
+    """aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact2dOp(OperatorOp):
+    """aten::_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact2dVecOp(OperatorOp):
+    """aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact3dOp(OperatorOp):
+    """aten::_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scales_d: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, scales_d: float | None = ..., scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact3dVecOp(OperatorOp):
+    """aten::_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleLinear1dOp(OperatorOp):
+    """aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleLinear1dVecOp(OperatorOp):
+    """aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleBilinear2dOp(OperatorOp):
+    """aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleBilinear2dVecOp(OperatorOp):
+    """aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleTrilinear3dOp(OperatorOp):
+    """aten::upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales_d: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_d: float | None = ..., scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleTrilinear3dVecOp(OperatorOp):
+    """aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleBicubic2dOp(OperatorOp):
+    """aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleBicubic2dVecOp(OperatorOp):
+    """aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GridSamplerOp(OperatorOp):
+    """aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+
+    input: SSAValue
+    grid: SSAValue
+    interpolation_mode: Attribute
+    padding_mode: Attribute
+    align_corners: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GridSampler2dOp(OperatorOp):
+    """aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+
+    input: SSAValue
+    grid: SSAValue
+    interpolation_mode: Attribute
+    padding_mode: Attribute
+    align_corners: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GridSampler3dOp(OperatorOp):
+    """aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+
+    input: SSAValue
+    grid: SSAValue
+    interpolation_mode: Attribute
+    padding_mode: Attribute
+    align_corners: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Im2colOp(OperatorOp):
+    """aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+
+    self: SSAValue
+    kernel_size: Attribute
+    dilation: Attribute
+    padding: Attribute
+    stride: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, dilation: Sequence[int] | int, padding: Sequence[int] | int, stride: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Col2imOp(OperatorOp):
+    """aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    kernel_size: Attribute
+    dilation: Attribute
+    padding: Attribute
+    stride: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, kernel_size: Sequence[int] | int, dilation: Sequence[int] | int, padding: Sequence[int] | int, stride: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class BatchNormOp(OperatorOp):
     """aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
 
@@ -2432,6 +4845,24 @@ class NativeDropoutOp(OperatorOp):
     result_1: OpResult
     def __init__(_op, input: Value, p: float, train: bool | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class SpecialSoftmaxOp(OperatorOp):
+    """aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLogSoftmaxOp(OperatorOp):
+    """aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class ScaledDotProductAttentionOp(OperatorOp):
     """aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"""
 
@@ -2459,6 +4890,352 @@ class _ScaledDotProductFlashAttentionForCpuOp(OperatorOp):
     output: OpResult
     logsumexp: OpResult
     def __init__(_op, query: Value, key: Value, value: Value, dropout_p: float = ..., is_causal: bool = ..., *, attn_mask: Value | None = ..., scale: float | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LstmInputOp(OperatorOp):
+    """aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"""
+
+    input: SSAValue
+    hx: Sequence[SSAValue]
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    batch_first: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, input: Value, hx: Sequence[Value], params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GruInputOp(OperatorOp):
+    """aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
+
+    input: SSAValue
+    hx: SSAValue
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    batch_first: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, input: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RnnTanhInputOp(OperatorOp):
+    """aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
+
+    input: SSAValue
+    hx: SSAValue
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    batch_first: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, input: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RnnReluInputOp(OperatorOp):
+    """aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
+
+    input: SSAValue
+    hx: SSAValue
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    batch_first: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, input: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LstmCellOp(OperatorOp):
+    """aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"""
+
+    input: SSAValue
+    hx: Sequence[SSAValue]
+    w_ih: SSAValue
+    w_hh: SSAValue
+    b_ih: SSAValue | None
+    b_hh: SSAValue | None
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, input: Value, hx: Sequence[Value], w_ih: Value, w_hh: Value, b_ih: Value | None = ..., b_hh: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GruCellOp(OperatorOp):
+    """aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+
+    input: SSAValue
+    hx: SSAValue
+    w_ih: SSAValue
+    w_hh: SSAValue
+    b_ih: SSAValue | None
+    b_hh: SSAValue | None
+    result: OpResult
+    def __init__(_op, input: Value, hx: Value, w_ih: Value, w_hh: Value, b_ih: Value | None = ..., b_hh: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RnnTanhCellOp(OperatorOp):
+    """aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+
+    input: SSAValue
+    hx: SSAValue
+    w_ih: SSAValue
+    w_hh: SSAValue
+    b_ih: SSAValue | None
+    b_hh: SSAValue | None
+    result: OpResult
+    def __init__(_op, input: Value, hx: Value, w_ih: Value, w_hh: Value, b_ih: Value | None = ..., b_hh: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RnnReluCellOp(OperatorOp):
+    """aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+
+    input: SSAValue
+    hx: SSAValue
+    w_ih: SSAValue
+    w_hh: SSAValue
+    b_ih: SSAValue | None
+    b_hh: SSAValue | None
+    result: OpResult
+    def __init__(_op, input: Value, hx: Value, w_ih: Value, w_hh: Value, b_ih: Value | None = ..., b_hh: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CrossEntropyLossOp(OperatorOp):
+    """aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    label_smoothing: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None = ..., reduction: int = ..., ignore_index: int | Value = ..., label_smoothing: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLossNdOp(OperatorOp):
+    """aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None = ..., reduction: int = ..., ignore_index: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLossOp(OperatorOp):
+    """aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None = ..., reduction: int = ..., ignore_index: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLoss2dOp(OperatorOp):
+    """aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None = ..., reduction: int = ..., ignore_index: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLossForwardOp(OperatorOp):
+    """aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    output: OpResult
+    total_weight: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None, reduction: int, ignore_index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLoss2dForwardOp(OperatorOp):
+    """aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    output: OpResult
+    total_weight: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None, reduction: int, ignore_index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BinaryCrossEntropyOp(OperatorOp):
+    """aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BinaryCrossEntropyWithLogitsOp(OperatorOp):
+    """aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    pos_weight: SSAValue | None
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, weight: Value | None = ..., pos_weight: Value | None = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MseLossOp(OperatorOp):
+    """aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class L1LossOp(OperatorOp):
+    """aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SmoothL1LossOp(OperatorOp):
+    """aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    beta: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., beta: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HuberLossOp(OperatorOp):
+    """aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    delta: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., delta: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class KlDivOp(OperatorOp):
+    """aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    log_target: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., *, log_target: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftMarginLossOp(OperatorOp):
+    """aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PoissonNllLossOp(OperatorOp):
+    """aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"""
+
+    input: SSAValue
+    target: SSAValue
+    log_input: Attribute
+    full: Attribute
+    eps: Attribute
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, target: Value, log_input: bool, full: bool, eps: float, reduction: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HingeEmbeddingLossOp(OperatorOp):
+    """aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    margin: Attribute
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, margin: float = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MarginRankingLossOp(OperatorOp):
+    """aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"""
+
+    input1: SSAValue
+    input2: SSAValue
+    target: SSAValue
+    margin: Attribute
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, input1: Value, input2: Value, target: Value, margin: float = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TripletMarginLossOp(OperatorOp):
+    """aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor"""
+
+    anchor: SSAValue
+    positive: SSAValue
+    negative: SSAValue
+    margin: Attribute
+    p: Attribute
+    eps: Attribute
+    swap: Attribute
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, anchor: Value, positive: Value, negative: Value, margin: float = ..., p: float = ..., eps: float = ..., swap: bool = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CosineEmbeddingLossOp(OperatorOp):
+    """aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"""
+
+    input1: SSAValue
+    input2: SSAValue
+    target: SSAValue
+    margin: Attribute
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, input1: Value, input2: Value, target: Value, margin: float = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CosineSimilarityOp(OperatorOp):
+    """aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor"""
+
+    x1: SSAValue
+    x2: SSAValue
+    dim: Attribute
+    eps: Attribute
+    result: OpResult
+    def __init__(_op, x1: Value, x2: Value, dim: int = ..., eps: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PairwiseDistanceOp(OperatorOp):
+    """aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"""
+
+    x1: SSAValue
+    x2: SSAValue
+    p: Attribute
+    eps: Attribute
+    keepdim: Attribute
+    result: OpResult
+    def __init__(_op, x1: Value, x2: Value, p: float = ..., eps: float = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ViewOp(OperatorOp):
     """aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
@@ -3193,6 +5970,301 @@ class PermuteCopyOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class ExpandCopyOp(OperatorOp):
+    """aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    implicit: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, implicit: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SqueezeCopyOp(OperatorOp):
+    """aten::squeeze_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SqueezeCopyDimOp(OperatorOp):
+    """aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SqueezeCopyDimsOp(OperatorOp):
+    """aten::squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnsqueezeCopyOp(OperatorOp):
+    """aten::unsqueeze_copy(Tensor self, int dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TCopyOp(OperatorOp):
+    """aten::t_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TransposeCopyIntOp(OperatorOp):
+    """aten::transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
+
+    self: SSAValue
+    dim0: Attribute
+    dim1: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AsStridedCopyOp(OperatorOp):
+    """aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    storage_offset_operand: SSAValue | None
+    storage_offset: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnfoldCopyOp(OperatorOp):
+    """aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
+
+    self: SSAValue
+    dimension: Attribute
+    size: Attribute
+    step: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SliceCopyTensorOp(OperatorOp):
+    """aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end_operand: SSAValue | None
+    end: Attribute | None
+    step_operand: SSAValue | None
+    step: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SelectCopyIntOp(OperatorOp):
+    """aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    index_operand: SSAValue | None
+    index: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SplitCopyTensorOp(OperatorOp):
+    """aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    split_size_operand: SSAValue | None
+    split_size: Attribute | None
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SplitWithSizesCopyOp(OperatorOp):
+    """aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    split_sizes_operand: Sequence[SSAValue]
+    split_sizes: Attribute | None
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnbindCopyIntOp(OperatorOp):
+    """aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NarrowCopyOp(OperatorOp):
+    """aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    start_operand: SSAValue | None
+    start: Attribute | None
+    length_operand: SSAValue | None
+    length: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, start: int | Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DetachCopyOp(OperatorOp):
+    """aten::detach_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsRealCopyOp(OperatorOp):
+    """aten::view_as_real_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewDtypeOp(OperatorOp):
+    """aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
+
+    self: SSAValue
+    dtype: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewCopyDtypeOp(OperatorOp):
+    """aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
+
+    self: SSAValue
+    dtype: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MHOp(OperatorOp):
+    """aten::mH(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AdjointOp(OperatorOp):
+    """aten::adjoint(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MatrixHOp(OperatorOp):
+    """aten::matrix_H(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HsplitIntOp(OperatorOp):
+    """aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+
+    self: SSAValue
+    sections: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HsplitArrayOp(OperatorOp):
+    """aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+
+    self: SSAValue
+    indices: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VsplitIntOp(OperatorOp):
+    """aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+
+    self: SSAValue
+    sections: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VsplitArrayOp(OperatorOp):
+    """aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+
+    self: SSAValue
+    indices: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DsplitIntOp(OperatorOp):
+    """aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+
+    self: SSAValue
+    sections: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DsplitArrayOp(OperatorOp):
+    """aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+
+    self: SSAValue
+    indices: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagOp(OperatorOp):
+    """aten::diag(Tensor self, int diagonal=0) -> Tensor"""
+
+    self: SSAValue
+    diagonal: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, diagonal: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagflatOp(OperatorOp):
+    """aten::diagflat(Tensor self, int offset=0) -> Tensor"""
+
+    self: SSAValue
+    offset: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, offset: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagEmbedOp(OperatorOp):
+    """aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+
+    self: SSAValue
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiffOp(OperatorOp):
+    """aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
+
+    self: SSAValue
+    n: Attribute
+    dim: Attribute
+    prepend: SSAValue | None
+    append: SSAValue | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int = ..., dim: int = ..., prepend: Value | None = ..., append: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ConcatenateOp(OperatorOp):
+    """aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
+
+    tensors: Sequence[SSAValue]
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, tensors: Sequence[Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RowStackOp(OperatorOp):
+    """aten::row_stack(Tensor[] tensors) -> Tensor"""
+
+    tensors: Sequence[SSAValue]
+    result: OpResult
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class EmbeddingOp(OperatorOp):
     """aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
@@ -3451,6 +6523,262 @@ class MaskedScatterOp(OperatorOp):
     source: SSAValue
     result: OpResult
     def __init__(_op, self: Value, mask: Value, source: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EmbeddingBagOp(OperatorOp):
+    """aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)"""
+
+    weight: SSAValue
+    indices: SSAValue
+    offsets: SSAValue
+    scale_grad_by_freq: Attribute
+    mode: Attribute
+    sparse: Attribute
+    per_sample_weights: SSAValue | None
+    include_last_offset: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    result_3: OpResult
+    def __init__(_op, weight: Value, indices: Value, offsets: Value, scale_grad_by_freq: bool = ..., mode: int = ..., sparse: bool = ..., per_sample_weights: Value | None = ..., include_last_offset: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EmbeddingBagPaddingIdxOp(OperatorOp):
+    """aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)"""
+
+    weight: SSAValue
+    indices: SSAValue
+    offsets: SSAValue
+    scale_grad_by_freq: Attribute
+    mode: Attribute
+    sparse: Attribute
+    per_sample_weights: SSAValue | None
+    include_last_offset: Attribute
+    padding_idx: Attribute | None
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    result_3: OpResult
+    def __init__(_op, weight: Value, indices: Value, offsets: Value, scale_grad_by_freq: bool, mode: int, sparse: bool, per_sample_weights: Value | None, include_last_offset: bool, padding_idx: int | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _EmbeddingBagOp(OperatorOp):
+    """aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
+
+    weight: SSAValue
+    indices: SSAValue
+    offsets: SSAValue
+    scale_grad_by_freq: Attribute
+    mode: Attribute
+    sparse: Attribute
+    per_sample_weights: SSAValue | None
+    include_last_offset: Attribute
+    padding_idx: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    result_3: OpResult
+    def __init__(_op, weight: Value, indices: Value, offsets: Value, scale_grad_by_freq: bool = ..., mode: int = ..., sparse: bool = ..., per_sample_weights: Value | None = ..., include_last_offset: bool = ..., padding_idx: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _EmbeddingBagForwardOnlyOp(OperatorOp):
+    """aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
+
+    weight: SSAValue
+    indices: SSAValue
+    offsets: SSAValue
+    scale_grad_by_freq: Attribute
+    mode: Attribute
+    sparse: Attribute
+    per_sample_weights: SSAValue | None
+    include_last_offset: Attribute
+    padding_idx: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    result_3: OpResult
+    def __init__(_op, weight: Value, indices: Value, offsets: Value, scale_grad_by_freq: bool = ..., mode: int = ..., sparse: bool = ..., per_sample_weights: Value | None = ..., include_last_offset: bool = ..., padding_idx: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ScatterReduceOp(OperatorOp):
+    """aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    index: SSAValue
+    src: SSAValue
+    reduce: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, index: Value, src: Value, *, reduce: str, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ScatterValueReduceOp(OperatorOp):
+    """aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    index: SSAValue
+    value_operand: SSAValue | None
+    value: Attribute | None
+    reduce: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, index: Value, value: complex | Value, *, reduce: str, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PutOp(OperatorOp):
+    """aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+
+    self: SSAValue
+    index: SSAValue
+    source: SSAValue
+    accumulate: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, index: Value, source: Value, accumulate: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IndexFillIntTensorOp(OperatorOp):
+    """aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    index: SSAValue
+    value: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, index: Value, value: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IndexReduceOp(OperatorOp):
+    """aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    index: SSAValue
+    source: SSAValue
+    reduce: Attribute
+    include_self: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UnsafeIndexTensorOp(OperatorOp):
+    """aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
+
+    self: SSAValue
+    indices: Sequence[SSAValue]
+    indices_mask: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, indices: Sequence[Value | None], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UnsafeIndexPutOp(OperatorOp):
+    """aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
+
+    self: SSAValue
+    indices: Sequence[SSAValue]
+    indices_mask: Attribute | None
+    values: SSAValue
+    accumulate: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UnsafeMaskedIndexOp(OperatorOp):
+    """aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor"""
+
+    self: SSAValue
+    mask: SSAValue
+    indices: Sequence[SSAValue]
+    indices_mask: Attribute | None
+    fill_operand: SSAValue | None
+    fill: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, mask: Value, indices: Sequence[Value | None], fill: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UnsafeMaskedIndexPutAccumulateOp(OperatorOp):
+    """aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor"""
+
+    self: SSAValue
+    mask: SSAValue
+    indices: Sequence[SSAValue]
+    indices_mask: Attribute | None
+    values: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, mask: Value, indices: Sequence[Value | None], values: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MsortOp(OperatorOp):
+    """aten::msort(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArgsortStableOp(OperatorOp):
+    """aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
+
+    self: SSAValue
+    stable: Attribute
+    dim: Attribute
+    descending: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, stable: bool, dim: int = ..., descending: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class KthvalueOp(OperatorOp):
+    """aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    self: SSAValue
+    k_operand: SSAValue | None
+    k: Attribute | None
+    dim: Attribute
+    keepdim: Attribute
+    values: OpResult
+    indices: OpResult
+    def __init__(_op, self: Value, k: int | Value, dim: int = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SearchsortedScalarOp(OperatorOp):
+    """aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
+
+    sorted_sequence: SSAValue
+    self_operand: SSAValue | None
+    self: Attribute | None
+    out_int32: Attribute
+    right: Attribute
+    side: Attribute | None
+    sorter: SSAValue | None
+    result: OpResult
+    def __init__(_op, sorted_sequence: Value, self: complex | Value, *, out_int32: bool = ..., right: bool = ..., side: str | None = ..., sorter: Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BucketizeScalarOp(OperatorOp):
+    """aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    boundaries: SSAValue
+    out_int32: Attribute
+    right: Attribute
+    result: OpResult
+    def __init__(_op, self: complex | Value, boundaries: Value, *, out_int32: bool = ..., right: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NonzeroStaticOp(OperatorOp):
+    """aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"""
+
+    self: SSAValue
+    size_operand: SSAValue | None
+    size: Attribute | None
+    fill_value: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, size: int | Value, fill_value: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _Unique2Op(OperatorOp):
+    """aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"""
+
+    self: SSAValue
+    sorted: Attribute
+    return_inverse: Attribute
+    return_counts: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, self: Value, sorted: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UniqueConsecutiveOp(OperatorOp):
+    """aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)"""
+
+    self: SSAValue
+    return_inverse: Attribute
+    return_counts: Attribute
+    dim: Attribute | None
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, self: Value, return_inverse: bool = ..., return_counts: bool = ..., dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArangeOp(OperatorOp):
     """aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -3755,6 +7083,21 @@ class EmptyPermutedOp(OperatorOp):
     result: OpResult
     def __init__(_op, size: Sequence[int | Value], physical_layout: Sequence[int], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class NewEmptyStridedOp(OperatorOp):
+    """aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class RandOp(OperatorOp):
     """aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
 
@@ -3889,6 +7232,79 @@ class BernoulliPOp(OperatorOp):
     p: Attribute
     result: OpResult
     def __init__(_op, self: Value, p: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BernoulliTensorOp(OperatorOp):
+    """aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    p: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, p: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NormalFunctionalOp(OperatorOp):
+    """aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    mean: Attribute
+    std: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, mean: float = ..., std: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MultinomialOp(OperatorOp):
+    """aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    num_samples_operand: SSAValue | None
+    num_samples: Attribute | None
+    replacement: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, num_samples: int | Value, replacement: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ExponentialOp(OperatorOp):
+    """aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    lambd: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, lambd: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NormalTensorFloatOp(OperatorOp):
+    """aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor"""
+
+    mean: SSAValue
+    std: Attribute
+    result: OpResult
+    def __init__(_op, mean: Value, std: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NormalFloatTensorOp(OperatorOp):
+    """aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"""
+
+    mean: Attribute
+    std: SSAValue
+    result: OpResult
+    def __init__(_op, mean: float, std: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NormalTensorTensorOp(OperatorOp):
+    """aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"""
+
+    mean: SSAValue
+    std: SSAValue
+    result: OpResult
+    def __init__(_op, mean: Value, std: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NormalFloatFloatOp(OperatorOp):
+    """aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    mean: Attribute
+    std: Attribute
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, mean: float, std: float, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SymSizeIntOp(OperatorOp):
     """aten::sym_size.int(Tensor self, int dim) -> SymInt"""

@@ -49,6 +49,95 @@ def embedding(weight: TensorMeta, indices: TensorMeta) -> Shape:
     return (*indices.shape, weight.shape[1])
 
 
+BAG_SUM, BAG_MEAN, BAG_MAX = 0, 1, 2
+"""Values of `mode`."""
+
+
+def bags(
+    weight: TensorMeta,
+    indices: TensorMeta,
+    offsets: TensorMeta,
+    mode: int,
+    per_sample_weights: TensorMeta | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+    forward_only: bool,
+) -> list[OpenShape]:
+    """The bags, and what gradients need: the bag of each index, the bags' sizes, and where maxima are.
+
+    As meta tensors have them: eager forward-only kernels count the last offset a little differently.
+    """
+    check(weight.ndim == 2, f"weight {shape_text(weight.shape)} must have two dimensions")
+    check(indices.ndim == offsets.ndim == 1, "indices and offsets must be vectors")
+    check(mode in (BAG_SUM, BAG_MEAN, BAG_MAX), f"mode {mode}")
+    if per_sample_weights is not None:
+        check(mode == BAG_SUM, "per_sample_weights go with mode 'sum'")
+        check(
+            same_shape(per_sample_weights.shape, indices.shape),
+            f"per_sample_weights {shape_text(per_sample_weights.shape)} for indices {shape_text(indices.shape)}",
+        )
+    offset_count = offsets.shape[0]
+    count = offset_count - 1 if include_last_offset else offset_count
+    without_padding = padding_idx is None or padding_idx < 0
+    fast = mode == BAG_SUM and without_padding and weight.dtype in (dt.Float, dt.Half)
+    size = offset_count if forward_only else count
+    maxima = (count, weight.shape[1]) if mode == BAG_MAX else (count,)
+    return [(count, weight.shape[1]), (0,) if fast else indices.shape, (size,), maxima]
+
+
+@shape_rule("aten.embedding_bag.padding_idx")
+def embedding_bag_padded(
+    weight: TensorMeta,
+    indices: TensorMeta,
+    offsets: TensorMeta,
+    mode: int,
+    per_sample_weights: TensorMeta | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> list[OpenShape]:
+    """Here a negative `padding_idx` counts from the end; below it stands for none."""
+    padding = None if padding_idx is None else 0
+    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding, True)
+
+
+@shape_rule("aten._embedding_bag_forward_only")
+def embedding_bag_forward_only(
+    weight: TensorMeta,
+    indices: TensorMeta,
+    offsets: TensorMeta,
+    mode: int,
+    per_sample_weights: TensorMeta | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> list[OpenShape]:
+    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, True)
+
+
+@shape_rule("aten._embedding_bag")
+def embedding_bag_with_gradient(
+    weight: TensorMeta,
+    indices: TensorMeta,
+    offsets: TensorMeta,
+    mode: int,
+    per_sample_weights: TensorMeta | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> list[OpenShape]:
+    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, False)
+
+
+@shape_rule("aten.embedding_bag")
+def embedding_bag(
+    weight: TensorMeta,
+    indices: TensorMeta,
+    offsets: TensorMeta,
+    mode: int,
+    per_sample_weights: TensorMeta | None,
+    include_last_offset: bool,
+) -> list[OpenShape]:
+    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, None, True)
+
+
 # --- one index tensor along a dimension ----------------------------------------------------------------------
 
 
@@ -68,11 +157,17 @@ def index_select(self: TensorMeta, dim: int, index: TensorMeta) -> Shape:
     return replaced(self.shape, dim, numel(index.shape)) if self.shape else ()
 
 
-@shape_rule("aten.index_fill.int_Scalar")
+@shape_rule("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
 def index_fill(self: TensorMeta, dim: int, index: TensorMeta) -> Shape:
     wrap_dim(dim, self.ndim)
     check(index.ndim <= 1, f"index {shape_text(index.shape)} must be a vector")
     return self.shape
+
+
+@shape_rule("aten.index_reduce")
+def index_reduce(self: TensorMeta, dim: int, index: TensorMeta, source: TensorMeta, reduce: str) -> Shape:
+    check(reduce in ("prod", "mean", "amax", "amin"), f"reduce '{reduce}' is not prod, mean, amax or amin")
+    return index_add(self, dim, index, source)
 
 
 @shape_rule("aten.index_add", "aten.index_copy")
@@ -113,14 +208,14 @@ def gather(self: TensorMeta, dim: int, index: TensorMeta) -> Shape:
     return index.shape
 
 
-@shape_rule("aten.scatter.value")
+@shape_rule("aten.scatter.value", "aten.scatter.value_reduce")
 def scatter_value(self: TensorMeta, dim: int, index: TensorMeta) -> Shape:
     wrap_dim(dim, self.ndim)
     check_gather(self.shape, dim, index.shape)
     return self.shape
 
 
-@shape_rule("aten.scatter.src", "aten.scatter_add", "aten.scatter_reduce.two")
+@shape_rule("aten.scatter.src", "aten.scatter.reduce", "aten.scatter_add", "aten.scatter_reduce.two")
 def scatter_src(self: TensorMeta, dim: int, index: TensorMeta, src: TensorMeta) -> Shape:
     wrap_dim(dim, self.ndim)
     check_gather(self.shape, dim, index.shape)
@@ -149,6 +244,14 @@ def take_along_dim(self: TensorMeta, indices: TensorMeta, dim: int | None) -> Sh
 @shape_rule("aten.take")
 def take(index: TensorMeta) -> Shape:
     return index.shape
+
+
+@shape_rule("aten.put")
+def put(self: TensorMeta, index: TensorMeta, source: TensorMeta) -> Shape:
+    check(self.dtype is source.dtype, f"self is {self.dtype}, source {source.dtype}")
+    counts = numel(index.shape), numel(source.shape)
+    check(same_size(*counts), f"{counts[0]} indices for {counts[1]} elements")
+    return self.shape
 
 
 # --- advanced indexing ---------------------------------------------------------------------------------------
@@ -200,12 +303,12 @@ def _broadcast_count(shape: OpenShape) -> OpenShape:
     return (*front, last if isinstance(last, int) and last > 1 else None)
 
 
-@shape_rule("aten.index.Tensor")
+@shape_rule("aten.index.Tensor", "aten._unsafe_index.Tensor")
 def index(self: TensorMeta, indices: list[TensorMeta | None]) -> OpenShape:
     return indexed(self.shape, indices)
 
 
-@shape_rule("aten.index_put")
+@shape_rule("aten.index_put", "aten._unsafe_index_put")
 def index_put(self: TensorMeta, indices: list[TensorMeta | None], values: TensorMeta | NumberMeta) -> Shape:
     target = indexed(self.shape, indices)
     message = f"values {shape_text(values.shape)} do not broadcast to the indexed [{', '.join('?' if size is None else str(size) for size in target)}]"
@@ -213,6 +316,16 @@ def index_put(self: TensorMeta, indices: list[TensorMeta | None], values: Tensor
     for size, limit in zip(reversed(values.shape), reversed(target), strict=False):
         check(size == 1 or limit is None or same_size(size, limit), message)
     return self.shape
+
+
+@shape_rule("aten._unsafe_masked_index")
+def unsafe_masked_index(self: TensorMeta, mask: TensorMeta, indices: list[TensorMeta | None]) -> OpenShape:
+    return indexed(self.shape, indices)
+
+
+@shape_rule("aten._unsafe_masked_index_put_accumulate")
+def unsafe_masked_index_put(self: TensorMeta, indices: list[TensorMeta | None], values: TensorMeta) -> Shape:
+    return index_put(self, indices, values)
 
 
 @shape_rule("aten.masked_select")
@@ -229,6 +342,30 @@ def masked_scatter(self: TensorMeta, mask: TensorMeta) -> Shape:
 @shape_rule("aten.nonzero")
 def nonzero(self: TensorMeta) -> OpenShape:
     return (None, self.ndim)
+
+
+@shape_rule("aten.nonzero_static")
+def nonzero_static(self: TensorMeta, size: Dim) -> Shape:
+    check(provably(apply_function("ge", size, 0)) is not False, f"size {size} is negative")
+    return (size, self.ndim)
+
+
+@shape_rule("aten._unique2")
+def unique(self: TensorMeta, return_inverse: bool, return_counts: bool) -> list[OpenShape]:
+    return [(None,), self.shape if return_inverse else (0,), (None,) if return_counts else (0,)]
+
+
+@shape_rule("aten.unique_consecutive")
+def unique_consecutive(
+    self: TensorMeta, return_inverse: bool, return_counts: bool, dim: int | None
+) -> list[OpenShape]:
+    values: OpenShape = (None,)
+    inverse = self.shape
+    if dim is not None:
+        dim = wrap_dim(dim, self.ndim)
+        values = (*self.shape[:dim], None, *self.shape[dim + 1 :]) if self.shape else ()
+        inverse = at_least_1d(self.shape)[dim : dim + 1]
+    return [values, inverse if return_inverse else (0,), (None,) if return_counts else (0,)]
 
 
 @shape_rule("aten.one_hot")
@@ -259,10 +396,25 @@ def sort(self: TensorMeta, dim: int) -> list[Shape]:
     return [self.shape, self.shape]
 
 
-@shape_rule("aten.argsort")
+@shape_rule("aten.argsort", "aten.argsort.stable")
 def argsort(self: TensorMeta, dim: int) -> Shape:
     wrap_dim(dim, self.ndim)
     return self.shape
+
+
+@shape_rule("aten.msort")
+def msort(self: TensorMeta) -> Shape:
+    return self.shape
+
+
+@shape_rule("aten.kthvalue")
+def kthvalue(self: TensorMeta, k: Dim, dim: int, keepdim: bool) -> list[Shape]:
+    topk(self, k, dim)
+    check(k != 0, "k counts from 1")
+    if not self.shape:
+        return [(), ()]
+    dim = wrap_dim(dim, self.ndim)
+    return [replaced(self.shape, dim, 1) if keepdim else replaced(self.shape, dim)] * 2
 
 
 @shape_rule("aten.tril", "aten.triu")
@@ -293,3 +445,14 @@ def searchsorted(
 def bucketize(self: TensorMeta | NumberMeta, boundaries: TensorMeta) -> Shape:
     check(boundaries.ndim == 1, f"boundaries {shape_text(boundaries.shape)} must be a vector")
     return self.shape
+
+
+@shape_rule("aten.searchsorted.Scalar")
+def searchsorted_scalar(sorted_sequence: TensorMeta, side: str | None, sorter: TensorMeta | None) -> Shape:
+    return searchsorted(sorted_sequence, TensorMeta((), sorted_sequence.dtype), side, sorter)
+
+
+@shape_rule("aten.bucketize.Scalar")
+def bucketize_scalar(boundaries: TensorMeta) -> Shape:
+    check(boundaries.ndim == 1, f"boundaries {shape_text(boundaries.shape)} must be a vector")
+    return ()

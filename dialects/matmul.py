@@ -105,7 +105,45 @@ def vdot(self: TensorMeta, other: TensorMeta) -> Shape:
     return dot(self, other)
 
 
-@shape_rule("aten.outer")
+@shape_rule("aten.inner")
+def inner(self: TensorMeta, other: TensorMeta) -> Shape:
+    if self.ndim == 0 or other.ndim == 0:
+        return self.shape + other.shape
+    check_inner(self, other, self.shape[-1], other.shape[-1])
+    return self.shape[:-1] + other.shape[:-1]
+
+
+@shape_rule("aten.addr")
+def addr(self: TensorMeta, vec1: TensorMeta, vec2: TensorMeta) -> Shape:
+    shape = outer(vec1, vec2)
+    check_expands(self, shape)
+    return shape
+
+
+def cross_dim(shape: Shape, dim: int | None) -> int:
+    """The dimension of vectors that `cross` multiplies: if not given, the first of size 3."""
+    known = [dim] if dim is not None else [d for d, size in enumerate(shape) if size == 3]
+    check(len(known) > 0, f"no dimension of {shape_text(shape)} has size 3")
+    return wrap_dims(known[:1], len(shape))[0]
+
+
+@shape_rule("aten.cross")
+def cross(self: TensorMeta, other: TensorMeta, dim: int | None) -> Shape:
+    check(self.ndim == other.ndim > 0, "takes operands of one rank")
+    shape = broadcast_shapes(self.shape, other.shape)
+    place = cross_dim(self.shape, dim)
+    check(same_size(self.shape[place], 3) and same_size(other.shape[place], 3), "vectors have 3 elements")
+    return shape
+
+
+@shape_rule("aten.kron")
+def kron(self: TensorMeta, other: TensorMeta) -> Shape:
+    rank = max(self.ndim, other.ndim)
+    left, right = ((1,) * (rank - tensor.ndim) + tensor.shape for tensor in (self, other))
+    return tuple(a * b for a, b in zip(left, right, strict=True))
+
+
+@shape_rule("aten.outer", "aten.ger")
 def outer(self: TensorMeta, vec2: TensorMeta) -> Shape:
     check_rank("self", self, 1)
     check_rank("vec2", vec2, 1)

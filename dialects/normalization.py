@@ -194,6 +194,7 @@ def instance_norm(
 
 
 @shape_rule("aten.softmax.int", "aten.log_softmax.int", "aten._safe_softmax")
+@shape_rule("aten.special_softmax", "aten.special_log_softmax")
 def softmax(self: TensorMeta, dim: int) -> Shape:
     wrap_dim(dim, self.ndim)
     return self.shape

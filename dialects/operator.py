@@ -582,6 +582,7 @@ class OperatorOp(IRDLOperation):
             if (value is None and not slot.argument.required) or _is_default(slot, value):
                 positional = False
                 continue
+            positional = positional and not slot.argument.keyword_only
             printer.print_string(separator)
             separator = ", "
             if not (positional and slot.is_tensor and value is not None):

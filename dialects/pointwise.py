@@ -21,6 +21,7 @@ from xdsl_exir.dialects.meta import (
     same_size,
     shape_rule,
     shape_text,
+    wrap_dim,
 )
 
 Tensor: TypeAlias = TensorMeta | NumberMeta
@@ -72,7 +73,12 @@ UNARY = """
     gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar
     bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy
     clone alias detach contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj
-    _conj deg2rad rad2deg sinc
+    _conj deg2rad rad2deg sinc negative absolute arccos arccosh arcsin arcsinh arctan arctanh fix
+    multiply.Scalar divide.Scalar true_divide.Scalar greater.Scalar greater_equal.Scalar less.Scalar
+    less_equal.Scalar not_equal.Scalar special_expit special_exp2 special_expm1 special_erf special_erfc
+    special_erfinv special_log1p special_logit special_sinc special_round special_entr special_ndtr
+    special_log_ndtr special_xlogy.other_scalar special_xlog1py.other_scalar xlogy.Scalar_Other
+    float_power.Tensor_Scalar isposinf isneginf isreal resolve_conj resolve_neg lift
 """
 
 
@@ -81,13 +87,13 @@ def unary(self: TensorMeta) -> Shape:
     return self.shape
 
 
-@shape_rule("aten.add.Scalar", "aten.sub.Scalar", "aten.rsub.Scalar")
+@shape_rule("aten.add.Scalar", "aten.sub.Scalar", "aten.rsub.Scalar", "aten.subtract.Scalar")
 def add_scalar(self: Tensor, other: Number, alpha: Number) -> Shape:
     check_integral([self, other], alpha, "alpha")
     return self.shape
 
 
-@shape_rule("aten.div.Scalar_mode")
+@shape_rule("aten.div.Scalar_mode", "aten.divide.Scalar_mode")
 def div_scalar(self: Tensor, other: Number, rounding_mode: str | None) -> Shape:
     check_rounding([self, other], rounding_mode)
     return self.shape
@@ -106,7 +112,7 @@ def hardtanh(self: TensorMeta, min_val: Number, max_val: Number) -> Shape:
     return self.shape
 
 
-@shape_rule("aten.clamp")
+@shape_rule("aten.clamp", "aten.clip")
 def clamp(self: TensorMeta, min: Number | None, max: Number | None) -> Shape:
     check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
     return self.shape
@@ -130,6 +136,27 @@ def feature_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
     return input.shape
 
 
+@shape_rule("aten.alpha_dropout", "aten.feature_alpha_dropout")
+def alpha_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
+    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
+    return input.shape
+
+
+@shape_rule("aten.rrelu")
+def rrelu(self: TensorMeta, lower: float, upper: float) -> Shape:
+    check(lower <= upper, f"slopes from {lower} to {upper}")
+    return self.shape
+
+
+@shape_rule("aten.glu")
+def glu(self: TensorMeta, dim: int) -> Shape:
+    check(self.ndim > 0, "glu of a 0-dim tensor")
+    dim = wrap_dim(dim, self.ndim)
+    size = self.shape[dim]
+    check(same_size(size % 2, 0), f"size {size} of dimension {dim} is not even")
+    return (*self.shape[:dim], size // 2, *self.shape[dim + 1 :])
+
+
 # --- several operands ----------------------------------------------------------------------------------------
 
 
@@ -138,7 +165,9 @@ BINARY = """
     eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
     bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
     bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
-    copysign.Tensor logaddexp logaddexp2 gcd
+    copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
+    arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
+    special_xlogy special_xlog1py
 """
 
 
@@ -147,13 +176,13 @@ def binary(self: Tensor, other: Tensor) -> Shape:
     return broadcast_shapes(self.shape, other.shape)
 
 
-@shape_rule("aten.add.Tensor", "aten.sub.Tensor", "aten.rsub.Tensor")
+@shape_rule("aten.add.Tensor", "aten.sub.Tensor", "aten.rsub.Tensor", "aten.subtract.Tensor")
 def add(self: Tensor, other: Tensor, alpha: Number) -> Shape:
     check_integral([self, other], alpha, "alpha")
     return broadcast_shapes(self.shape, other.shape)
 
 
-@shape_rule("aten.div.Tensor_mode")
+@shape_rule("aten.div.Tensor_mode", "aten.divide.Tensor_mode")
 def div(self: Tensor, other: Tensor, rounding_mode: str | None) -> Shape:
     check_rounding([self, other], rounding_mode)
     return broadcast_shapes(self.shape, other.shape)
@@ -167,14 +196,26 @@ def check_rounding(operands: Sequence[Tensor | Number], mode: str | None) -> Non
     check(mode is not None or floating, "division of integers without rounding is aten.div.Tensor")
 
 
-@shape_rule("aten.pow.Tensor_Tensor")
+@shape_rule("aten.pow.Tensor_Tensor", "aten.float_power.Tensor_Tensor")
 def pow_tensor(self: Tensor, exponent: Tensor) -> Shape:
     return broadcast_shapes(self.shape, exponent.shape)
 
 
-@shape_rule("aten.pow.Scalar")
+@shape_rule("aten.pow.Scalar", "aten.float_power.Scalar")
 def pow_scalar(exponent: Tensor) -> Shape:
     return exponent.shape
+
+
+@shape_rule("aten.xlogy.Scalar_Self", "aten.special_xlogy.self_scalar", "aten.special_xlog1py.self_scalar")
+def scalar_and_tensor(other: Tensor) -> Shape:
+    return other.shape
+
+
+@shape_rule("aten.isclose")
+def isclose(self: Tensor, other: Tensor, rtol: float, atol: float) -> Shape:
+    check(self.dtype is other.dtype, f"operands of one dtype expected, not {self.dtype} and {other.dtype}")
+    check(rtol >= 0 and atol >= 0, f"rtol {rtol} and atol {atol} must not be negative")
+    return broadcast_shapes(self.shape, other.shape)
 
 
 @shape_rule("aten.heaviside")
@@ -182,7 +223,7 @@ def heaviside(self: Tensor, values: Tensor) -> Shape:
     return broadcast_shapes(self.shape, values.shape)
 
 
-@shape_rule("aten.clamp.Tensor")
+@shape_rule("aten.clamp.Tensor", "aten.clip.Tensor")
 def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None) -> Shape:
     check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
     return broadcast_shapes(*(operand.shape for operand in (self, min, max) if operand is not None))
@@ -272,3 +313,103 @@ def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
 def prelu_kernel(self: TensorMeta, weight: TensorMeta) -> Shape:
     check_expands(weight.shape, self.shape, "weight shape")
     return self.shape
+
+
+# --- special functions and complex numbers ---------------------------------------------------------------------
+
+SPECIAL_UNARY = """
+    lgamma digamma i0 special_i0 special_i0e special_i1 special_i1e special_bessel_j0 special_bessel_j1
+    special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1
+    special_modified_bessel_k0 special_modified_bessel_k1 special_gammaln
+    special_digamma special_psi special_erfcx special_ndtri angle imag conj_physical _conj_physical
+"""
+
+
+@shape_rule(*(f"aten.{name}" for name in SPECIAL_UNARY.split()))
+def special_unary(self: TensorMeta) -> Shape:
+    return self.shape
+
+
+@shape_rule(
+    "aten.special_airy_ai",
+    "aten.special_spherical_bessel_j0",
+    "aten.special_scaled_modified_bessel_k0",
+    "aten.special_scaled_modified_bessel_k1",
+)
+def special_of_x(x: TensorMeta) -> Shape:
+    return x.shape
+
+
+@shape_rule("aten.polygamma", "aten.special_polygamma")
+def polygamma(n: int, self: TensorMeta) -> Shape:
+    check(n >= 0, f"polygamma of a negative order {n}")
+    return self.shape
+
+
+@shape_rule("aten.mvlgamma", "aten.special_multigammaln")
+def mvlgamma(self: TensorMeta, p: int) -> Shape:
+    check(p >= 1, f"p is {p}; it has to be at least 1")
+    return self.shape
+
+
+@shape_rule(
+    "aten.special_zeta", "aten.igamma", "aten.igammac", "aten.special_gammainc", "aten.special_gammaincc"
+)
+def special_binary(self: Tensor, other: Tensor) -> Shape:
+    return broadcast_shapes(self.shape, other.shape)
+
+
+POLYNOMIALS = """
+    chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
+    shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
+    shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
+    legendre_polynomial_p
+"""
+
+
+@shape_rule(*(f"aten.special_{name}" for name in POLYNOMIALS.split()))
+def polynomial(x: Tensor, n: Tensor) -> Shape:
+    return broadcast_shapes(x.shape, n.shape)
+
+
+@shape_rule("aten.view_as_complex")
+def view_as_complex(self: TensorMeta) -> Shape:
+    check(
+        self.ndim > 0, "complex numbers are pairs along a last dimension, which a 0-dimensional tensor lacks"
+    )
+    check(same_size(self.shape[-1], 2), f"the last dimension has size {self.shape[-1]}, not 2")
+    return self.shape[:-1]
+
+
+@shape_rule("aten.complex")
+def complex_of(real: TensorMeta, imag: TensorMeta) -> Shape:
+    return broadcast_shapes(real.shape, imag.shape)
+
+
+@shape_rule("aten.polar")
+def polar(abs: TensorMeta, angle: TensorMeta) -> Shape:
+    return broadcast_shapes(abs.shape, angle.shape)
+
+
+# --- gradients -----------------------------------------------------------------------------------------------
+
+
+@shape_rule("aten.sigmoid_backward", "aten.tanh_backward")
+def gradient_by_output(grad_output: TensorMeta, output: TensorMeta) -> Shape:
+    return broadcast_shapes(grad_output.shape, output.shape)
+
+
+@shape_rule("aten.threshold_backward")
+def gradient_by_input(grad_output: TensorMeta, self: TensorMeta) -> Shape:
+    return broadcast_shapes(grad_output.shape, self.shape)
+
+
+@shape_rule("aten.gelu_backward")
+def gelu_backward(grad_output: TensorMeta, self: TensorMeta, approximate: str) -> Shape:
+    check(approximate in ("none", "tanh"), f"approximate is '{approximate}', not 'none' or 'tanh'")
+    return broadcast_shapes(grad_output.shape, self.shape)
+
+
+@shape_rule("aten.native_dropout_backward")
+def native_dropout_backward(grad_output: TensorMeta, mask: TensorMeta) -> Shape:
+    return broadcast_shapes(grad_output.shape, mask.shape)

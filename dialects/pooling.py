@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
-from xdsl_exir.dialects.meta import Shape, check, pair, shape_rule, shape_text
+from xdsl_exir.dialects.meta import Shape, check, pair, same_shape, shape_rule, shape_text
 
 
 def window_count(
@@ -127,12 +127,16 @@ def _register(count: int) -> None:
     def adaptive_avg_pool(self: TensorMeta, output_size: list[Dim]) -> Shape:
         return adaptive(self.shape, count, output_size)
 
+    def adaptive_max_pool(self: TensorMeta, output_size: list[Dim]) -> list[Shape]:
+        return [adaptive(self.shape, count, output_size)] * 2
+
     shape_rule(f"aten.max_pool{count}d")(max_pool)
+    shape_rule(f"aten.max_pool{count}d_with_indices")(max_pool_with_indices)
+    shape_rule(f"aten.adaptive_max_pool{count}d")(adaptive_max_pool)
     shape_rule(f"aten.adaptive_avg_pool{count}d")(adaptive_avg_pool)
     if count == 1:
         shape_rule("aten.avg_pool1d")(avg_pool)
     else:
-        shape_rule(f"aten.max_pool{count}d_with_indices")(max_pool_with_indices)
         shape_rule(f"aten.avg_pool{count}d")(avg_pool_with_divisor)
         shape_rule(f"aten._adaptive_avg_pool{count}d")(adaptive_avg_pool)
 
@@ -141,6 +145,24 @@ for _count in (1, 2, 3):
     _register(_count)
 
 
-@shape_rule("aten.adaptive_max_pool2d")
-def adaptive_max_pool2d(self: TensorMeta, output_size: list[Dim]) -> list[Shape]:
-    return [adaptive(self.shape, 2, output_size)] * 2
+def unpooled(self: TensorMeta, indices: TensorMeta, count: int, output_size: Sequence[Dim]) -> Shape:
+    """A shape with other sizes in its last `count` dimensions."""
+    check_image(self.shape, count)
+    shapes = f"{shape_text(self.shape)} and {shape_text(indices.shape)}"
+    check(same_shape(self.shape, indices.shape), f"input and indices of shapes {shapes}")
+    check(len(output_size) == count, f"output_size {shape_text(output_size)} must be {count} numbers")
+    return (*self.shape[:-count], *output_size)
+
+
+@shape_rule("aten.max_unpool2d")
+def max_unpool2d(self: TensorMeta, indices: TensorMeta, output_size: list[Dim]) -> Shape:
+    return unpooled(self, indices, 2, output_size)
+
+
+@shape_rule("aten.max_unpool3d")
+def max_unpool3d(
+    self: TensorMeta, indices: TensorMeta, output_size: list[Dim], stride: list[int], padding: list[int]
+) -> Shape:
+    check(len(stride) == len(padding) == 3, "stride and padding must be 3 numbers")
+    check_positive("stride", stride)
+    return unpooled(self, indices, 3, output_size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.meta import Shape, check, shape_rule
+from xdsl_exir.dialects.meta import Shape, broadcast_shapes, check, shape_rule, shape_text
 from xdsl_exir.dialects.view import PartialShape, Size, only_sizes
 
 
@@ -48,3 +48,56 @@ def randint_like(self: TensorMeta, high: Size) -> PartialShape:
 @shape_rule("aten.randint_like.low_dtype")
 def randint_like_low(self: TensorMeta, low: Size, high: Size) -> PartialShape:
     return randint_low(low, high, list(self.shape))
+
+
+@shape_rule("aten.bernoulli.Tensor")
+def bernoulli_tensor(self: TensorMeta, p: TensorMeta) -> Shape:
+    check(broadcast_shapes(self.shape, p.shape) == self.shape, "p does not broadcast to self")
+    return self.shape
+
+
+@shape_rule("aten.normal_functional")
+def normal_functional(self: TensorMeta, std: float) -> Shape:
+    check(std >= 0, f"std is {std}; it must not be negative")
+    return self.shape
+
+
+@shape_rule("aten.normal.Tensor_float")
+def normal_mean(mean: TensorMeta, std: float) -> Shape:
+    check(std >= 0, f"std is {std}; it must not be negative")
+    return mean.shape
+
+
+@shape_rule("aten.normal.float_Tensor")
+def normal_std(std: TensorMeta) -> Shape:
+    return std.shape
+
+
+@shape_rule("aten.normal.Tensor_Tensor")
+def normal(mean: TensorMeta, std: TensorMeta) -> Shape:
+    return broadcast_shapes(mean.shape, std.shape)
+
+
+@shape_rule("aten.normal.float_float")
+def normal_sized(std: float, size: list[Size]) -> PartialShape:
+    check(std >= 0, f"std is {std}; it must not be negative")
+    return only_sizes(size)
+
+
+@shape_rule("aten.exponential")
+def exponential(self: TensorMeta, lambd: float) -> Shape:
+    check(lambd > 0, f"lambd is {lambd}; it must be positive")
+    return self.shape
+
+
+@shape_rule("aten.multinomial")
+def multinomial(self: TensorMeta, num_samples: Size, replacement: bool) -> PartialShape:
+    check(self.ndim in (1, 2), f"takes one or two dimensions, not {shape_text(self.shape)}")
+    if isinstance(num_samples, int):
+        check(num_samples > 0, f"num_samples is {num_samples}; it must be positive")
+        classes = self.shape[-1]
+        check(
+            replacement or not isinstance(classes, int) or num_samples <= classes,
+            f"{num_samples} samples of {classes} without replacement",
+        )
+    return (*self.shape[:-1], *only_sizes([num_samples]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -39,6 +40,7 @@ def one_or_all(dim: int | None) -> list[int] | None:
 
 
 @shape_rule("aten.sum", "aten.mean", "aten.prod", "aten.any", "aten.all", "aten.median", "aten.norm.Scalar")
+@shape_rule("aten.nanmedian")
 @shape_rule("aten.var", "aten.std")
 def reduce_all(self: TensorMeta) -> Shape:
     return ()
@@ -50,7 +52,8 @@ def extremum(self: TensorMeta) -> Shape:
     return ()
 
 
-@shape_rule("aten.sum.dim_IntList", "aten.mean.dim", "aten.logsumexp")
+@shape_rule("aten.sum.dim_IntList", "aten.mean.dim", "aten.logsumexp", "aten.special_logsumexp")
+@shape_rule("aten.nansum", "aten.nanmean")
 @shape_rule("aten.var.correction", "aten.var.dim", "aten.std.correction", "aten.std.dim")
 def reduce_dims(self: TensorMeta, dim: Sequence[int] | None, keepdim: bool) -> Shape:
     return reduce_shape(self.shape, dim, keepdim)
@@ -83,7 +86,7 @@ def aminmax(self: TensorMeta, dim: int | None, keepdim: bool) -> list[Shape]:
     return [arg_extremum(self, dim, keepdim)] * 2
 
 
-@shape_rule("aten.max.dim", "aten.min.dim", "aten.median.dim")
+@shape_rule("aten.max.dim", "aten.min.dim", "aten.median.dim", "aten.nanmedian.dim")
 def extremum_dim(self: TensorMeta, dim: int, keepdim: bool) -> list[Shape]:
     return [extremum_dims(self, [dim], keepdim)] * 2
 
@@ -93,7 +96,12 @@ def elementwise_extremum(self: TensorMeta, other: TensorMeta) -> Shape:
     return broadcast_shapes(self.shape, other.shape)
 
 
-@shape_rule("aten.var_mean.correction")
+@shape_rule("aten.var_mean", "aten.std_mean")
+def var_mean_all(self: TensorMeta) -> list[Shape]:
+    return [(), ()]
+
+
+@shape_rule("aten.var_mean.correction", "aten.var_mean.dim", "aten.std_mean.correction", "aten.std_mean.dim")
 def var_mean(self: TensorMeta, dim: Sequence[int] | None, keepdim: bool) -> list[Shape]:
     return [reduce_shape(self.shape, dim, keepdim)] * 2
 
@@ -124,6 +132,30 @@ def count_nonzero(self: TensorMeta, dim: int | None) -> Shape:
 def scan(self: TensorMeta, dim: int) -> Shape:
     wrap_dim(dim, self.ndim)
     return self.shape
+
+
+@shape_rule("aten.logcumsumexp")
+def logcumsumexp(self: TensorMeta, dim: int) -> Shape:
+    check(self.dtype.category is not Category.COMPLEX, "complex numbers are not supported")
+    return scan(self, dim)
+
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+"""Ways to find a quantile between two elements."""
+
+
+@shape_rule("aten.quantile", "aten.nanquantile")
+def quantile(self: TensorMeta, q: TensorMeta, dim: int | None, keepdim: bool, interpolation: str) -> Shape:
+    check(q.ndim <= 1, f"q is a number or a vector, not {shape_text(q.shape)}")
+    check(q.dtype is self.dtype, f"q is {q.dtype}, self {self.dtype}")
+    return q.shape + quantile_scalar(self, dim, keepdim, interpolation)
+
+
+@shape_rule("aten.quantile.scalar", "aten.nanquantile.scalar")
+def quantile_scalar(self: TensorMeta, dim: int | None, keepdim: bool, interpolation: str) -> Shape:
+    check(interpolation in INTERPOLATIONS, f"interpolation '{interpolation}' is not one of {INTERPOLATIONS}")
+    check_not_empty(self.shape, one_or_all(dim))
+    return reduce_shape(self.shape, one_or_all(dim), keepdim)
 
 
 @shape_rule("aten.cummax", "aten.cummin")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, min_, prod, provably
 from xdsl_exir.dialects.meta import (
@@ -103,6 +104,18 @@ def infer_size(count: Dim, size: Sequence[Size]) -> PartialShape:
     return replaced(sizes, open_dims[0], count // known)
 
 
+@shape_rule("aten.view.dtype", "aten.view_copy.dtype")
+def view_dtype(self: TensorMeta, dtype: DType) -> Shape:
+    """The same bytes as elements of another size: as many more or fewer in the last dimension."""
+    old, new = self.dtype.bits, dtype.bits
+    if old == new:
+        return self.shape
+    check(self.ndim > 0, f"a 0-dim tensor of {old} bits has no view of {new}")
+    *front, last = self.shape
+    check(divides(new // old or 1, last), f"{last} elements of {old} bits are no multiple of {new} bits")
+    return (*front, last * (old // new) if old > new else last // (new // old))
+
+
 @shape_rule("aten.view", "aten._unsafe_view", "aten.view_copy")
 def view(self: TensorMeta, size: list[Size]) -> PartialShape:
     return infer_size(numel(self.shape), size)
@@ -137,7 +150,7 @@ def unflatten(self: TensorMeta, dim: int, sizes: list[Size]) -> PartialShape:
     return (*self.shape[:dim], *infer_size(self.shape[dim], sizes), *self.shape[dim + 1 :])
 
 
-@shape_rule("aten.unsqueeze")
+@shape_rule("aten.unsqueeze", "aten.unsqueeze_copy")
 def unsqueeze(self: TensorMeta, dim: int) -> Shape:
     dim = wrap_dim(dim, self.ndim + 1)
     return (*self.shape[:dim], 1, *self.shape[dim:])
@@ -147,17 +160,17 @@ def squeezed(shape: Sequence[Dim], dims: Sequence[int]) -> Shape:
     return tuple(size for dim, size in enumerate(shape) if dim not in dims or size != 1)
 
 
-@shape_rule("aten.squeeze")
+@shape_rule("aten.squeeze", "aten.squeeze_copy")
 def squeeze(self: TensorMeta) -> Shape:
     return squeezed(self.shape, range(self.ndim))
 
 
-@shape_rule("aten.squeeze.dim")
+@shape_rule("aten.squeeze.dim", "aten.squeeze_copy.dim")
 def squeeze_dim(self: TensorMeta, dim: int) -> Shape:
     return squeezed(self.shape, [wrap_dim(dim, self.ndim)])
 
 
-@shape_rule("aten.squeeze.dims")
+@shape_rule("aten.squeeze.dims", "aten.squeeze_copy.dims")
 def squeeze_dims(self: TensorMeta, dim: list[int]) -> Shape:
     return squeezed(self.shape, wrap_dims(dim, self.ndim))
 
@@ -185,7 +198,7 @@ def atleast_3d(self: TensorMeta) -> Shape:
     return at_least(self.shape, 3)
 
 
-@shape_rule("aten.alias_copy")
+@shape_rule("aten.alias_copy", "aten.detach_copy")
 def alias_copy(self: TensorMeta) -> Shape:
     return self.shape
 
@@ -234,7 +247,7 @@ def swapped(shape: Sequence[Dim], dim0: int, dim1: int) -> Shape:
     return tuple(order)
 
 
-@shape_rule("aten.transpose.int", "aten.swapdims")
+@shape_rule("aten.transpose.int", "aten.transpose_copy.int", "aten.swapdims")
 def transpose(self: TensorMeta, dim0: int, dim1: int) -> Shape:
     return swapped(self.shape, dim0, dim1)
 
@@ -244,7 +257,7 @@ def swapaxes(self: TensorMeta, axis0: int, axis1: int) -> Shape:
     return swapped(self.shape, axis0, axis1)
 
 
-@shape_rule("aten.t")
+@shape_rule("aten.t", "aten.t_copy")
 def t(self: TensorMeta) -> Shape:
     check(self.ndim <= 2, f"takes at most 2 dimensions, not {self.ndim}")
     return self.shape[::-1]
@@ -255,10 +268,22 @@ def numpy_t(self: TensorMeta) -> Shape:
     return self.shape[::-1]
 
 
-@shape_rule("aten.mT")
+@shape_rule("aten.mT", "aten.mH")
 def mt(self: TensorMeta) -> Shape:
     check(self.ndim >= 2, f"takes matrices, not {self.ndim} dimensions")
     return swapped(self.shape, -2, -1)
+
+
+@shape_rule("aten.adjoint")
+def adjoint(self: TensorMeta) -> Shape:
+    check(self.ndim != 1, "takes matrices, not a vector")
+    return swapped(self.shape, -2, -1) if self.ndim else ()
+
+
+@shape_rule("aten.matrix_H")
+def matrix_h(self: TensorMeta) -> Shape:
+    check(self.ndim in (0, 2), f"takes a matrix, not {self.ndim} dimensions")
+    return self.shape[::-1]
 
 
 def movedim_order(rank: int, source: Sequence[int], destination: Sequence[int]) -> list[int]:
@@ -321,7 +346,7 @@ def roll(self: TensorMeta, shifts: list[Size], dims: list[int]) -> Shape:
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@shape_rule("aten.expand", "aten.broadcast_to")
+@shape_rule("aten.expand", "aten.expand_copy", "aten.broadcast_to")
 def expand(self: TensorMeta, size: list[Size]) -> PartialShape:
     added = len(size) - self.ndim
     check(added >= 0, f"{len(size)} sizes for {self.ndim} dimensions")
@@ -437,7 +462,7 @@ def sliced_dim(self: TensorMeta, dim: int) -> int:
     return wrap_dim(dim, self.ndim)
 
 
-@shape_rule("aten.slice.Tensor")
+@shape_rule("aten.slice.Tensor", "aten.slice_copy.Tensor")
 def slice_tensor(
     self: TensorMeta, dim: int, start: Size | None, end: Size | None, step: Size
 ) -> PartialShape:
@@ -445,7 +470,7 @@ def slice_tensor(
     return replaced(self.shape, dim, slice_size(self.shape[dim], start, end, step))
 
 
-@shape_rule("aten.select.int")
+@shape_rule("aten.select.int", "aten.select_copy.int")
 def select(self: TensorMeta, dim: int, index: Size) -> Shape:
     dim = sliced_dim(self, dim)
     if not isinstance(index, NumberMeta):
@@ -455,7 +480,7 @@ def select(self: TensorMeta, dim: int, index: Size) -> Shape:
     return without(self.shape, dim)
 
 
-@shape_rule("aten.narrow")
+@shape_rule("aten.narrow", "aten.narrow_copy")
 def narrow(self: TensorMeta, dim: int, start: Size, length: Size) -> PartialShape:
     dim = sliced_dim(self, dim)
     size = self.shape[dim]
@@ -479,7 +504,7 @@ def even_sizes(size: int, split_size: int) -> list[int]:
     return [split_size] * (count - 1) + [size - split_size * (count - 1)]
 
 
-@shape_rule("aten.split.Tensor", "aten.unsafe_split.Tensor")
+@shape_rule("aten.split.Tensor", "aten.split_copy.Tensor", "aten.unsafe_split.Tensor")
 def split(self: TensorMeta, split_size: Size, dim: int) -> list[PartialShape]:
     dim = sliced_dim(self, dim)
     size = self.shape[dim]
@@ -501,7 +526,7 @@ def with_sizes(self: TensorMeta, sizes: Sequence[Size], dim: int) -> list[Partia
     return parts(self, dim, known)
 
 
-@shape_rule("aten.split_with_sizes")
+@shape_rule("aten.split_with_sizes", "aten.split_with_sizes_copy")
 def split_with_sizes(self: TensorMeta, split_sizes: list[Size], dim: int) -> list[PartialShape]:
     return with_sizes(self, split_sizes, dim)
 
@@ -544,7 +569,34 @@ def tensor_split_indices(self: TensorMeta, indices: list[Size], dim: int) -> lis
     return parts(self, dim, [slice_size(self.shape[dim], start, end, 1) for start, end in bounds])
 
 
-@shape_rule("aten.unbind.int")
+def split_dim(self: TensorMeta, name: str) -> int:
+    """The dimension that `hsplit`, `vsplit` or `dsplit` parts."""
+    dim = {"hsplit": int(self.ndim > 1), "vsplit": 0, "dsplit": 2}[name]
+    least = {"hsplit": 1, "vsplit": 2, "dsplit": 3}[name]
+    check(self.ndim >= least, f"needs {least} dimensions, not {self.ndim}")
+    return dim
+
+
+def _split_rules(name: str) -> None:
+    def split_int(self: TensorMeta, sections: int) -> list[PartialShape]:
+        dim = split_dim(self, name)
+        check(
+            sections > 0 and divides(sections, self.shape[dim]), f"{sections} even parts of {self.shape[dim]}"
+        )
+        return tensor_split(self, sections, dim)
+
+    def split_array(self: TensorMeta, indices: list[int]) -> list[PartialShape]:
+        return tensor_split_indices(self, list(indices), split_dim(self, name))
+
+    shape_rule(f"aten.{name}.int")(split_int)
+    shape_rule(f"aten.{name}.array")(split_array)
+
+
+for _name in ("hsplit", "vsplit", "dsplit"):
+    _split_rules(_name)
+
+
+@shape_rule("aten.unbind.int", "aten.unbind_copy.int")
 def unbind(self: TensorMeta, dim: int) -> list[Shape]:
     dim = sliced_dim(self, dim)
     return [without(self.shape, dim)] * static(self.shape[dim], f"dimension {dim}")
@@ -562,7 +614,51 @@ def diagonal(self: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
     return diagonal_shape(self.shape, offset, dim1, dim2)
 
 
-@shape_rule("aten.unfold")
+@shape_rule("aten.diag_embed")
+def diag_embed(self: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
+    check(self.ndim > 0, "needs a diagonal")
+    *batch, length = self.shape
+    side = length + abs(offset)
+    first, second = sorted(wrap_dims([dim1, dim2], self.ndim + 1))
+    batch.insert(first, side)
+    batch.insert(second, side)
+    return tuple(batch)
+
+
+@shape_rule("aten.diag")
+def diag(self: TensorMeta, diagonal: int) -> Shape:
+    check(self.ndim in (1, 2), f"takes a vector or a matrix, not {self.ndim} dimensions")
+    if self.ndim == 1:
+        return diag_embed(self, diagonal, -2, -1)
+    return diagonal_shape(self.shape, diagonal, 0, 1)
+
+
+@shape_rule("aten.diagflat")
+def diagflat(self: TensorMeta, offset: int) -> Shape:
+    side = numel(self.shape) + abs(offset)
+    return side, side
+
+
+@shape_rule("aten.diff")
+def diff(
+    self: TensorMeta, n: int, dim: int, prepend: TensorMeta | None, append: TensorMeta | None
+) -> PartialShape:
+    check(self.ndim > 0 and n >= 0, "takes a tensor of at least one dimension and an order of at least 0")
+    dim = wrap_dim(dim, self.ndim)
+    if n == 0:
+        return self.shape
+    joined = [tensor.shape for tensor in (prepend, self, append) if tensor is not None]
+    check(all(len(shape) == self.ndim for shape in joined), "what is joined to self must have its rank")
+    shape = cat_shape(joined, dim)
+    return replaced(shape, dim, larger(shape[dim] - n, 0))
+
+
+@shape_rule("aten.view_as_real_copy")
+def view_as_real(self: TensorMeta) -> Shape:
+    return (*self.shape, 2)
+
+
+@shape_rule("aten.unfold", "aten.unfold_copy")
 def unfold(self: TensorMeta, dimension: int, size: int, step: int) -> Shape:
     dim = wrap_dim(dimension, self.ndim)
     available = self.shape[dim] if self.shape else 1
@@ -590,7 +686,7 @@ def strided_shape(
     return known
 
 
-@shape_rule("aten.as_strided")
+@shape_rule("aten.as_strided", "aten.as_strided_copy")
 def as_strided(
     self: TensorMeta, size: list[Size], stride: list[Size], storage_offset: Size | None
 ) -> PartialShape:
@@ -656,7 +752,7 @@ def cat_shape(shapes: Sequence[Shape], dim: int) -> Shape:
     return (*rest[:dim], sum((shape[dim] for shape in joined), 0), *rest[dim:])
 
 
-@shape_rule("aten.cat", "aten.concat")
+@shape_rule("aten.cat", "aten.concat", "aten.concatenate")
 def cat(tensors: Tensors, dim: int) -> Shape:
     return cat_shape([tensor.shape for tensor in tensors], dim)
 
@@ -680,7 +776,7 @@ def hstack(tensors: Tensors) -> Shape:
     return cat_shape(shapes, 0 if shapes and len(shapes[0]) == 1 else 1)
 
 
-@shape_rule("aten.vstack")
+@shape_rule("aten.vstack", "aten.row_stack")
 def vstack(tensors: Tensors) -> Shape:
     return cat_shape([at_least(tensor.shape, 2) for tensor in tensors], 0)
 

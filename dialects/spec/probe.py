@@ -155,6 +155,23 @@ _IMAGE, _FILTER, _NORM = _f(1, 2, 4, 4), _f(2, 2, 3, 3), _f(2)
 _STATS = (_IMAGE, _NORM, _NORM, _NORM, _NORM)
 _QKV = (_f(1, 2, 4, 8), _f(1, 2, 4, 8), _f(1, 2, 4, 8))
 
+_UNARY = """
+    negative absolute arccos arccosh arcsin arcsinh arctan arctanh fix special_expit special_exp2 special_expm1
+    special_erf special_erfc special_erfinv special_log1p special_logit special_sinc special_round lift
+    detach_copy view_as_real_copy
+"""
+_BINARY = """
+    divide.Tensor subtract.Tensor multiply.Tensor greater.Tensor greater_equal.Tensor less.Tensor
+    less_equal.Tensor not_equal.Tensor arctan2 special_xlogy clip.Tensor
+"""
+_THEN_NUMBER = """
+    divide.Scalar true_divide.Scalar subtract.Scalar multiply.Scalar greater.Scalar greater_equal.Scalar
+    less.Scalar less_equal.Scalar not_equal.Scalar clip xlogy.Scalar_Other special_xlogy.other_scalar
+    special_xlog1py.other_scalar float_power.Tensor_Scalar
+"""
+_NUMBER_FIRST = "xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar float_power.Scalar"
+_OF_MATRICES = "squeeze_copy mH adjoint matrix_H t_copy diag diagflat diag_embed diff"
+
 WRITTEN: dict[str, Sequence[Call]] = {
     # Not in the samples.
     "_native_batch_norm_legit_functional": [(*_STATS, True, 0.1, 1e-5)],
@@ -171,7 +188,9 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "feature_dropout": [(_f(2, 3, 4), 0.5, True), (_f(2, 3, 4), 0.5, False)],
     "norm.Scalar": [(_f(3), 2)],
     "rand_like": [(_f(3),)],
-    "searchsorted.Tensor": [(_f(3), _f(3), False), (_f(3), _f(3), True)],
+    "searchsorted.Tensor": [
+        (_f(3), _f(3), out_int32, False, None, _i(0, 1, 2)) for out_int32 in (False, True)
+    ],
     "bucketize.Tensor": [(_f(3), _f(3), False), (_f(3), _f(3), True)],
     "log_sigmoid": [(_f(3),)],
     "bernoulli.p": [(_f(3), 0.5)],
@@ -188,6 +207,34 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "div.Tensor_mode": [(_f(3), _f(3), None), (_f(3), _f(3), "floor"), (_f(3), _f(3), "trunc")],
     **{f"bitwise_{name}.Scalar": [(_f(3), 2)] for name in ("and", "or", "xor")},
     **{f"__{name}__.Tensor": [(_f(3), _f(3))] for name in ("and", "or", "xor")},
+    **{f"special_{name}": [(_f(3),)] for name in ("i0", "gammaln", "digamma", "psi")},
+    "special_gammainc": [(_f(3), _f(3))],
+    "special_gammaincc": [(_f(3), _f(3))],
+    "special_polygamma": [(1, _f(3))],
+    "special_multigammaln": [(_f(3), 1)],
+    "sigmoid_backward": [(_f(3), _f(3))],
+    "tanh_backward": [(_f(3), _f(3))],
+    "threshold_backward": [(_f(3), _f(3), 2)],
+    "gelu_backward": [(_f(3), _f(3))],
+    # Of one element, of which all ones are not singular.
+    **{
+        name: [(_f(1, 1),)]
+        for name in ("cholesky", "linalg_cholesky", "linalg_inv", "inverse", "linalg_lu_factor", "svd")
+    },
+    "linalg_ldl_factor": [(_f(1, 1),)],
+    "linalg_svd": [(_f(1, 1),)],
+    "linalg_solve": [(_f(1, 1), _f(1, 1))],
+    "linalg_solve_triangular": [(_f(1, 1), _f(1, 1), True)],
+    "linalg_tensorinv": [(_f(1, 1), 1)],
+    "linalg_tensorsolve": [(_f(1, 1), _f(1))],
+    "linalg_pinv": [(_f(2, 2), 1e-3)],
+    "linalg_matrix_norm": [(_f(2, 2), 1)],
+    "linalg_norm.ord_str": [(_f(2, 2), "fro")],
+    "fft_fftfreq": [(4,)],
+    "fft_rfftfreq": [(4,)],
+    "linalg_matrix_rank.atol_rtol_tensor": [(_f(2, 2), _f(), _f())],
+    "cdist": [(_f(2, 3), _f(2, 3))],
+    "_pdist_forward": [(_f(3, 2),)],
     "randperm": [(4,)],
     "scatter.value": [(_f(3), 0, _i(0, 1), 2)],
     "arange": [(3,)],
@@ -232,6 +279,72 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "where.Scalar": [(_MASK, 2, 2)],
     "where.ScalarOther": [(_MASK, _f(3), 2)],
     "where.ScalarSelf": [(_MASK, 2, _f(3))],
+    # Other names, which the samples go by only where nothing has the first name.
+    **{name: [(_f(3),)] for name in _UNARY.split()},
+    **{name: [(_f(3), _f(3))] for name in _BINARY.split()},
+    **{name: [(_f(3), 2)] for name in _THEN_NUMBER.split()},
+    **{name: [(2, _f(3))] for name in _NUMBER_FIRST.split()},
+    "divide.Scalar_mode": [(_f(3), 2, None), (_f(3), 2, "floor"), (_f(3), 2, "trunc")],
+    "divide.Tensor_mode": [(_f(3), _f(3), None), (_f(3), _f(3), "floor"), (_f(3), _f(3), "trunc")],
+    "special_logsumexp": [(_f(2, 3), [1])],
+    "special_softmax": [(_f(2, 3), 1)],
+    "special_log_softmax": [(_f(2, 3), 1)],
+    "concatenate": [([_f(3), _f(3)],)],
+    "row_stack": [([_f(3), _f(3)],)],
+    **{f"{name}.int": [(_f(2, 2, 2), 2)] for name in ("hsplit", "vsplit", "dsplit")},
+    **{f"{name}.array": [(_f(2, 2, 2), [1])] for name in ("hsplit", "vsplit", "dsplit")},
+    **{name: [(_f(1, 2),)] for name in _OF_MATRICES.split()},
+    **{name: [(_f(1, 2), 0)] for name in ("squeeze_copy.dim", "unsqueeze_copy", "unbind_copy.int")},
+    "squeeze_copy.dims": [(_f(1, 2), [0])],
+    "expand_copy": [(_f(1, 2), [2, 2])],
+    **{name: [(_f(16), torch.float32)] for name in ("view.dtype", "view_copy.dtype")},
+    "transpose_copy.int": [(_f(1, 2), 0, 1)],
+    "as_strided_copy": [(_f(1, 2), [2], [1])],
+    "unfold_copy": [(_f(1, 2), 1, 2, 1)],
+    "slice_copy.Tensor": [(_f(3), 0, 1)],
+    "select_copy.int": [(_f(3), 0, 1)],
+    "split_copy.Tensor": [(_f(3), 2)],
+    "split_with_sizes_copy": [(_f(3), [1, 2])],
+    "narrow_copy": [(_f(3), 0, 0, 2)],
+    "scatter.reduce": [(_f(3), 0, _i(0, 1, 2), _f(3), "add")],
+    "scatter.value_reduce": [(_f(3), 0, _i(0, 1, 2), 2, "add")],
+    "put": [(_f(3), _i(0, 1, 2), _f(3))],
+    "index_fill.int_Tensor": [(_f(3), 0, _i(0, 1), _f())],
+    "index_reduce": [(_f(3), 0, _i(0, 1, 2), _f(3), "prod")],
+    "_unsafe_index.Tensor": [(_f(4), [_i(1, 2, 3, 1)]), (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)])],
+    "_unsafe_index_put": [
+        (_f(4), [_i(1, 2, 3, 1)], _f(1)),
+        (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)], _f(1)),
+    ],
+    "_unsafe_masked_index": [(_f(4), _MASK, [_i(1, 2, 3)], 2)],
+    "_unsafe_masked_index_put_accumulate": [(_f(4), _MASK, [_i(1, 2, 3)], _f(3))],
+    "msort": [(_f(3),)],
+    "argsort.stable": [(_f(3), True)],
+    "kthvalue": [(_f(3), 1)],
+    "searchsorted.Scalar": [(_f(3), 2, out_int32, False, None, _i(0, 1, 2)) for out_int32 in (False, True)],
+    "bucketize.Scalar": [(2, _f(3), False), (2, _f(3), True)],
+    "nonzero_static": [(_f(3), 2)],
+    "_unique2": [(_f(3),)],
+    "unique_consecutive": [(_f(3),)],
+    "nanmedian": [(_f(3),)],
+    "nanmedian.dim": [(_f(3), 0)],
+    "logcumsumexp": [(_f(3), 0)],
+    **{name: [(_f(3), _f())] for name in ("quantile", "nanquantile")},
+    **{name: [(_f(3), 0.5)] for name in ("quantile.scalar", "nanquantile.scalar")},
+    "normal.float_float": [(0.5, 1.5, [3])],
+    "new_empty_strided": [(_f(3), [2], [1])],
+    "bernoulli.Tensor": [(_f(3), _f(3))],
+    "normal_functional": [(_f(3),)],
+    "multinomial": [(_f(3), 2)],
+    "exponential": [(_f(3),)],
+    "normal.Tensor_float": [(_f(3),)],
+    "normal.float_Tensor": [(0.5, _f(3))],
+    "normal.Tensor_Tensor": [(_f(3), _f(3))],
+    "inner": [(_f(3), _f(3))],
+    "addr": [(_f(3, 3), _f(3), _f(3))],
+    "ger": [(_f(3), _f(3))],
+    "kron": [(_f(3), _f(3))],
+    "cross": [(_f(3), _f(3))],
     # In the samples, but their arguments do not survive the casts: a mask in place of indices has another shape.
     "index.Tensor": [(_f(4), [_i(1, 2, 3, 1)]), (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)])],
     "index_put": [
@@ -920,7 +1033,7 @@ def written(entry: Entry) -> str:
     """An entry as it stands in the file: a line in the short form, a block with explicit rows."""
     if "type_constraint" not in entry:
         return f"- {flow(entry)}\n"
-    lines = [f"- func: {entry['func']}", "  type_alias:"]
+    lines = [f"- func: {entry['func']}", "  type_alias:" + ("" if entry["type_alias"] else " {}")]
     lines += [f"    {name}: {flow(names)}" for name, names in entry["type_alias"].items()]
     for key in ("type_constraint", "when"):
         if key in entry:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from xdsl_exir.dialects.dtypes import DType, Float, Half
+from xdsl_exir.dialects.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.kernels import Array, kernel
 from xdsl_exir.runtime.kernels.symbolic import require
@@ -309,9 +311,8 @@ def unique_consecutive(
     if dim is None:
         values, inverse = rows[starts, 0], inverse.reshape(self.shape)
     else:
-        values = np.compress(starts, np.atleast_1d(self), dim).reshape(
-            [] if self.ndim == 0 else [-1 if axis == dim % self.ndim else size for axis, size in enumerate(self.shape)]
-        )
+        values = np.compress(starts, np.atleast_1d(self), dim)
+        values = values if self.ndim else values.reshape(())
     return values, *wanted(inverse, return_inverse, counts, return_counts)
 
 
@@ -319,3 +320,100 @@ def wanted(inverse: Array, return_inverse: bool, counts: Array, return_counts: b
     """What `unique` gives besides the values; nothing of what is not asked for."""
     nothing = np.zeros(0, np.int64)
     return inverse if return_inverse else nothing, counts if return_counts else nothing
+
+
+# --- bags ----------------------------------------------------------------------------------------------------
+
+
+def bags(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    mode: int,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+    padding_idx: int,
+    fast: bool,
+) -> tuple[Array, Array, Array, Array]:
+    """Sums, means or maxima of rows, a bag from each offset to the next; empty ones are 0.
+
+    Where PyTorch's kernel is `fast` it does not say which bag each index is in.
+    """
+    check_index(indices, weight.shape[0])
+    require(offsets.size == 0 or offsets[0] == 0, "embedding_bag: the first offset must be 0")
+    count = max(offsets.size - include_last_offset, 0)
+    ends = offsets[1:] if include_last_offset else np.append(offsets[1:], indices.size)
+    require(bool((offsets[:count] <= ends).all()), "embedding_bag: offsets must ascend")
+    require(count == 0 or int(ends[-1]) <= indices.size, "embedding_bag: the last offset is beyond the indices")
+    bag = np.repeat(np.arange(count), np.diff(np.append(offsets[:count], ends[-1:])))
+    kept = np.flatnonzero(indices[: bag.size] != padding_idx)
+    sizes = np.bincount(bag[kept], minlength=count)
+    picked = weight[indices[kept]]
+    if per_sample_weights is not None:
+        picked = picked * per_sample_weights[kept, None]
+    result = np.zeros((count, weight.shape[1]), weight.dtype)
+    nothing = np.zeros(offsets.size, np.int64)
+    if mode == BAG_MAX:
+        greatest, places = maxima(picked, indices[kept], bag[kept], count)
+        return greatest, bag, sizes, places
+    np.add.at(result, bag[kept], picked)
+    if mode == BAG_MEAN:
+        return (result / np.maximum(sizes, 1)[:, None]).astype(weight.dtype), bag, sizes, sizes
+    return result, bag[:0] if fast and padding_idx < 0 else bag, nothing, nothing[:count]
+
+
+def maxima(picked: Array, indices: Array, bag: Array, count: int) -> tuple[Array, Array]:
+    """The greatest element of each column of each bag, the first of equal ones, and the index of its row."""
+    result = np.zeros((count, picked.shape[1]), picked.dtype)
+    places = np.zeros(result.shape, np.int64)
+    for number in np.unique(bag):
+        rows = bag == number
+        best = picked[rows].argmax(0)
+        result[number] = np.take_along_axis(picked[rows], best[None], 0)[0]
+        places[number] = indices[rows][best]
+    return result, places
+
+
+def fit(values: Array, size: int) -> Array:
+    """A vector with zeros after it, or cut off."""
+    result = np.zeros(size, values.dtype)
+    result[: values.size] = values[:size]
+    return result
+
+
+def is_fast(out: tuple[DType, ...]) -> bool:
+    return out[0] in (Float, Half)
+
+
+@kernel("aten._embedding_bag")
+def embedding_bag(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    mode: int,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+    padding_idx: int,
+    out: tuple[DType, ...],
+) -> tuple[Array, Array, Array, Array]:
+    result, bag, sizes, places = bags(
+        weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, is_fast(out)
+    )
+    return result, bag, sizes[: len(result)], places
+
+
+@kernel("aten._embedding_bag_forward_only")
+def embedding_bag_forward_only(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    mode: int,
+    per_sample_weights: Array | None,
+    include_last_offset: bool,
+    padding_idx: int,
+    out: tuple[DType, ...],
+) -> tuple[Array, Array, Array, Array]:
+    result, bag, sizes, places = bags(
+        weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, is_fast(out)
+    )
+    return result, bag, fit(sizes, offsets.size), places

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi, sqrt
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -352,7 +352,7 @@ def copy(self: Array, src: Array | Number) -> Any:
 
 # --- special functions ---------------------------------------------------------------------------------------
 
-gammaln, psi, zeta = (special(name) for name in ("gammaln", "psi", "zeta"))
+gammaln, psi = special("gammaln"), special("psi")
 
 
 def special_binary(name: str) -> Callable[[Array, Array], Array]:
@@ -366,7 +366,7 @@ def special_binary(name: str) -> Callable[[Array, Array], Array]:
     return compute
 
 
-hurwitz, gammainc, gammaincc = (special_binary(name) for name in ("zeta", "gammainc", "gammaincc"))
+hurwitz, gammainc, gammaincc = map(special_binary, ("zeta", "gammainc", "gammaincc"))
 
 
 def lgamma(self: Array) -> Array:
@@ -381,15 +381,29 @@ def zeta_of(self: Array, other: Array) -> Array:
 
 def spherical_bessel_j0(self: Array) -> Array:
     """sin(x) / x, continued at 0 and at infinity."""
-    from scipy.special import spherical_jn  # pyright: ignore[reportMissingTypeStubs]
+    from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
-    return np.where(np.isinf(self), self.dtype.type(0), spherical_jn(0, self))
+    values: Array = cast(Any, special).spherical_jn(0, self)
+    return np.where(np.isinf(self), self.dtype.type(0), values)
 
 
 def airy_ai(self: Array) -> Array:
     from scipy.special import airy  # pyright: ignore[reportMissingTypeStubs]
 
     return airy(self)[0]
+
+
+def incomplete_gamma(lower: bool) -> Callable[[Array, Array], Array]:
+    """A regularized incomplete gamma function: beside a NaN the limits count, as in PyTorch."""
+    function = gammainc if lower else gammaincc
+
+    def compute(self: Array, other: Array) -> Array:
+        nothing = (np.isposinf(self) & np.isnan(other)) | (np.isnan(self) & (other == 0))
+        everything = np.isnan(self) & np.isposinf(other)
+        limits = [self.dtype.type(not lower), self.dtype.type(lower)]
+        return np.select([nothing, everything], limits, function(self, other))
+
+    return compute
 
 
 SPECIAL: dict[str, Callable[[Array], Array]] = {
@@ -407,19 +421,19 @@ SPECIAL: dict[str, Callable[[Array], Array]] = {
     "special_modified_bessel_i1": special("i1"),
     "special_modified_bessel_k0": special("k0"),
     "special_modified_bessel_k1": special("k1"),
-    "special_spherical_bessel_j0": spherical_bessel_j0,
     "special_erfcx": special("erfcx"),
     "special_ndtri": special("ndtri"),
 }
 SPECIAL_OF_X: dict[str, Callable[[Array], Array]] = {
     "special_airy_ai": airy_ai,
+    "special_spherical_bessel_j0": spherical_bessel_j0,
     "special_scaled_modified_bessel_k0": special("k0e"),
     "special_scaled_modified_bessel_k1": special("k1e"),
 }
 SPECIAL_BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "special_zeta": zeta_of,
-    "igamma": gammainc,
-    "igammac": gammaincc,
+    "igamma": incomplete_gamma(True),
+    "igammac": incomplete_gamma(False),
 }
 
 

@@ -120,9 +120,9 @@ def max_pool_with_indices(
     return max_of(self, sliding(sizes, kernel_size, stride, padding, dilation, ceil_mode))
 
 
-@kernel("aten.adaptive_max_pool2d")
+@kernel("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
 def adaptive_max_pool(self: Array, output_size: list[int]) -> tuple[Array, Array]:
-    return max_of(self, adaptive(self.shape[-2:], output_size))
+    return max_of(self, adaptive(self.shape[-len(output_size) :], output_size))
 
 
 # --- averages ------------------------------------------------------------------------------------------------

@@ -167,9 +167,7 @@ def nanmedian_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     return at_rank(self, dim, keepdim, lambda length, nans: np.maximum(length - nans - 1, 0) // 2)
 
 
-def at_rank(
-    self: Array, dim: int, keepdim: bool, rank: Callable[[int, Array], Array]
-) -> tuple[Array, Array]:
+def at_rank(self: Array, dim: int, keepdim: bool, rank: Callable[[int, Array], Array]) -> tuple[Array, Array]:
     """The elements of a rank (which a length and a count of NaNs give) along an axis, and where they stand."""
 
     def position(array: Array, axis: int) -> Array:

@@ -68,6 +68,7 @@ UNINITIALISED: dict[str, list[Case]] = {
     "empty_strided": [([2, 3], [3, 1])],
     "empty_permuted": [([2, 3], [1, 0]), ([2, 3], [0, 1], {"dtype": HALF})],
     "new_empty": [(LONGS, [2])],
+    "new_empty_strided": [(LONGS, [2, 3], [3, 1]), (X, [2], [1], {"dtype": HALF})],
 }
 
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from differential import check as check_static  # noqa: E402
 from differential import compare, dtype, find_operator, flatten, program_of, run  # noqa: E402
 from xdsl.context import Context  # noqa: E402
-from xdsl.dialects.builtin import ModuleOp  # noqa: E402
+from xdsl.dialects.builtin import ModuleOp, TensorType  # noqa: E402
 from xdsl.dialects.func import FuncOp, ReturnOp  # noqa: E402
 from xdsl.ir import Block, Region  # noqa: E402
 
@@ -49,6 +49,18 @@ CALLS: list[Call] = [
     ("embedding", X, L(1), {"padding_idx": 1}),
     ("embedding", X, zeros(2, 0).int()),
     ("embedding", X, L([[0, 3], [1, 1]])),
+    *(
+        (name, X, L([1, 2, 0, 2, 3]), L([0, 1, 1, 4]), {"mode": mode})
+        for name in ("embedding_bag", "_embedding_bag", "_embedding_bag_forward_only")
+        for mode in (0, 1, 2)
+    ),
+    *(("_embedding_bag", X, L([1, 2, 0, 2]), L([0, 1, 4]), False, mode, False, None, True) for mode in (0, 1)),
+    *(
+        ("embedding_bag.padding_idx", X, L([1, 2, 0, 2]), L([0, 3]), False, mode, False, None, False, -2)
+        for mode in (0, 1, 2)
+    ),
+    ("embedding_bag", X.half(), L([1, 2, 0]), L([0, 1]), False, 0, False, L([1.0, 2, 3]).half()),
+    ("embedding_bag", X, zeros(0), L([0, 0])),
     ("index_select", S, 0, L([0])),
     ("index_select", S, -1, L(0)),
     ("index_select", X, -1, L([4, 0, 0])),
@@ -118,11 +130,54 @@ CALLS: list[Call] = [
     ("index_copy", X, 0, L(1), torch.randn(1, 5)),
     ("masked_scatter", X, L([True, False, True, False, False]), torch.randn(20)),
     ("masked_scatter", L([1.0]), L([True, False]), L([3.0])),
+    ("scatter.reduce", X, 0, PLACES, X[:3], {"reduce": "add"}),
+    ("scatter.reduce", X, 0, PLACES, X[:3], {"reduce": "multiply"}),
+    ("scatter.value_reduce", X, 0, PLACES, 2.5, {"reduce": "multiply"}),
+    ("scatter.value_reduce", X.long(), 0, PLACES, 2, {"reduce": "add"}),
+    ("put", X, L([0, -1, 3]), L([1.0, 2.0, 3.0])),
+    ("put", X, L([[0], [0]]), L([1.0, 2.0]), True),
+    ("put", X, zeros(0), torch.zeros(0)),
+    ("index_fill.int_Tensor", X, 1, ROWS, L(7)),
+    ("index_fill.int_Tensor", X.long(), 0, L(1), L(2.5)),
+    ("index_fill.int_Tensor", S, 0, L([0]), L(2.5)),
+    *(
+        ("index_reduce", x, 1, L([0, 1, 1, 4]), x[:, :4] * 2, reduce, {"include_self": include_self})
+        for x in (X, (X * 4).long())
+        for reduce in ("prod", "mean", "amax", "amin")
+        for include_self in (True, False)
+    ),
+    ("_unsafe_index.Tensor", Z, [None, L([0, 2])]),
+    ("_unsafe_index_put", Z, [L([0, 1]), None, L([0, -1])], torch.randn(3, 5), True),
+    ("_unsafe_masked_index", X, L([True, False, True]), [L([0, 9, 3]), L([0, 1, -7])], 2.5),
+    (
+        "_unsafe_masked_index_put_accumulate",
+        X,
+        L([True, False, True]),
+        [L([0, 9, 3]), L([0, 1, -4])],
+        L([1.0, 2, 3]),
+    ),
+    ("msort", ORDER),
+    ("msort", X),
+    ("msort", S),
+    ("argsort.stable", ORDER, {"stable": True, "descending": True}),
+    ("kthvalue", X, 2),
+    ("kthvalue", X, 3, 0, True),
+    ("kthvalue", L([1.0, nan, 2.0]), 3),
+    ("kthvalue", torch.randperm(20).reshape(4, 5), 5, 1),
+    ("kthvalue", S, 1),
+    ("nonzero_static", X > 0, {"size": 3}),
+    ("nonzero_static", X > 0, {"size": 30, "fill_value": 7}),
+    ("nonzero_static", S, {"size": 2}),
+    ("searchsorted.Scalar", L([1.0, 2.0, 3.0]), 2),
+    ("searchsorted.Scalar", L([1, 2, 3]), 2.5, {"right": True, "out_int32": True}),
+    ("bucketize.Scalar", 2.5, L([1, 2, 3])),
+    ("bucketize.Scalar", 2, L([1.0, 2, 3]), {"right": True}),
     ("searchsorted.Tensor", SORTED, LOOKED_UP),
     ("searchsorted.Tensor", SORTED, LOOKED_UP, {"right": True}),
     ("searchsorted.Tensor", L([1, 2, 3]), L(2), {"side": "right"}),
     ("searchsorted.Tensor", L([1.0, 2.0, nan]), L([nan, 3.0])),
     ("searchsorted.Tensor", X[0, :0], X),
+    ("searchsorted.Tensor", L([3.0, 1, 2]).bfloat16(), X.bfloat16(), {"sorter": L([1, 2, 0])}),
     ("bucketize.Tensor", X, L([-1.0, 0, 1])),
     ("bucketize.Tensor", L([1, 2]), L([1, 2]), {"right": True}),
 ]
@@ -202,8 +257,24 @@ DEPENDENT: list[tuple[Call, tuple[Dim, ...]]] = [
 ]
 
 
-def dependent_program(name: str, *args: Any, shape: tuple[Dim, ...], kind: torch.dtype) -> ModuleOp:
-    """A module that calls one operator whose result has this symbolic shape."""
+UNIQUE = L([[3.0, 1.0, 1.0], [nan, 3.0, nan], [3.0, 1.0, 1.0], [3.0, 1.0, 1.0]])
+
+DEPENDENT_SEVERAL: list[tuple[Call, tuple[tuple[Dim, ...], ...]]] = [
+    (("_unique2", UNIQUE), ((U0,), (0,), (0,))),
+    (("_unique2", UNIQUE.nan_to_num().long(), True, True, True), ((U0,), (4, 3), (U0,))),
+    (("_unique2", UNIQUE > 2, True, False, True), ((U0,), (0,), (U0,))),
+    (("_unique2", zeros(0), True, True, True), ((U0,), (0,), (U0,))),
+    (("_unique2", S, True, True, True), ((U0,), (), (U0,))),
+    (("unique_consecutive", UNIQUE), ((U0,), (0,), (0,))),
+    (("unique_consecutive", UNIQUE.long(), True, True), ((U0,), (4, 3), (U0,))),
+    (("unique_consecutive", UNIQUE[2:], True, True, 0), ((U0, 3), (2,), (U0,))),
+    (("unique_consecutive", UNIQUE[2:], True, True, -1), ((2, U0), (3,), (U0,))),
+    (("unique_consecutive", S, True, True), ((U0,), (), (U0,))),
+]
+
+
+def dependent_program(name: str, *args: Any, types: list[TensorType[Any]]) -> ModuleOp:
+    """A module that calls one operator whose results are of these types."""
     block = Block()
 
     def lower(value: Any) -> Any:
@@ -213,18 +284,23 @@ def dependent_program(name: str, *args: Any, shape: tuple[Dim, ...], kind: torch
             return value
         return block.insert_arg(tensor_type(tuple(value.shape), dtype(value.dtype)), len(block.args))
 
-    cls, type = aten.OPERATORS[f"aten.{name}"], tensor_type(shape, dtype(kind))
-    op = cls.from_bound(cls.LAYOUT.bind([lower(arg) for arg in args], {}), [type])
-    block.add_ops([op, ReturnOp(op.results[0])])
-    function = FuncOp("forward", ([arg.type for arg in block.args], [type]), Region(block))
+    cls = aten.OPERATORS[f"aten.{name}"]
+    op = cls.from_bound(cls.LAYOUT.bind([lower(arg) for arg in args], {}), types)
+    block.add_ops([op, ReturnOp(*op.results)])
+    function = FuncOp("forward", ([arg.type for arg in block.args], types), Region(block))
     return ModuleOp([function])
 
 
-@pytest.mark.parametrize(("call", "shape"), DEPENDENT, ids=lambda value: value[0])
-def test_dependent_sizes(call: Call, shape: tuple[Dim, ...]) -> None:
+@pytest.mark.parametrize(
+    ("call", "shapes"),
+    [*((call, (shape,)) for call, shape in DEPENDENT), *DEPENDENT_SEVERAL],
+    ids=lambda value: value[0],
+)
+def test_dependent_sizes(call: Call, shapes: tuple[tuple[Dim, ...], ...]) -> None:
     name, *args = call
-    [expected] = flatten(find_operator(f"aten.{name}")(*args))
-    module = dependent_program(name, *args, shape=shape, kind=expected.dtype)
+    expected = flatten(find_operator(f"aten.{name}")(*args))
+    types = [tensor_type(shape, dtype(e.dtype)) for shape, e in zip(shapes, expected, strict=True)]
+    module = dependent_program(name, *args, types=types)
     tensors = [
         t for arg in args for t in (arg if isinstance(arg, list) else [arg]) if isinstance(t, torch.Tensor)
     ]
@@ -232,19 +308,26 @@ def test_dependent_sizes(call: Call, shape: tuple[Dim, ...]) -> None:
         if transform:
             transform.apply(Context(), module)
         module.verify()
-        [result] = run(module, tensors)
-        compare(name, result, expected)
+        for result, value in zip(run(module, tensors), expected, strict=True):
+            compare(name, result, value)
 
 
 def test_every_operator_occurs() -> None:
     mine = {name for name, spec in specs().items() if spec.family == "indexing"}
-    assert mine == {f"aten.{call[0]}" for call in CALLS + [call for call, _ in DEPENDENT]}
+    assert mine == {
+        f"aten.{call[0]}" for call in CALLS + [call for call, _ in [*DEPENDENT, *DEPENDENT_SEVERAL]]
+    }
 
 
 # --- refusals ------------------------------------------------------------------------------------------------
 
 REFUSED: list[Call] = [
     ("must have two dimensions", "embedding", X[0], ROWS),
+    ("2 indices for 3 elements", "put", X, ROWS, L([1.0, 2.0, 3.0])),
+    ("is not prod", "index_reduce", X, 0, ROWS, X[:2], "sum"),
+    ("out of range", "kthvalue", X, 6),
+    ("counts from 1", "kthvalue", X, 0),
+    ("must be a vector", "bucketize.Scalar", 1, X),
     ("must be a vector", "index_select", X, 0, PLACES),
     ("takes an index of one element", "index_select", S, 0, L([0, 0])),
     ("dimension 2", "index_select", X, 2, ROWS),

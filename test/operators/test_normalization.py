@@ -137,6 +137,8 @@ CASES: dict[str, list[Call]] = {
     "aten._fused_rms_norm": rms_norms(),
     "aten.softmax.int": [*softmaxes(), *softmax_dtypes()],
     "aten.log_softmax.int": [*softmaxes(), *softmax_dtypes()],
+    "aten.special_softmax": softmax_dtypes(),
+    "aten.special_log_softmax": [call(tensor(2, 3), 1), call(tensor(2, 3), -1, dtype=torch.float64)],
     "aten._safe_softmax": [*softmaxes(), *softmax_dtypes()],
     "aten._softmax": softmaxes(False),
     "aten._log_softmax": softmaxes(False),

@@ -20,6 +20,7 @@ from xdsl_exir.dialects.meta import SHAPES, MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
+from xdsl_exir.transforms.decompositions.pointwise import OTHER_NAMES  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:where received a uint8 condition"),
@@ -601,6 +602,74 @@ def to_device() -> Iterator[Call]:
     yield Call(tensor("float32", 3), torch.device("cpu"), torch.int64)
 
 
+@case("resolve_conj resolve_neg lift isreal isposinf isneginf special_entr special_ndtr special_log_ndtr")
+def more_functions() -> Iterator[Call]:
+    for dtype in ("float32", "float64"):
+        yield Call(special(dtype))
+        yield Call(tensor(dtype, 3, 4))
+    yield Call(tensor("int64", 5))
+    yield Call(tensor("float32", 0, 2))
+
+
+@case("isreal resolve_conj")
+def more_complex() -> Iterator[Call]:
+    yield Call(torch.tensor([1 + 0j, 1j, complex(nan, 0), complex(0, nan)]))
+
+
+@case("special_entr isposinf")
+def more_shorter() -> Iterator[Call]:
+    for dtype in ("float16", "bfloat16"):
+        yield Call(special(dtype))
+    yield Call(tensor("bool", 5))
+
+
+@case("special_xlog1py float_power.Tensor_Tensor")
+def more_pairs() -> Iterator[Call]:
+    yield Call(*special_pairs())
+    yield Call(tensor("int64", 5, low=0), tensor("int64", 5, low=0, seed=1))
+    yield Call(tensor("float16", 5), tensor("float32", seed=1))
+
+
+@case("float_power.Tensor_Tensor")
+def complex_power() -> Iterator[Call]:
+    yield Call(tensor("complex64", 5), tensor("float32", 5))
+    yield Call(tensor("int64", 5, low=1), tensor("complex64", 5))
+
+
+@case("xlogy.Scalar_Other special_xlog1py.other_scalar float_power.Tensor_Scalar")
+def tensor_then_number() -> Iterator[Call]:
+    for number in (2, 0.3, 0):
+        yield Call(special("float32"), number)
+        yield Call(tensor("int64", 5, low=1), number)
+        yield Call(tensor("float16", 5), number)
+
+
+@case("xlogy.Scalar_Self special_xlog1py.self_scalar float_power.Scalar")
+def number_then_tensor() -> Iterator[Call]:
+    for number in (2, 0.3, 0):
+        yield Call(number, special("float32"))
+        yield Call(number, tensor("int64", 5, low=1))
+        yield Call(number, tensor("float16", 5))
+
+
+@case("float_power.Tensor_Scalar")
+def complex_exponent() -> Iterator[Call]:
+    yield Call(tensor("int64", 5, low=1), 2j)
+    yield Call(tensor("complex64", 5), 2)
+
+
+@case("isclose")
+def isclose() -> Iterator[Call]:
+    for equal_nan in (False, True):
+        yield Call(*special_pairs(), equal_nan=equal_nan)
+        yield Call(tensor("complex64", 5), tensor("complex64", 5) + 1e-9, equal_nan=equal_nan)
+    yield Call(tensor("float32", 5), tensor("float32", 5) + 0.01, 0.01, 0.001)
+    yield Call(tensor("float16", 5), tensor("float16", 5) + 0.01, 0.01)
+    yield Call(tensor("int64", 5), tensor("int64", 5) + 1, 0.1, 0.5)
+    yield Call(tensor("int64", 5), tensor("int64", 5), 0, 0)
+    yield Call(tensor("bool", 5), tensor("bool", 5, seed=1))
+
+
 @case("to.other type_as")
 def to_other() -> Iterator[Call]:
     yield Call(tensor("float32", 3), tensor("float32", 5))
@@ -643,6 +712,28 @@ def no_dropout() -> Iterator[Call]:
     yield Call(tensor("float32", 2, 3), 1.0, True)
 
 
+@case("alpha_dropout feature_alpha_dropout")
+def no_alpha_dropout() -> Iterator[Call]:
+    yield Call(tensor("float32", 2, 3), 0.5, False)
+    yield Call(tensor("int64", 2, 3), 0.5, False)
+    yield Call(tensor("float32", 2, 3), 0.0, True)
+
+
+@case("glu")
+def glu() -> Iterator[Call]:
+    for dtype in ("float32", "float64", "bfloat16"):
+        yield Call(tensor(dtype, 4, 6), scale=2)
+    yield Call(tensor("float32", 4, 3, 5), 0, scale=2)
+    yield Call(tensor("float32", 0, 4), -1)
+
+
+@case("rrelu")
+def rrelu() -> Iterator[Call]:
+    yield Call(tensor("float32", 2, 3))
+    yield Call(tensor("float64", 2, 3), 0.1, 0.5)
+    yield Call(tensor("bfloat16", 3), 0.25, 0.25)
+
+
 @case("dropout feature_dropout")
 def random_dropout() -> Iterator[Call]:
     yield Call(tensor("float32", 2, 3, 4), 0.5, True, values=False)
@@ -650,7 +741,140 @@ def random_dropout() -> Iterator[Call]:
 
 # --- tests ---------------------------------------------------------------------------------------------------
 
+for _name, _operator in OTHER_NAMES.items():
+    TABLE.setdefault(f"aten.{_name}", TABLE[f"aten.{_operator}"][:1])
+
 OPERATORS = [name for name, spec in specs().items() if spec.family == "pointwise"]
+
+
+# --- special functions, complex numbers, gradients -----------------------------------------------------------
+
+HALVES_TOO = "lgamma digamma i0 special_i0 special_i0e special_i1 special_i1e special_gammaln special_digamma special_psi"
+SINGLE = (
+    "special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 "
+    "special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 special_spherical_bessel_j0 "
+    "special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 special_airy_ai special_erfcx special_ndtri"
+)
+
+
+@case(HALVES_TOO)
+def special_of_halves() -> Iterator[Call]:
+    for dtype in ("float16", "bfloat16"):
+        # PyTorch computes some of them in the dtype itself.
+        yield Call(tensor(dtype, 3, 5, low=0.1, high=5), scale=4)
+
+
+@case(HALVES_TOO, SINGLE)
+def special_functions() -> Iterator[Call]:
+    # PyTorch's Bessel functions of float64 are of single precision beyond 5, its Airy function below -2.09.
+    yield Call(tensor("float32", 3, 5, low=-5, high=5))
+    yield Call(tensor("float64", 3, 5, low=-2, high=5))
+    yield Call(tensor("float32", 0, 2))
+    yield Call(tensor("float32"))
+    yield Call(tensor("int64", 4, low=0, high=5))
+    yield Call(tensor("bool", 4))
+    yield Call(torch.tensor([0.0, 1.0, inf, nan, 0.5, 6.5, 3.0]), scale=10)
+
+
+@case("polygamma special_polygamma")
+def polygamma() -> Iterator[Call]:
+    for n in range(5):
+        yield Call(n, tensor("float64", 7, low=0.1, high=5))
+        yield Call(n, tensor("float32", 7, low=0.1, high=5), scale=10)
+    yield Call(1, tensor("float64", 7, low=-5, high=0))
+    yield Call(2, tensor("int64", 3, low=1, high=5), scale=10)
+
+
+@case("mvlgamma special_multigammaln")
+def mvlgamma() -> Iterator[Call]:
+    for p in (1, 3):
+        for dtype in ("float32", "float64", "float16"):
+            yield Call(tensor(dtype, 7, low=2, high=5), p, scale=4)
+        yield Call(tensor("int64", 7, low=3, high=9), p)
+
+
+@case("special_zeta igamma igammac special_gammainc special_gammaincc")
+def special_pairs_of_functions() -> Iterator[Call]:
+    for dtype in ("float32", "float64"):
+        yield Call(tensor(dtype, 4, 1, low=1.1, high=5), tensor(dtype, 5, low=0.1, high=5), scale=10)
+    yield Call(torch.tensor([2.0, inf, nan, 0.5]), torch.tensor([inf, 2.0, 1.0, nan]))
+
+
+@case("igamma igammac")
+def igamma_of_halves() -> Iterator[Call]:
+    yield Call(tensor("float16", 5, low=0.5, high=5), tensor("float16", 5, low=0.1, high=5))
+
+
+POLYNOMIALS = " ".join(
+    f"special_{name}"
+    for name in (
+        *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+        *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"),
+    )
+)
+
+
+@case(POLYNOMIALS)
+def polynomials() -> Iterator[Call]:
+    degrees = torch.tensor([-1, 0, 1, 2, 3, 5, 8, 2.7])
+    yield Call(tensor("float32", 6, 1, low=-2, high=2), degrees, scale=100)
+    yield Call(torch.tensor([[0.0], [1.0], [-1.0], [0.5]], dtype=torch.float64), degrees.double())
+    yield Call(tensor("int64", 5, low=-2, high=2), torch.tensor(3))
+    yield Call(tensor("float32", 0), tensor("float32", 0))
+
+
+@case("view_as_complex")
+def pairs_of_parts() -> Iterator[Call]:
+    yield Call(tensor("float32", 3, 2))
+    yield Call(tensor("float64", 2))
+
+
+@case("complex polar")
+def complex_of_parts() -> Iterator[Call]:
+    for dtype in ("float32", "float64"):
+        yield Call(tensor(dtype, 3, 1), tensor(dtype, 4, seed=1))
+    yield Call(torch.tensor([0.0, 1.0]), torch.tensor([0.5, 2.0]))
+
+
+@case("angle imag conj_physical _conj_physical")
+def parts() -> Iterator[Call]:
+    for dtype in COMPLEX:
+        yield Call(tensor(dtype, 3, 4))
+
+
+@case("angle conj_physical _conj_physical")
+def parts_of_reals() -> Iterator[Call]:
+    yield Call(special("float32"))
+    yield Call(tensor("float16", 5))
+    yield Call(tensor("int64", 5))
+
+
+@case("sigmoid_backward tanh_backward gelu_backward")
+def gradients() -> Iterator[Call]:
+    for dtype in ("float32", "float64", "bfloat16"):
+        yield Call(tensor(dtype, 4, 3), tensor(dtype, 4, 3, seed=1))
+
+
+@case("sigmoid_backward tanh_backward")
+def complex_gradients() -> Iterator[Call]:
+    yield Call(tensor("complex64", 4), tensor("complex64", 4, seed=1))
+
+
+@case("gelu_backward")
+def gelu_gradient() -> Iterator[Call]:
+    yield Call(tensor("float32", 4, 3), tensor("float32", 4, 3, seed=1), approximate="tanh")
+
+
+@case("threshold_backward")
+def threshold_gradient() -> Iterator[Call]:
+    for dtype in ("float32", "float16", "int64"):
+        yield Call(tensor(dtype, 9), tensor(dtype, 9, seed=1), 0)
+
+
+@case("native_dropout_backward")
+def dropout_gradient() -> Iterator[Call]:
+    for dtype in ("float32", "float16"):
+        yield Call(tensor(dtype, 9), tensor("bool", 9), 2.0)
 
 
 def test_every_operator_is_in_the_table() -> None:
@@ -708,6 +932,9 @@ REFUSED: list[tuple[str, Call]] = [
     ("aten.gelu", Call(I)),
     ("aten.hardtanh", Call(I.to(torch.uint8), -1, 1)),
     ("aten.dropout", Call(F, 1.5, True)),
+    ("aten.alpha_dropout", Call(F, -0.5, False)),
+    ("aten.glu", Call(F[:, :1])),
+    ("aten.rrelu", Call(F, 0.5, 0.25)),
     ("aten.feature_dropout", Call(WRONG, 0.5, True)),
     ("aten.prelu", Call(F, F)),
     ("aten.prelu", Call(torch.tensor(1.0), torch.zeros(2))),

@@ -44,6 +44,21 @@ CALLS: list[tuple[Any, ...]] = [
     ("aten.adaptive_max_pool2d", IMAGE[0], [5, 10]),
     ("aten.adaptive_max_pool2d", WITH_NANS, [4, 3]),
     ("aten.adaptive_max_pool2d", IMAGE, [0, 4]),
+    ("aten.adaptive_max_pool1d", SIGNAL, [4]),
+    ("aten.adaptive_max_pool1d", SIGNAL[0], [9]),
+    ("aten.adaptive_max_pool3d", VOLUME, [2, 3, 4]),
+    ("aten.adaptive_max_pool3d", VOLUME[0], [5, 1, 7]),
+    ("aten.max_pool1d_with_indices", SIGNAL, [3], [2], [1]),
+    ("aten.max_pool1d_with_indices", SIGNAL[0], [2], [], [0], [2], True),
+    ("aten.max_unpool2d", *torch.ops.aten.max_pool2d_with_indices(IMAGE, [3, 2]), [9, 10]),
+    ("aten.max_unpool2d", *torch.ops.aten.max_pool2d_with_indices(IMAGE[0].half(), [3, 2]), [10, 12]),
+    (
+        "aten.max_unpool3d",
+        *torch.ops.aten.max_pool3d_with_indices(VOLUME, [2, 2, 2]),
+        [5, 6, 7],
+        [2, 2, 2],
+        [0, 0, 0],
+    ),
     ("aten.avg_pool2d", IMAGE.bfloat16(), 3, 2, 1),
     ("aten.avg_pool2d", IMAGE.half(), 3, 2, 1),
     ("aten.avg_pool2d", IMAGE.double() * inf, 3, 2, 1),
@@ -100,6 +115,7 @@ REFUSED: list[tuple[Any, ...]] = [
     ("must not be negative", "aten._adaptive_avg_pool2d", IMAGE, [2, -1]),
     ("expected 4 or 5 dimensions", "aten._adaptive_avg_pool3d", IMAGE[0], [2, 2, 2]),
     ("must be one number or 2", "aten.adaptive_max_pool2d", IMAGE, [2, 2, 2]),
+    ("input and indices of shapes", "aten.max_unpool2d", IMAGE, TIES[:, :1], [18, 20]),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,15 @@ TABLE: dict[str, list[Case]] = {
     "randint_like.low_dtype": [((X, 1, 6), {}, 3, 2, 1, 5)],
     "randperm": [((SIZE,), {}, (SIZE - 1) / 2, (SIZE**2 - 1) / 12, 0, SIZE - 1)],
     "bernoulli": [((X,), {}, 1 / 4, 3 / 16, 0, 1), ((X.to(BF16),), {}, 1 / 4, 3 / 16, 0, 1)],
+    "bernoulli.Tensor": [((X, X), {}, 1 / 4, 3 / 16, 0, 1)],
+    "normal_functional": [((X, 1.0, 2.0), {}, 1, 4, -inf, inf)],
+    "normal.Tensor_float": [((X, 2.0), {}, 1 / 4, 4, -inf, inf)],
+    "normal.float_Tensor": [((1.0, X), {}, 1, 1 / 16, -inf, inf)],
+    "normal.Tensor_Tensor": [((X, X), {}, 1 / 4, 1 / 16, -inf, inf)],
+    "normal.float_float": [((1.0, 2.0, [SIZE]), {}, 1, 4, -inf, inf), ((1.0, 2.0, [SIZE]), {"dtype": BF16}, 1, 4, -inf, inf)],
+    "exponential": [((X, 2.0), {}, 1 / 2, 1 / 4, 0, inf), ((X.to(BF16),), {}, 1, 1, 0, inf)],
+    "multinomial": [((torch.tensor([1.0, 0, 3]), SIZE, True), {}, 3 / 2, 3 / 4, 0, 2),
+                    ((torch.ones(SIZE), SIZE), {}, (SIZE - 1) / 2, (SIZE**2 - 1) / 12, 0, SIZE - 1)],
     "bernoulli.p": [((X, 0.75), {}, 3 / 4, 3 / 16, 0, 1), ((X, 1.0), {}, 1, 0, 1, 1), ((X.long(), 0.5), {}, 1 / 2, 1 / 4, 0, 1)],
 }  # fmt: skip
 
@@ -80,6 +90,10 @@ def test_a_seed_repeats_the_numbers():
         ("randperm", (-1,)),
         ("bernoulli.p", (X, 1.5)),
         ("randint_like", (X, 0)),
+        ("exponential", (X, 0.0)),
+        ("normal_functional", (X, 0.0, -1.0)),
+        ("multinomial", (X, SIZE + 1)),
+        ("multinomial", (X, 0, True)),
     ],
 )
 def test_refuses(name: str, args: Any):

@@ -79,6 +79,10 @@ def over_dim(*specials: torch.Tensor) -> list[Call]:
     ]
 
 
+def over_quantile() -> list[Call]:
+    return [call(tensor("float32", 4, 5), 0.6, *rest) for rest in ((), (1,), (0, True))]
+
+
 def dtype_arguments(*args: Any) -> list[Call]:
     return [
         call(tensor("float32", 5), *args, dtype=torch.float64),
@@ -146,6 +150,31 @@ CASES: dict[str, list[Call]] = {
                     call(torch.tensor(1.0), 0)],
     "aten.median": [*each(REALS), call(NANS), call(EMPTY), call(torch.tensor([4.0, 1.0, 3.0, 2.0])), call(torch.tensor(1))],
     "aten.median.dim": [*over_dim(NANS[:1]), *each(REALS, 1)],
+    "aten.special_logsumexp": [*each(FLOATS, [1, 2])],
+    "aten.nansum": [*over_dims(EMPTY, NANS), *each([*REALS, "bool"], [1]), call(NANS), call(NANS, None, True),
+                    call(NANS, [1], dtype=torch.float64)],
+    "aten.nanmean": [*over_dims(EMPTY, NANS), *each(FLOATS, [1]), call(NANS), call(NANS, [1], dtype=torch.float64)],
+    "aten.var_mean": [*each(FLOATS), *each(FLOATS, False)],
+    "aten.var_mean.dim": [*over_dims(NANS), *each(FLOATS, [1], False)],
+    "aten.std_mean": [*each([*FLOATS, "complex64"]), *each(FLOATS, False)],
+    "aten.std_mean.dim": [*over_dims(NANS), *each([*FLOATS, "complex64"], [1], False)],
+    "aten.std_mean.correction": [*over_dims(NANS), *each([*FLOATS, "complex64"], [1], correction=0), call(TIES)],
+    "aten.nanmedian": [*each(REALS), call(NANS), call(EMPTY), call(torch.tensor(nan)), call(torch.tensor([nan, 3.0, 1.0, 2.0]))],
+    "aten.nanmedian.dim": [*over_dim(NANS[:1]), *each(FLOATS, 1), call(torch.tensor([[nan, nan, 2.0], [nan, 1.0, 0.0]]), 0)],
+    "aten.logcumsumexp": [*each(FLOATS, 1), call(NANS, 1), call(EMPTY, 0), call(torch.tensor(1.0), -1),
+                          call(torch.tensor([-inf, -inf, 1.0, inf, 2.0]), 0)],
+    "aten.quantile": [
+        *(call(tensor("float32", 4, 5), torch.tensor(q), *rest, interpolation=kind)
+          for kind in ("linear", "lower", "higher", "midpoint", "nearest")
+          for q in (0.3, [0.0, 0.55, 1.0]) for rest in ((), (0,), (-1, True), (None, True))),
+        call(NANS, torch.tensor([0.5]), 1), call(torch.tensor(3.0), torch.tensor([0.5]), 0, True)],
+    "aten.nanquantile": [
+        *(call(tensor("float32", 4, 5), torch.tensor(q), *rest, interpolation=kind)
+          for kind in ("linear", "lower", "higher", "midpoint", "nearest")
+          for q in (0.3, [0.0, 0.55, 1.0]) for rest in ((), (0,), (-1, True), (None, True))),
+        call(NANS, torch.tensor([0.5, 0.9]), 1), call(NANS, torch.tensor(0.3)), call(torch.full((2,), nan), torch.tensor(0.5)), call(torch.tensor(3.0), torch.tensor([0.5]), 0, True)],
+    "aten.nanquantile.scalar": over_quantile(),
+    "aten.quantile.scalar": [*over_quantile(), call(tensor("float64", 4, 5), 0.25, 0, True, interpolation="nearest")],
 }  # fmt: skip
 
 REFUSED: list[tuple[str, Call]] = [

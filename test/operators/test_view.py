@@ -25,7 +25,7 @@ from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function  # noqa: E402
 from xdsl_exir.transforms.builder import Builder, Namespace, flat_results  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-from xdsl_exir.transforms.decompositions.view import Sizes  # noqa: E402
+from xdsl_exir.transforms.decompositions.view import OTHER_NAMES, Sizes  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.meshgrid")
 
@@ -150,7 +150,28 @@ TABLE: dict[str, list[Case]] = {
     "broadcast_tensors": [([t(1, 2), t(3, 1)],), ([SCALAR, t(2)],), ([t(2), t(2)],)],
     "block_diag": [([t(2, 3), t(2), SCALAR],), ([t(1, 2, dtype=LONG), t(1)],)],
     "alias_copy": [(X,)],
+    "detach_copy": [(X,)],
+    "view.dtype": [(X, torch.int32), (X, torch.float64), (X, BYTE), (t(2, dtype=BF16), torch.int16), (SCALAR, torch.int32)],
+    "view_copy.dtype": [(X, HALF)],
+    "mH": [(X,), (t(2, 3, dtype=torch.complex64) * 1j,)],
+    "adjoint": [(X,), (t(2, 3, dtype=torch.complex64) * 1j,)],
+    "matrix_H": [(t(2, 3),), (t(2, 3, dtype=torch.complex64) * 1j,)],
+    "hsplit.int": [(X, 3), (t(4), 2)],
+    "hsplit.array": [(X, [1, 2]), (t(4), [3])],
+    "vsplit.int": [(X, 2)],
+    "vsplit.array": [(X, [1])],
+    "dsplit.int": [(X, 2)],
+    "dsplit.array": [(X, [1, 3])],
+    "diag": [(t(3),), (t(3, 4), 1), (t(3), -2), (t(2, 3, dtype=BOOL), -1)],
+    "diagflat": [(X,), (t(3), 1), (SCALAR, -1)],
+    "diag_embed": [(X,), (X, 1, 0, 2), (X, 1, 2, 0), (X, -2, -1, 1), (t(2, 0), 1), (t(2, dtype=BOOL),)],
+    "diff": [(X,), (X, 2), (X, 9, 0), (X, 0), (X, 0, 1, X), (X, 1, 1, X[:, :1], X), (t(4, dtype=BOOL),), (t(4, dtype=BYTE), 1, -1, None, t(2, dtype=BYTE))],
+    "view_as_real_copy": [(t(2, 3, dtype=torch.complex64) * 1j,)],
 }  # fmt: skip
+
+
+for _name, _operator in OTHER_NAMES.items():
+    TABLE.setdefault(_name, TABLE.get(_operator, []))
 
 
 def split_case(case: Case) -> tuple[Sequence[Any], dict[str, Any]]:
@@ -183,6 +204,9 @@ def test_every_operator_occurs():
 
 
 REFUSED: list[Case] = [
+    ("view.dtype", t(3), torch.float64), ("view.dtype", SCALAR, torch.float64), ("mH", t(3)), ("matrix_H", X), ("adjoint", t(3)),
+    ("hsplit.int", SCALAR, 1), ("vsplit.int", t(3), 1), ("dsplit.int", t(2, 3), 1), ("hsplit.int", X, 2), ("diag", X), ("diff", SCALAR),
+    ("diag_embed", X, 0, 1, 1), ("diff", X, 1, 0, t(3)),
     ("view", X, [5, -1]), ("view", X, [-1, -1]), ("view", X, [24, -2]), ("view", X, [23]), ("view", EMPTY, [0, -1]),
     ("permute", X, [0, 1]), ("permute", X, [0, 1, 1]), ("permute", X, [0, 1, 3]), ("transpose.int", X, 0, 3), ("t", X),
     ("mT", t(3)), ("movedim.intlist", X, [0, 0], [1, 2]), ("movedim.intlist", X, [0], [1, 2]), ("unsqueeze", X, 4),

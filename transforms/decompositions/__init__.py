@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.spec import find
 
 
 class _Keep:
@@ -37,3 +38,15 @@ DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry(
 def decomposition(*names: str) -> Callable[[F], F]:
     """Registers the decomposition of the operators named."""
     return DECOMPOSITIONS.register(*names)
+
+
+def other_name(name: str, operator: str) -> None:
+    """Registers an operator as another name of one that takes the same arguments."""
+
+    def rule(aten: Any, **arguments: Any) -> Any:
+        return aten.builder.call(operator, (), arguments)
+
+    spec = find(name)
+    rule.__module__ = f"{__name__}.{spec.family}"  # whose table names it
+    parameters = tuple(argument.name for argument in spec.schema.arguments)
+    DECOMPOSITIONS.register(name, parameters=parameters)(rule)

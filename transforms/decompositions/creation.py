@@ -90,6 +90,19 @@ def new_empty(
     return aten.empty.memory_format(size, dtype=dtype or like.dtype, device=device or like.device)
 
 
+@decomposition("aten.new_empty_strided")
+def new_empty_strided(
+    aten: Namespace,
+    self: SSAValue,
+    size: list[Size],
+    stride: list[Size],
+    dtype: DType | None,
+    device: str | None,
+) -> SSAValue:
+    like = meta(self)
+    return aten.empty_strided(size, stride, dtype=dtype or like.dtype, device=device or like.device)
+
+
 @decomposition("aten.empty_like")
 def empty_like(aten: Namespace, self: SSAValue, dtype: DType | None, device: str | None) -> SSAValue:
     like = meta(self)

@@ -10,7 +10,8 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import PythonNumber
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import wrap_dim
-from xdsl_exir.transforms.builder import Namespace, meta
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
 from xdsl_exir.transforms.decompositions import KEEP, decomposition
 
 Size: TypeAlias = int | SSAValue
@@ -29,6 +30,59 @@ def size(aten: Namespace, tensor: SSAValue, dim: int) -> Size:
 @decomposition("aten.take")
 def take(aten: Namespace, self: SSAValue, index: SSAValue) -> SSAValue:
     return aten.index.Tensor(aten.view(self, [-1]), [index])
+
+
+@decomposition("aten.put")
+def put_flat(
+    aten: Namespace, self: SSAValue, index: SSAValue, source: SSAValue, accumulate: bool
+) -> SSAValue:
+    flat = [aten.view(tensor, [-1]) for tensor in (self, index, source)]
+    return aten.view(aten.index_put(flat[0], [flat[1]], flat[2], accumulate), sizes(aten, self))
+
+
+@decomposition("aten._unsafe_index.Tensor")
+def unsafe_index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None]) -> SSAValue:
+    return aten.index.Tensor(self, indices)
+
+
+@decomposition("aten._unsafe_index_put")
+def unsafe_index_put(
+    aten: Namespace, self: SSAValue, indices: list[SSAValue | None], values: SSAValue, accumulate: bool
+) -> SSAValue:
+    return aten.index_put(self, indices, values, accumulate)
+
+
+@decomposition("aten._unsafe_masked_index")
+def unsafe_masked_index(
+    aten: Namespace, self: SSAValue, mask: SSAValue, indices: list[SSAValue | None], fill: PythonNumber
+) -> SSAValue:
+    """`self[indices]`, `fill` where the mask is not set: there indices may be out of range."""
+    picked = aten.index.Tensor(self, within(aten, self, indices, wraps=False))
+    return aten.masked_fill.Scalar(picked, aten.logical_not(mask), fill)
+
+
+@decomposition("aten._unsafe_masked_index_put_accumulate")
+def unsafe_masked_index_put(
+    aten: Namespace, self: SSAValue, mask: SSAValue, indices: list[SSAValue | None], values: SSAValue
+) -> SSAValue:
+    values = aten.masked_fill.Scalar(values, aten.logical_not(mask), 0)
+    return aten.index_put(self, within(aten, self, indices, wraps=True), values, True)
+
+
+def within(
+    aten: Namespace, self: SSAValue, indices: list[SSAValue | None], wraps: bool
+) -> list[SSAValue | None]:
+    """Indices moved into range; negative ones are in it if it `wraps`."""
+    if 0 in meta(self).shape:
+        raise ExirError("a masked index into an empty tensor has no decomposition")
+
+    def clamped(index: SSAValue, dim: int) -> SSAValue:
+        length = meta(self).shape[dim]
+        if not isinstance(length, int):
+            raise ExirError("a masked index into a dimension of symbolic size has no decomposition")
+        return aten.clamp(index, -length if wraps else 0, length - 1)
+
+    return [None if index is None else clamped(index, dim) for dim, index in enumerate(indices)]
 
 
 @decomposition("aten.take_along_dim")
@@ -56,6 +110,38 @@ def expand_but(aten: Namespace, self: SSAValue, other: SSAValue, dim: int) -> SS
 @decomposition("aten.argsort")
 def argsort(aten: Namespace, self: SSAValue, dim: int, descending: bool) -> SSAValue:
     return aten.sort(self, dim, descending)[1]
+
+
+@decomposition("aten.argsort.stable")
+def argsort_stable(aten: Namespace, self: SSAValue, stable: bool, dim: int, descending: bool) -> SSAValue:
+    return aten.sort.stable(self, stable=stable, dim=dim, descending=descending)[1]
+
+
+@decomposition("aten.msort")
+def msort(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.sort(self, 0)[0]
+
+
+@decomposition("aten.searchsorted.Scalar")
+def searchsorted(
+    aten: Namespace,
+    sorted_sequence: SSAValue,
+    self: PythonNumber | SSAValue,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: SSAValue | None,
+) -> SSAValue:
+    return aten.searchsorted.Tensor(
+        sorted_sequence, self, out_int32=out_int32, right=right, side=side, sorter=sorter
+    )
+
+
+@decomposition("aten.bucketize.Scalar")
+def bucketize(
+    aten: Namespace, self: PythonNumber | SSAValue, boundaries: SSAValue, out_int32: bool, right: bool
+) -> SSAValue:
+    return aten.bucketize.Tensor(self, boundaries, out_int32=out_int32, right=right)
 
 
 # --- placing along one dimension -----------------------------------------------------------------------------
@@ -91,6 +177,48 @@ def index_add(
 def index_fill(aten: Namespace, self: SSAValue, dim: int, index: SSAValue, value: PythonNumber) -> SSAValue:
     filler = aten.scalar_tensor(value, dtype=meta(self).dtype, device=meta(self).device)
     return put(aten, self, dim, index, filler)
+
+
+@decomposition("aten.index_fill.int_Tensor")
+def index_fill_tensor(
+    aten: Namespace, self: SSAValue, dim: int, index: SSAValue, value: SSAValue
+) -> SSAValue:
+    return put(aten, self, dim, index, cast(aten, value, meta(self).dtype))
+
+
+@decomposition("aten.index_reduce")
+def index_reduce(
+    aten: Namespace,
+    self: SSAValue,
+    dim: int,
+    index: SSAValue,
+    source: SSAValue,
+    reduce: str,
+    include_self: bool,
+) -> SSAValue:
+    dim = wrap_dim(dim, meta(self).ndim)
+    along = [-1 if axis == dim else 1 for axis in range(meta(source).ndim)]
+    places = aten.expand(aten.view(index, along), sizes(aten, source))
+    return aten.scatter_reduce.two(self, dim, places, source, reduce, include_self=include_self)
+
+
+COMBINED = {"add": "sum", "multiply": "prod"}
+"""What `scatter_reduce` calls the combinations of `scatter`."""
+
+
+@decomposition("aten.scatter.reduce")
+def scatter_reduce(
+    aten: Namespace, self: SSAValue, dim: int, index: SSAValue, src: SSAValue, reduce: str
+) -> SSAValue:
+    return aten.scatter_reduce.two(self, dim, index, src, COMBINED[reduce])
+
+
+@decomposition("aten.scatter.value_reduce")
+def scatter_value_reduce(
+    aten: Namespace, self: SSAValue, dim: int, index: SSAValue, value: PythonNumber, reduce: str
+) -> SSAValue:
+    src = aten.full(sizes(aten, index), value, dtype=meta(self).dtype)
+    return aten.scatter_reduce.two(self, dim, index, src, COMBINED[reduce])
 
 
 # --- masks ---------------------------------------------------------------------------------------------------
@@ -131,3 +259,47 @@ def one_hot(aten: Namespace, self: SSAValue, num_classes: int) -> Any:
         aten._assert_async.msg(aten.logical_not(aten.any.dims(wrong)), message)
     classes = aten.arange.start_step(0, num_classes, dtype=dt.Long, device=meta(self).device)
     return aten._to_copy(aten.eq.Tensor(aten.unsqueeze(self, -1), classes), dtype=dt.Long)
+
+
+# --- bags ----------------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.embedding_bag.padding_idx")
+def embedding_bag_padded(
+    aten: Namespace,
+    weight: SSAValue,
+    indices: SSAValue,
+    offsets: SSAValue,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: SSAValue | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> tuple[SSAValue, ...]:
+    padding = -1
+    if padding_idx is not None:
+        padding = padding_idx
+        if padding < 0:
+            rows = meta(weight).shape[0]
+            if not isinstance(rows, int):
+                raise ExirError(f"embedding_bag: padding_idx {padding} of a table of {rows} rows")
+            padding += rows
+    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding)
+    return aten._embedding_bag_forward_only(weight, indices, offsets, *options)
+
+
+@decomposition("aten.embedding_bag")
+def embedding_bag(
+    aten: Namespace,
+    weight: SSAValue,
+    indices: SSAValue,
+    offsets: SSAValue,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: SSAValue | None,
+    include_last_offset: bool,
+) -> tuple[SSAValue, ...]:
+    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset)
+    return aten._embedding_bag_forward_only(weight, indices, offsets, *options)

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.dtypes import Bool, Category, DType
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.dialects.matmul import parse_einsum
+from xdsl_exir.dialects.matmul import cross_dim, parse_einsum
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
@@ -72,7 +72,43 @@ def mv(aten: Namespace, self: SSAValue, vec: SSAValue) -> SSAValue:
     return inner(aten, self, vec, [1])
 
 
-@decomposition("aten.outer")
+@decomposition("aten.inner")
+def inner_product(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    if meta(self).ndim == 0 or meta(other).ndim == 0:
+        return aten.mul.Tensor(self, other)
+    return aten.tensordot(self, other, [-1], [-1])
+
+
+@decomposition("aten.addr")
+def addr(
+    aten: Namespace, self: SSAValue, vec1: SSAValue, vec2: SSAValue, beta: Number, alpha: Number
+) -> SSAValue:
+    product = aten.outer(vec1, vec2)
+    if meta(self).dtype is meta(product).dtype is Bool:
+        # The sum and the product of truth values, which numbers as factors would lead out of.
+        beta, alpha = bool(beta), bool(alpha)
+    product = product if alpha == 1 else aten.mul.Tensor(product, alpha)
+    if beta == 0:
+        return product
+    return aten.add.Tensor(self if beta == 1 else aten.mul.Tensor(self, beta), product)
+
+
+@decomposition("aten.cross")
+def cross(aten: Namespace, self: SSAValue, other: SSAValue, dim: int | None) -> SSAValue:
+    return aten.linalg_cross(self, other, dim=cross_dim(meta(self).shape, dim))
+
+
+@decomposition("aten.kron")
+def kron(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    """Every element of `self` times all of `other`, block beside block."""
+    rank = max(meta(self).ndim, meta(other).ndim)
+    left, right = ([1] * (rank - meta(value).ndim) + sizes(aten, value) for value in (self, other))
+    a = aten.view(self, [size for length in left for size in (length, 1)])
+    b = aten.view(other, [size for length in right for size in (1, length)])
+    return aten.view(aten.mul.Tensor(a, b), [flat_size(p, q) for p, q in zip(left, right, strict=True)])
+
+
+@decomposition("aten.outer", "aten.ger")
 def outer(aten: Namespace, self: SSAValue, vec2: SSAValue) -> SSAValue:
     return aten.mul.Tensor(aten.view(self, [*sizes(aten, self), 1]), vec2)
 

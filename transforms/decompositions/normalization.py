@@ -149,12 +149,12 @@ def rms_norm(
 # --- softmax -------------------------------------------------------------------------------------------------
 
 
-@decomposition("aten.softmax.int")
+@decomposition("aten.softmax.int", "aten.special_softmax")
 def softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) -> SSAValue:
     return aten._softmax(cast(aten, self, dtype or meta(self).dtype), dim, False)
 
 
-@decomposition("aten.log_softmax.int")
+@decomposition("aten.log_softmax.int", "aten.special_log_softmax")
 def log_softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) -> SSAValue:
     return aten._log_softmax(cast(aten, self, dtype or meta(self).dtype), dim, False)
 

@@ -7,7 +7,7 @@ computes in, and `cast` rounds the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, nan, pi
+from math import inf, log, nan, pi, sqrt
 from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
@@ -17,8 +17,9 @@ from xdsl_exir.dialects.dtype_rules import Operand, result_type
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
+from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_name
 
 Number: TypeAlias = bool | int | float | complex | SSAValue
 """A number argument: a constant, or one that the program computes."""
@@ -62,6 +63,58 @@ def real_part(aten: Namespace, self: SSAValue, part: int = 0) -> SSAValue:
 
 
 # --- other names of core operators ---------------------------------------------------------------------------
+
+OTHER_NAMES = {
+    "divide.Tensor": "div.Tensor",
+    "divide.Scalar": "div.Scalar",
+    "divide.Tensor_mode": "div.Tensor_mode",
+    "divide.Scalar_mode": "div.Scalar_mode",
+    "true_divide.Tensor": "div.Tensor",
+    "true_divide.Scalar": "div.Scalar",
+    "subtract.Tensor": "sub.Tensor",
+    "subtract.Scalar": "sub.Scalar",
+    "multiply.Tensor": "mul.Tensor",
+    "multiply.Scalar": "mul.Scalar",
+    "negative": "neg",
+    "absolute": "abs",
+    "clip": "clamp",
+    "clip.Tensor": "clamp.Tensor",
+    "greater.Tensor": "gt.Tensor",
+    "greater.Scalar": "gt.Scalar",
+    "greater_equal.Tensor": "ge.Tensor",
+    "greater_equal.Scalar": "ge.Scalar",
+    "less.Tensor": "lt.Tensor",
+    "less.Scalar": "lt.Scalar",
+    "less_equal.Tensor": "le.Tensor",
+    "less_equal.Scalar": "le.Scalar",
+    "not_equal.Tensor": "ne.Tensor",
+    "not_equal.Scalar": "ne.Scalar",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctanh": "atanh",
+    "arctan2": "atan2",
+    "fix": "trunc",
+    "special_expit": "sigmoid",
+    "special_exp2": "exp2",
+    "special_expm1": "expm1",
+    "special_erf": "erf",
+    "special_erfc": "erfc",
+    "special_erfinv": "erfinv",
+    "special_log1p": "log1p",
+    "special_logit": "logit",
+    "special_sinc": "sinc",
+    "special_round": "round.decimals",
+    "special_xlogy": "xlogy.Tensor",
+    "special_xlogy.other_scalar": "xlogy.Scalar_Other",
+    "special_xlogy.self_scalar": "xlogy.Scalar_Self",
+}
+"""Names that PyTorch has for operators besides their own."""
+
+for _name, _operator in OTHER_NAMES.items():
+    other_name(f"aten.{_name}", f"aten.{_operator}")
 
 
 @decomposition("aten.rsub.Tensor", "aten.rsub.Scalar")
@@ -128,12 +181,18 @@ def xor(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
 # --- copies and casts ----------------------------------------------------------------------------------------
 
 
+@decomposition("aten.resolve_conj", "aten.resolve_neg")
+def resolve(aten: Namespace, self: SSAValue) -> SSAValue:
+    # Nothing here is conjugated or negated lazily.
+    return self
+
+
 @decomposition("aten.detach")
 def detach(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.alias(self)
 
 
-@decomposition("aten.lift_fresh", "aten.lift_fresh_copy")
+@decomposition("aten.lift", "aten.lift_fresh", "aten.lift_fresh_copy")
 def lift(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.clone(self)
 
@@ -267,6 +326,51 @@ def isfinite(aten: Namespace, self: SSAValue) -> SSAValue:
         parts = [isfinite(aten, real_part(aten, self, part)) for part in (0, 1)]
         return aten.bitwise_and.Tensor(*parts)
     return aten.mul.Tensor(aten.eq.Tensor(self, self), aten.ne.Scalar(aten.abs(self), inf))
+
+
+def is_infinite(aten: Namespace, self: SSAValue, infinity: float) -> SSAValue:
+    """Where elements are this infinity."""
+    if meta(self).dtype.category <= Category.INT:
+        return aten.full_like(self, False, dtype=dt.Bool)
+    return aten.eq.Scalar(self, infinity)
+
+
+@decomposition("aten.isposinf")
+def isposinf(aten: Namespace, self: SSAValue) -> SSAValue:
+    return is_infinite(aten, self, inf)
+
+
+@decomposition("aten.isneginf")
+def isneginf(aten: Namespace, self: SSAValue) -> SSAValue:
+    return is_infinite(aten, self, -inf)
+
+
+@decomposition("aten.isreal")
+def isreal(aten: Namespace, self: SSAValue) -> SSAValue:
+    if not is_complex(self):
+        return aten.full_like(self, True, dtype=dt.Bool)
+    return aten.eq.Scalar(real_part(aten, self, part=1), 0)
+
+
+@decomposition("aten.isclose")
+def isclose(
+    aten: Namespace, self: SSAValue, other: SSAValue, rtol: float, atol: float, equal_nan: bool
+) -> SSAValue:
+    """|self - other| <= atol + |rtol other|, where that is finite; equal elements are close in any case."""
+    close = aten.eq.Tensor(self, other)
+    if equal_nan:
+        both = aten.bitwise_and.Tensor(aten.ne.Tensor(self, self), aten.ne.Tensor(other, other))
+        close = aten.bitwise_or.Tensor(close, both)
+    if rtol == 0 and atol == 0:
+        return close
+    if promotion(other).category <= Category.INT:
+        other = cast(aten, other, dt.Float)
+    if promotion(self) is dt.Bool:
+        self = cast(aten, self, dt.Float)
+    allowed = aten.add.Tensor(aten.abs(aten.mul.Tensor(other, rtol)), atol)
+    error = aten.abs(aten.sub.Tensor(self, other))
+    near = aten.bitwise_and.Tensor(aten.isfinite(error), aten.le.Tensor(error, allowed))
+    return aten.bitwise_or.Tensor(close, near)
 
 
 @decomposition("aten.heaviside")
@@ -438,6 +542,85 @@ def xlogy(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     return cast(aten, aten.where.self(aten.isnan(y), scalar(aten, nan, computation), product), dtype)
 
 
+def in_dtype(aten: Namespace, number: Number, other: SSAValue) -> SSAValue:
+    """A number as tensor of the floating-point dtype that it promotes to with another operand."""
+    dtype = promotion(number, other)
+    return scalar(aten, number, dt.Float if dtype.category <= Category.INT else dtype)
+
+
+@decomposition("aten.xlogy.Scalar_Other")
+def xlogy_other(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
+    return aten.xlogy.Tensor(self, in_dtype(aten, other, self))
+
+
+@decomposition("aten.xlogy.Scalar_Self")
+def xlogy_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
+    return aten.xlogy.Tensor(in_dtype(aten, self, other), other)
+
+
+@decomposition("aten.special_xlog1py")
+def xlog1py(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    [x, y], dtype = computing(aten, self, other, int_to_float=True)
+    computation = meta(x).dtype
+    product = aten.mul.Tensor(x, aten.log1p(y))
+    product = aten.where.self(aten.eq.Scalar(x, 0), scalar(aten, 0, computation), product)
+    return cast(aten, aten.where.self(aten.isnan(y), scalar(aten, nan, computation), product), dtype)
+
+
+@decomposition("aten.special_xlog1py.other_scalar")
+def xlog1py_other(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
+    return aten.special_xlog1py(self, in_dtype(aten, other, self))
+
+
+@decomposition("aten.special_xlog1py.self_scalar")
+def xlog1py_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
+    return aten.special_xlog1py(in_dtype(aten, self, other), other)
+
+
+@decomposition("aten.special_entr")
+def entr(aten: Namespace, self: SSAValue) -> SSAValue:
+    """-x log(x), 0 at 0; -inf below, where it is not defined."""
+    [x], dtype = computing(aten, self, int_to_float=True)
+    computation = meta(x).dtype
+    elsewhere = aten.where.self(
+        aten.eq.Scalar(x, 0), scalar(aten, 0, computation), scalar(aten, -inf, computation)
+    )
+    positive = aten.mul.Tensor(aten.neg(x), aten.log(x))
+    result = aten.where.self(aten.gt.Scalar(x, 0), positive, elsewhere)
+    return cast(aten, aten.where.self(aten.isnan(x), x, result), dtype)
+
+
+@decomposition("aten.special_ndtr")
+def ndtr(aten: Namespace, self: SSAValue) -> SSAValue:
+    """Area under the standard normal density up to x."""
+    [x], dtype = computing(aten, self, int_to_float=True)
+    x = aten.mul.Tensor(x, sqrt(0.5))
+    area = aten.mul.Tensor(aten.erfc(aten.abs(x)), 0.5)  # of the tail beyond |x|
+    near = aten.add.Tensor(aten.mul.Tensor(aten.erf(x), 0.5), 0.5)
+    far = aten.where.self(aten.gt.Scalar(x, 0), aten.sub.Tensor(1, area), area)
+    return cast(aten, aten.where.self(aten.lt.Scalar(aten.abs(x), sqrt(0.5)), near, far), dtype)
+
+
+@decomposition("aten.float_power.Tensor_Tensor", "aten.float_power.Tensor_Scalar", "aten.float_power.Scalar")
+def float_power(aten: Namespace, self: Number, exponent: Number) -> SSAValue:
+    """A power in double precision."""
+    is_wide = promotion(self, exponent).category is Category.COMPLEX
+    dtype = dt.ComplexDouble if is_wide else dt.Double
+
+    def wide(operand: Number) -> SSAValue | None:
+        """A tensor in this dtype; None for a number."""
+        if isinstance(operand, SSAValue) and is_tensor_type(operand.type):
+            return cast(aten, operand, dtype)
+        return None
+
+    base, power = wide(self), wide(exponent)
+    if base is None:
+        return aten.pow.Scalar(self, power)
+    if power is None:
+        return aten.pow.Tensor_Scalar(base, exponent)
+    return aten.pow.Tensor_Tensor(base, power)
+
+
 @decomposition("aten.logaddexp")
 def logaddexp(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     [x, y], dtype = computing(aten, self, other)
@@ -520,3 +703,132 @@ def feature_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> 
     shape = [*sizes(aten, input)[:2], *([1] * (meta(input).ndim - 2))]
     kept = aten.bernoulli.p(aten.empty.memory_format(shape, dtype=dtype), 1 - p)
     return aten.mul.Tensor(input, aten.div.Scalar(kept, 1 - p))
+
+
+# --- special functions, complex numbers ----------------------------------------------------------------------
+
+
+@decomposition("aten.special_i0")
+def special_i0(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.i0(self)
+
+
+@decomposition("aten.special_gammaln")
+def special_gammaln(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.lgamma(self)
+
+
+@decomposition("aten.special_digamma", "aten.special_psi")
+def special_digamma(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.digamma(self)
+
+
+@decomposition("aten.special_polygamma")
+def special_polygamma(aten: Namespace, n: int, self: SSAValue) -> SSAValue:
+    return aten.polygamma(n, self)
+
+
+@decomposition("aten.special_gammainc")
+def special_gammainc(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    return aten.igamma(self, other)
+
+
+@decomposition("aten.special_gammaincc")
+def special_gammaincc(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    return aten.igammac(self, other)
+
+
+@decomposition("aten.mvlgamma", "aten.special_multigammaln")
+def mvlgamma(aten: Namespace, self: SSAValue, p: int) -> SSAValue:
+    """sum over j < p of lgamma(x - j / 2), plus p (p - 1) / 4 log(pi) (DLMF 35.3.4)."""
+    [x], dtype = computing(aten, self, int_to_float=True)
+    x = cast(aten, x, opmath(dtype))
+    halves = aten.mul.Tensor(aten.arange.start_step(1 - p, 1, dtype=opmath(dtype)), 0.5)
+    terms = aten.lgamma(aten.add.Tensor(aten.unsqueeze(x, -1), halves))
+    total = aten.add.Tensor(aten.sum.dim_IntList(terms, [-1]), p * (p - 1) / 4 * log(pi))
+    return cast(aten, total, dtype)
+
+
+@decomposition("aten.imag")
+def imag(aten: Namespace, self: SSAValue) -> SSAValue:
+    return real_part(aten, self, 1)
+
+
+@decomposition("aten.conj_physical")
+def conj_physical(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten._conj_physical(self) if is_complex(self) else self
+
+
+# --- gradients -----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.sigmoid_backward")
+def sigmoid_backward(aten: Namespace, grad_output: SSAValue, output: SSAValue) -> SSAValue:
+    (grad, y), dtype = computing(aten, grad_output, output)
+    slope = aten.mul.Tensor(y, aten.rsub.Scalar(y, 1))
+    return cast(aten, aten.mul.Tensor(grad, aten.conj_physical(slope)), dtype)
+
+
+@decomposition("aten.tanh_backward")
+def tanh_backward(aten: Namespace, grad_output: SSAValue, output: SSAValue) -> SSAValue:
+    (grad, y), dtype = computing(aten, grad_output, output)
+    slope = aten.rsub.Scalar(aten.mul.Tensor(y, y), 1)
+    return cast(aten, aten.mul.Tensor(grad, aten.conj_physical(slope)), dtype)
+
+
+@decomposition("aten.threshold_backward")
+def threshold_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, threshold: Number) -> SSAValue:
+    dtype = promotion(grad_output, self)
+    zero = scalar(aten, 0, dtype)
+    return aten.where.self(aten.le.Scalar(self, threshold), zero, cast(aten, grad_output, dtype))
+
+
+@decomposition("aten.gelu_backward")
+def gelu_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, approximate: str) -> SSAValue:
+    (grad, x), dtype = computing(aten, grad_output, self)
+    square = aten.mul.Tensor(x, x)
+    if approximate == "none":
+        # x cdf(x) has the slope cdf(x) + x pdf(x).
+        cdf = aten.mul.Tensor(aten.add.Tensor(aten.erf(aten.mul.Tensor(x, sqrt(0.5))), 1), 0.5)
+        pdf = aten.mul.Tensor(aten.exp(aten.mul.Tensor(square, -0.5)), 1 / sqrt(2 * pi))
+        slope = aten.add.Tensor(cdf, aten.mul.Tensor(x, pdf))
+        return cast(aten, aten.mul.Tensor(grad, slope), dtype)
+    beta, kappa = sqrt(2 / pi), 0.044715
+    inner = aten.mul.Tensor(aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(square, x), kappa)), beta)
+    tanh = aten.tanh(inner)
+    left = aten.mul.Tensor(aten.add.Tensor(tanh, 1), 0.5)
+    inner_slope = aten.mul.Tensor(aten.add.Tensor(aten.mul.Tensor(square, 3 * kappa), 1), beta)
+    right = aten.mul.Tensor(aten.rsub.Scalar(aten.mul.Tensor(tanh, tanh), 1), inner_slope)
+    slope = aten.add.Tensor(left, aten.mul.Tensor(aten.mul.Tensor(x, 0.5), right))
+    return cast(aten, aten.mul.Tensor(grad, slope), dtype)
+
+
+@decomposition("aten.native_dropout_backward")
+def native_dropout_backward(aten: Namespace, grad_output: SSAValue, mask: SSAValue, scale: float) -> SSAValue:
+    kept = aten.mul.Tensor(cast(aten, mask, meta(grad_output).dtype), scale)
+    return aten.mul.Tensor(grad_output, kept)
+
+
+@decomposition("aten.alpha_dropout", "aten.feature_alpha_dropout")
+def alpha_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
+    if train and p > 0:
+        raise ExirError("alpha dropout draws no noise here: only evaluation is supported")
+    return input
+
+
+# --- gates ---------------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.glu")
+def glu(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
+    """One half of the dimension times the sigmoid of the other."""
+    x, gate = aten.chunk(self, 2, dim)
+    return aten.mul.Tensor(x, aten.sigmoid(gate))
+
+
+@decomposition("aten.rrelu")
+def rrelu(aten: Namespace, self: SSAValue, lower: float, upper: float, training: bool) -> SSAValue:
+    """Outside training the slope is the middle of the interval."""
+    if training:
+        raise ExirError("rrelu draws no slopes here: only evaluation is supported")
+    return aten.leaky_relu(self, (lower + upper) / 2)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.transforms.builder import Namespace
+from xdsl_exir.dialects.dtypes import Long
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, meta
 from xdsl_exir.transforms.decompositions import decomposition
 
 
@@ -63,6 +66,27 @@ def max_pool1d(
     )
 
 
+@decomposition("aten.max_pool1d_with_indices")
+def max_pool1d_with_indices(
+    aten: Namespace,
+    self: SSAValue,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+) -> tuple[SSAValue, ...]:
+    windows = ([1, *kernel_size], [1, *(stride or kernel_size)], [0, *padding], [1, *dilation])
+    results = aten.max_pool2d_with_indices(aten.unsqueeze(self, -2), *windows, ceil_mode)
+    return tuple(aten.squeeze.dims(result, [-2]) for result in results)
+
+
+@decomposition("aten.adaptive_max_pool1d")
+def adaptive_max_pool1d(aten: Namespace, self: SSAValue, output_size: list[int]) -> tuple[SSAValue, ...]:
+    results = aten.adaptive_max_pool2d(aten.unsqueeze(self, -2), [1, *output_size])
+    return tuple(aten.squeeze.dims(result, [-2]) for result in results)
+
+
 @decomposition("aten.avg_pool1d")
 def avg_pool1d(
     aten: Namespace,
@@ -107,3 +131,26 @@ def adaptive_avg_pool3d(aten: Namespace, self: SSAValue, output_size: list[int |
     if output_size == [1, 1, 1]:
         return aten.mean.dim(self, [-1, -2, -3], True)
     return aten._adaptive_avg_pool3d(self, output_size)
+
+
+# --- unpooling -----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.max_unpool2d", "aten.max_unpool3d")
+def max_unpool(
+    aten: Namespace, self: SSAValue, indices: SSAValue, output_size: list[int | SSAValue]
+) -> SSAValue:
+    """Elements at their indices in planes of zeros; indices count within a plane."""
+    shape = meta(self).shape
+    outer = shape[: len(shape) - len(output_size)]
+    sizes = [size for size in (*shape, *output_size) if isinstance(size, int)]
+    if len(sizes) != len(shape) + len(output_size):
+        raise ExirError("unpooling: sizes must be constant")
+    planes, elements = prod(sizes[: len(outer)]), prod(sizes[len(outer) : len(shape)])
+    size = prod(sizes[len(shape) :])
+    starts = aten.arange.start_step(0, planes * size, size) if size else aten.full([planes], 0, dtype=Long)
+    places = aten.add.Tensor(aten.view(indices, [planes, elements]), aten.view(starts, [planes, 1]))
+    zeros = aten.full([planes * size], 0, dtype=meta(self).dtype)
+    values = aten.view(self, [planes * elements])
+    result = aten.index_put(zeros, [aten.view(places, [planes * elements])], values)
+    return aten.view(result, [*outer, *output_size])

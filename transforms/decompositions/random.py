@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.transforms.builder import Namespace, meta, sizes
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 
 
@@ -13,3 +14,51 @@ from xdsl_exir.transforms.decompositions import decomposition
 def bernoulli(aten: Namespace, self: SSAValue) -> SSAValue:
     chosen = aten.lt.Tensor(aten.rand(sizes(aten, self), dtype=dt.Float, device=meta(self).device), self)
     return aten._to_copy(chosen, dtype=meta(self).dtype)
+
+
+@decomposition("aten.bernoulli.Tensor")
+def bernoulli_tensor(aten: Namespace, self: SSAValue, p: SSAValue) -> SSAValue:
+    chosen = aten.lt.Tensor(aten.rand(sizes(aten, self), dtype=dt.Float, device=meta(self).device), p)
+    return cast(aten, chosen, meta(self).dtype)
+
+
+@decomposition("aten.normal_functional")
+def normal_functional(aten: Namespace, self: SSAValue, mean: float, std: float) -> SSAValue:
+    return aten.add.Tensor(aten.mul.Tensor(aten.randn_like(self), std), mean)
+
+
+@decomposition("aten.normal.Tensor_float")
+def normal_mean(aten: Namespace, mean: SSAValue, std: float) -> SSAValue:
+    return aten.add.Tensor(aten.mul.Tensor(aten.randn_like(mean), std), mean)
+
+
+@decomposition("aten.normal.float_Tensor")
+def normal_std(aten: Namespace, mean: float, std: SSAValue) -> SSAValue:
+    return aten.add.Tensor(aten.mul.Tensor(aten.randn_like(std), std), mean)
+
+
+@decomposition("aten.normal.Tensor_Tensor")
+def normal(aten: Namespace, mean: SSAValue, std: SSAValue) -> SSAValue:
+    drawn = aten.randn_like(aten.add.Tensor(mean, std))
+    return cast(aten, aten.add.Tensor(aten.mul.Tensor(drawn, std), mean), meta(mean).dtype)
+
+
+@decomposition("aten.normal.float_float")
+def normal_sized(
+    aten: Namespace,
+    mean: float,
+    std: float,
+    size: list[int | SSAValue],
+    dtype: DType | None,
+    device: str | None,
+) -> SSAValue:
+    drawn = aten.randn(size, dtype=dtype, device=device)
+    return aten.add.Tensor(aten.mul.Tensor(drawn, std), mean)
+
+
+@decomposition("aten.exponential")
+def exponential(aten: Namespace, self: SSAValue, lambd: float) -> SSAValue:
+    """-log(1 - u) / lambda for a uniform u, by inversion of the distribution."""
+    uniform = aten.rand_like(self, dtype=dt.Float if meta(self).dtype is not dt.Double else dt.Double)
+    drawn = aten.div.Tensor(aten.neg(aten.log1p(aten.neg(uniform))), lambd)
+    return cast(aten, drawn, meta(self).dtype)

@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Byte, Category, DType, Float
-from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.dialects.dtypes import Byte, Category, DType, Float, Long
+from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.transforms.decompositions import decomposition, other_name
+
+other_name("aten.special_logsumexp", "aten.logsumexp")
 
 
 @decomposition("aten.sum")
 def sum_all(aten: Namespace, self: SSAValue, dtype: DType | None) -> SSAValue:
     return aten.sum.dim_IntList(self, [], dtype=dtype)
+
+
+@decomposition("aten.nansum")
+def nansum(
+    aten: Namespace, self: SSAValue, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None
+) -> SSAValue:
+    if meta(self).dtype.category > Category.INT:
+        zero = aten.scalar_tensor(0, dtype=meta(self).dtype)
+        self = aten.where.self(aten.isnan(self), zero, self)
+    return aten.sum.dim_IntList(self, dim, keepdim, dtype=dtype)
+
+
+@decomposition("aten.nanmean")
+def nanmean(
+    aten: Namespace, self: SSAValue, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None
+) -> SSAValue:
+    count = aten.sum.dim_IntList(aten.logical_not(aten.isnan(self)), dim, keepdim)
+    return aten.div.Tensor(aten.nansum(self, dim, keepdim, dtype=dtype), count)
 
 
 @decomposition("aten.max.other")
@@ -57,6 +79,94 @@ def none_is(aten: Namespace, anything: SSAValue, self: SSAValue) -> SSAValue:
     return cast(aten, nothing, Byte) if meta(self).dtype is Byte else nothing
 
 
+# --- quantiles -----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.quantile.scalar")
+def quantile_scalar(
+    aten: Namespace, self: SSAValue, q: float, dim: int | None, keepdim: bool, interpolation: str
+) -> SSAValue:
+    number = aten.full([], q, dtype=meta(self).dtype)
+    return aten.quantile(self, number, dim, keepdim, interpolation=interpolation)
+
+
+@decomposition("aten.nanquantile.scalar")
+def nanquantile_scalar(
+    aten: Namespace, self: SSAValue, q: float, dim: int | None, keepdim: bool, interpolation: str
+) -> SSAValue:
+    number = aten.full([], q, dtype=meta(self).dtype)
+    return aten.nanquantile(self, number, dim, keepdim, interpolation=interpolation)
+
+
+@decomposition("aten.nanquantile")
+def nanquantile(
+    aten: Namespace, self: SSAValue, q: SSAValue, dim: int | None, keepdim: bool, interpolation: str
+) -> SSAValue:
+    return quantile(aten, self, q, dim, keepdim, interpolation, ignore_nan=True)
+
+
+@decomposition("aten.quantile")
+def quantile_with_nan(
+    aten: Namespace, self: SSAValue, q: SSAValue, dim: int | None, keepdim: bool, interpolation: str
+) -> SSAValue:
+    return quantile(aten, self, q, dim, keepdim, interpolation, ignore_nan=False)
+
+
+def quantile(
+    aten: Namespace,
+    self: SSAValue,
+    q: SSAValue,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
+    ignore_nan: bool,
+) -> SSAValue:
+    """Elements at rank q (n - 1) of the sorted dimension, or between two; NaN where there is one and it counts."""
+    rank = meta(self).ndim
+    axis = wrap_dim(dim or 0, rank)
+    # [..., n]
+    last = aten.view(self, [-1]) if dim is None or rank == 0 else aten.movedim.int(self, axis, -1)
+    size = meta(last).shape[-1]
+    if not isinstance(size, int):
+        raise ExirError(f"aten.quantile: size {size} is symbolic; it has no decomposition then")
+    ordered = aten.sort(last, -1)[0]
+    nans = aten.isnan(last)
+    if ignore_nan:
+        numbers = aten.sum.dim_IntList(aten.logical_not(nans), [-1], True)
+        ranks = aten.clamp(aten.mul.Tensor(q, aten.sub.Tensor(numbers, 1)), 0)  # [..., q]
+    else:
+        # NaN stands last.
+        end = aten.full([], size - 1, dtype=meta(q).dtype)
+        ranks = aten.where.self(aten.any.dim(nans, -1, True), end, aten.mul.Tensor(q, size - 1))
+    below = ROUNDED[interpolation](aten, ranks)
+    found = aten.gather(ordered, -1, aten._to_copy(below, dtype=Long))
+    if interpolation in ("linear", "midpoint"):
+        weight = aten.full_like(ranks, 0.5) if interpolation == "midpoint" else aten.sub.Tensor(ranks, below)
+        above = aten.gather(ordered, -1, aten._to_copy(aten.ceil(ranks), dtype=Long))
+        found = aten.lerp.Tensor(found, above, weight)
+    if meta(q).ndim == 0:
+        found = aten.squeeze.dims(found, [-1])
+        front: list[int] = []
+    else:
+        found = aten.movedim.int(found, -1, 0)
+        front = [1]
+    if not keepdim or rank == 0:
+        return found
+    if dim is not None:
+        return aten.unsqueeze(found, axis + len(front))
+    return aten.view(found, [*sizes(aten, q), *[1] * rank])
+
+
+ROUNDED: dict[str, Callable[[Namespace, SSAValue], SSAValue]] = {
+    "linear": lambda aten, ranks: aten.floor(ranks),
+    "midpoint": lambda aten, ranks: aten.floor(ranks),
+    "lower": lambda aten, ranks: aten.floor(ranks),
+    "higher": lambda aten, ranks: aten.ceil(ranks),
+    "nearest": lambda aten, ranks: aten.round(ranks),
+}
+"""The rank whose element a kind of quantile takes, or begins with."""
+
+
 # --- spread --------------------------------------------------------------------------------------------------
 
 
@@ -93,6 +203,42 @@ def std(
     spread = aten.var.correction(cast(aten, self, opmath(dtype)), dim, correction=correction, keepdim=keepdim)
     deviation = aten.sqrt(spread)
     return deviation if dtype.category is Category.COMPLEX else cast(aten, deviation, dtype)
+
+
+@decomposition("aten.var_mean")
+def var_mean_all(aten: Namespace, self: SSAValue, unbiased: bool) -> tuple[SSAValue, SSAValue]:
+    return aten.var_mean.correction(self, correction=int(unbiased))
+
+
+@decomposition("aten.var_mean.dim")
+def var_mean_dims(
+    aten: Namespace, self: SSAValue, dim: Sequence[int] | None, unbiased: bool, keepdim: bool
+) -> tuple[SSAValue, SSAValue]:
+    return aten.var_mean.correction(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+
+@decomposition("aten.std_mean")
+def std_mean_all(aten: Namespace, self: SSAValue, unbiased: bool) -> tuple[SSAValue, SSAValue]:
+    return std_mean(aten, self, None, float(unbiased), False)
+
+
+@decomposition("aten.std_mean.dim")
+def std_mean_dims(
+    aten: Namespace, self: SSAValue, dim: Sequence[int] | None, unbiased: bool, keepdim: bool
+) -> tuple[SSAValue, SSAValue]:
+    return std_mean(aten, self, dim, float(unbiased), keepdim)
+
+
+@decomposition("aten.std_mean.correction")
+def std_mean(
+    aten: Namespace, self: SSAValue, dim: Sequence[int] | None, correction: float | None, keepdim: bool
+) -> tuple[SSAValue, SSAValue]:
+    dtype = meta(self).dtype
+    x = cast(aten, self, opmath(dtype))
+    spread, average = aten.var_mean.correction(x, dim, correction=correction, keepdim=keepdim)
+    deviation = aten.sqrt(spread)
+    is_complex = dtype.category is Category.COMPLEX
+    return deviation if is_complex else cast(aten, deviation, dtype), cast(aten, average, dtype)
 
 
 # --- counts and norms ----------------------------------------------------------------------------------------

@@ -14,14 +14,15 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.dtypes import Bool
 from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.dialects.view import chunk_sizes, infer_size, movedim_order
+from xdsl_exir.dialects.view import chunk_sizes, infer_size, movedim_order, split_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, meta, sizes
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_name
 
 Size: TypeAlias = int | SSAValue
 """A size or index as the operators take it."""
@@ -109,6 +110,35 @@ def rank(value: SSAValue) -> int:
     return meta(value).ndim
 
 
+# --- other names ---------------------------------------------------------------------------------------------
+
+OTHER_NAMES = {
+    "expand_copy": "expand",
+    "squeeze_copy": "squeeze",
+    "squeeze_copy.dim": "squeeze.dim",
+    "squeeze_copy.dims": "squeeze.dims",
+    "unsqueeze_copy": "unsqueeze",
+    "t_copy": "t",
+    "transpose_copy.int": "transpose.int",
+    "as_strided_copy": "as_strided",
+    "unfold_copy": "unfold",
+    "slice_copy.Tensor": "slice.Tensor",
+    "select_copy.int": "select.int",
+    "split_copy.Tensor": "split.Tensor",
+    "split_with_sizes_copy": "split_with_sizes",
+    "unbind_copy.int": "unbind.int",
+    "narrow_copy": "narrow",
+    "view_as_real_copy": "view_as_real",
+    "view_copy.dtype": "view.dtype",
+    "concatenate": "cat",
+    "row_stack": "vstack",
+}
+"""Operators and the one of the same arguments that they are: values are never views of others, so a copy is its view."""
+
+for _name, _operator in OTHER_NAMES.items():
+    other_name(f"aten.{_name}", f"aten.{_operator}")
+
+
 # --- reshaping -----------------------------------------------------------------------------------------------
 
 
@@ -185,7 +215,7 @@ def atleast_3d(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.unsqueeze(aten.atleast_2d(self), -1) if rank(self) <= 2 else self
 
 
-@decomposition("aten.alias_copy")
+@decomposition("aten.alias_copy", "aten.detach_copy")
 def alias_copy(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.clone(self)
 
@@ -234,6 +264,11 @@ def swapaxes(aten: Namespace, self: SSAValue, axis0: int, axis1: int) -> SSAValu
 @decomposition("aten.mT")
 def mt(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.transpose.int(self, -2, -1)
+
+
+@decomposition("aten.mH", "aten.adjoint", "aten.matrix_H")
+def mh(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.conj(aten.transpose.int(self, -2, -1) if rank(self) else self)
 
 
 @decomposition("aten.t")
@@ -418,6 +453,64 @@ def tensor_split_indices(aten: Namespace, self: SSAValue, indices: list[Size], d
 def between(aten: Namespace, self: SSAValue, bounds: Sequence[Size], dim: int) -> list[SSAValue]:
     """The parts of a dimension that these bounds part it into."""
     return [aten.slice.Tensor(self, dim, start, end) for start, end in pairwise(bounds)]
+
+
+def _split_rules(name: str) -> None:
+    def split_int(aten: Namespace, self: SSAValue, sections: Size) -> list[SSAValue]:
+        return aten.tensor_split.sections(self, sections, split_dim(meta(self), name))
+
+    def split_array(aten: Namespace, self: SSAValue, indices: list[Size]) -> list[SSAValue]:
+        return aten.tensor_split.indices(self, indices, split_dim(meta(self), name))
+
+    decomposition(f"aten.{name}.int")(split_int)
+    decomposition(f"aten.{name}.array")(split_array)
+
+
+for _name in ("hsplit", "vsplit", "dsplit"):
+    _split_rules(_name)
+
+
+@decomposition("aten.diag_embed")
+def diag_embed(aten: Namespace, self: SSAValue, offset: int, dim1: int, dim2: int) -> SSAValue:
+    """The last dimension as a diagonal: in each row only one column is not masked."""
+    columns = self
+    if offset:
+        columns = aten.constant_pad_nd(self, [max(offset, 0), max(-offset, 0)])
+    positions = aten.arange.start_step(0, sizes(aten, columns)[-1])
+    past = aten.sub.Tensor(positions, aten.unsqueeze(positions, -1))
+    zero = aten.scalar_tensor(0, dtype=meta(self).dtype)
+    matrix = aten.where.self(aten.eq.Scalar(past, offset), aten.unsqueeze(columns, -2), zero)
+    return aten.movedim.intlist(matrix, [-2, -1], [dim1, dim2])
+
+
+@decomposition("aten.diag")
+def diag(aten: Namespace, self: SSAValue, diagonal: int) -> SSAValue:
+    embed = aten.diag_embed if rank(self) == 1 else aten.diagonal_copy
+    return embed(self, diagonal)
+
+
+@decomposition("aten.diagflat")
+def diagflat(aten: Namespace, self: SSAValue, offset: int) -> SSAValue:
+    return aten.diag_embed(aten.view(self, [-1]), offset)
+
+
+@decomposition("aten.diff")
+def diff(
+    aten: Namespace, self: SSAValue, n: int, dim: int, prepend: SSAValue | None, append: SSAValue | None
+) -> SSAValue:
+    if n == 0:
+        return self
+    dim = wrap_dim(dim, rank(self))
+    joined = [tensor for tensor in (prepend, self, append) if tensor is not None]
+    result = aten.cat(joined, dim) if len(joined) > 1 else self
+    less = aten.logical_xor if meta(result).dtype is Bool else aten.sub.Tensor
+    for _ in range(n):
+        size = meta(result).shape[dim]
+        if size == 0:
+            break
+        [last] = Sizes(aten, result).all([size - 1])
+        result = less(aten.slice.Tensor(result, dim, 1), aten.slice.Tensor(result, dim, 0, last))
+    return result
 
 
 @decomposition("aten.diagonal_copy")

@@ -1,0 +1,171 @@
+"""Shape rules of losses and distances."""
+
+from __future__ import annotations
+
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.meta import (
+    Shape,
+    broadcast_shapes,
+    check,
+    same_shape,
+    same_size,
+    shape_rule,
+    shape_text,
+    wrap_dim,
+)
+
+NONE, MEAN, SUM = 0, 1, 2
+"""Values of a `reduction` argument (torch.nn._reduction)."""
+
+
+def reduced(shape: Shape, reduction: int) -> Shape:
+    """What is left of a loss of this shape."""
+    check(reduction in (NONE, MEAN, SUM), f"reduction {reduction}")
+    return shape if reduction == NONE else ()
+
+
+# --- element by element --------------------------------------------------------------------------------------
+
+
+@shape_rule(
+    "aten.mse_loss",
+    "aten.l1_loss",
+    "aten.smooth_l1_loss",
+    "aten.huber_loss",
+    "aten.kl_div",
+    "aten.soft_margin_loss",
+    "aten.hinge_embedding_loss",
+)
+def elementwise(self: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
+    return reduced(broadcast_shapes(self.shape, target.shape), reduction)
+
+
+@shape_rule("aten.poisson_nll_loss")
+def poisson_nll_loss(input: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
+    return reduced(broadcast_shapes(input.shape, target.shape), reduction)
+
+
+@shape_rule("aten.binary_cross_entropy")
+def binary_cross_entropy(
+    self: TensorMeta, target: TensorMeta, weight: TensorMeta | None, reduction: int
+) -> Shape:
+    shapes = f"{shape_text(self.shape)} and {shape_text(target.shape)}"
+    check(same_shape(self.shape, target.shape), f"input and target of shapes {shapes}")
+    if weight is not None:
+        broadcast = broadcast_shapes(self.shape, weight.shape)
+        check(same_shape(broadcast, self.shape), f"weight of shape {shape_text(weight.shape)}")
+    return reduced(self.shape, reduction)
+
+
+@shape_rule("aten.binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    self: TensorMeta,
+    target: TensorMeta,
+    weight: TensorMeta | None,
+    pos_weight: TensorMeta | None,
+    reduction: int,
+) -> Shape:
+    optional = [tensor.shape for tensor in (weight, pos_weight) if tensor is not None]
+    return reduced(broadcast_shapes(self.shape, target.shape, *optional), reduction)
+
+
+@shape_rule("aten.margin_ranking_loss")
+def margin_ranking_loss(input1: TensorMeta, input2: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
+    check(input1.ndim == input2.ndim == target.ndim, "operands of different ranks")
+    return reduced(broadcast_shapes(input1.shape, input2.shape, target.shape), reduction)
+
+
+# --- classes -------------------------------------------------------------------------------------------------
+
+
+def check_classes(self: TensorMeta, target: TensorMeta, weight: TensorMeta | None) -> Shape:
+    """`[C]`, `[N, C]` or `[N, C, *]` scores with class numbers `[]`, `[N]` or `[N, *]`; gives one loss' shape."""
+    check(self.ndim >= 1, "scores need at least 1 dimension")
+    channel = min(self.ndim - 1, 1)
+    expected = (*self.shape[:channel], *self.shape[channel + 1 :])
+    fits = same_shape(target.shape, expected) or (self.ndim == 1 and same_shape(target.shape, (1,)))
+    check(
+        fits,
+        f"scores {shape_text(self.shape)} take targets {shape_text(expected)}, not {shape_text(target.shape)}",
+    )
+    if weight is not None:
+        fits = weight.ndim == 1 and same_size(weight.shape[0], self.shape[channel])
+        check(fits, f"weight {shape_text(weight.shape)} for {self.shape[channel]} classes")
+    return expected
+
+
+@shape_rule("aten.nll_loss_nd")
+def nll_loss_nd(self: TensorMeta, target: TensorMeta, weight: TensorMeta | None, reduction: int) -> Shape:
+    return reduced(check_classes(self, target, weight), reduction)
+
+
+@shape_rule("aten.nll_loss", "aten.nll_loss2d")
+def nll_loss(self: TensorMeta, target: TensorMeta, weight: TensorMeta | None, reduction: int) -> Shape:
+    return reduced(check_classes(self, target, weight), reduction)
+
+
+@shape_rule("aten.nll_loss_forward")
+def nll_loss_forward(
+    self: TensorMeta, target: TensorMeta, weight: TensorMeta | None, reduction: int
+) -> list[Shape]:
+    check(self.ndim in (1, 2), f"expected 1 or 2 dimensions, got {shape_text(self.shape)}")
+    shape = check_classes(self, target, weight)
+    return [reduced(shape, reduction), ()]
+
+
+@shape_rule("aten.nll_loss2d_forward")
+def nll_loss2d_forward(
+    self: TensorMeta, target: TensorMeta, weight: TensorMeta | None, reduction: int
+) -> list[Shape]:
+    check(self.ndim == 4, f"expected 4 dimensions, got {shape_text(self.shape)}")
+    return [reduced(check_classes(self, target, weight), reduction), ()]
+
+
+@shape_rule("aten.cross_entropy_loss")
+def cross_entropy_loss(
+    self: TensorMeta, target: TensorMeta, weight: TensorMeta | None, reduction: int, label_smoothing: float
+) -> Shape:
+    check(0 <= label_smoothing <= 1, f"label_smoothing {label_smoothing} is not between 0 and 1")
+    if not same_shape(self.shape, target.shape):
+        return reduced(check_classes(self, target, weight), reduction)
+    channel = min(self.ndim - 1, 1)
+    check(self.ndim >= 1, "scores need at least 1 dimension")
+    check(target.dtype is self.dtype, f"probabilities are {self.dtype}, not {target.dtype}")
+    return reduced((*self.shape[:channel], *self.shape[channel + 1 :]), reduction)
+
+
+# --- vectors -------------------------------------------------------------------------------------------------
+
+
+@shape_rule("aten.cosine_similarity")
+def cosine_similarity(x1: TensorMeta, x2: TensorMeta, dim: int) -> Shape:
+    shape = broadcast_shapes(x1.shape, x2.shape)
+    dim = wrap_dim(dim, len(shape))
+    return (*shape[:dim], *shape[dim + 1 :])
+
+
+@shape_rule("aten.pairwise_distance")
+def pairwise_distance(x1: TensorMeta, x2: TensorMeta, keepdim: bool) -> Shape:
+    shape = broadcast_shapes(x1.shape, x2.shape)
+    check(len(shape) >= 1, "vectors need at least 1 dimension")
+    return (*shape[:-1], 1) if keepdim else shape[:-1]
+
+
+@shape_rule("aten.cosine_embedding_loss")
+def cosine_embedding_loss(
+    input1: TensorMeta, input2: TensorMeta, target: TensorMeta, reduction: int
+) -> Shape:
+    check(target.ndim in (0, 1), f"target of shape {shape_text(target.shape)}")
+    check(input1.ndim == input2.ndim == target.ndim + 1, "inputs have one dimension more than the target")
+    shape = broadcast_shapes(input1.shape, input2.shape)
+    return reduced(broadcast_shapes(shape[:-1], target.shape), reduction)
+
+
+@shape_rule("aten.triplet_margin_loss")
+def triplet_margin_loss(
+    anchor: TensorMeta, positive: TensorMeta, negative: TensorMeta, reduction: int
+) -> Shape:
+    check(anchor.ndim == positive.ndim == negative.ndim, "operands of different ranks")
+    check(anchor.ndim >= 1, "vectors need at least 1 dimension")
+    distances = [broadcast_shapes(anchor.shape, other.shape)[:-1] for other in (positive, negative)]
+    return reduced(broadcast_shapes(*distances), reduction)

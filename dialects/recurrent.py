@@ -1,0 +1,131 @@
+"""Shape rules of recurrent layers and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.meta import Shape, check, same_shape, same_size, shape_rule, shape_text
+
+# --- cells ---------------------------------------------------------------------------------------------------
+
+
+def check_cell(
+    input: TensorMeta,
+    hx: TensorMeta,
+    w_ih: TensorMeta,
+    w_hh: TensorMeta,
+    b_ih: TensorMeta | None,
+    b_hh: TensorMeta | None,
+    gates: int,
+) -> Shape:
+    """`[N, I]` and a state `[N, H]` with weights `[gates H, I]`, `[gates H, H]`, biases `[gates H]`."""
+    check(input.ndim == hx.ndim == 2, "input and state need 2 dimensions")
+    check(same_size(input.shape[0], hx.shape[0]), f"batches of {input.shape[0]} and {hx.shape[0]}")
+    hidden = hx.shape[1]
+    expected = {
+        "w_ih": (w_ih, (gates * hidden, input.shape[1])),
+        "w_hh": (w_hh, (gates * hidden, hidden)),
+        "b_ih": (b_ih, (gates * hidden,)),
+        "b_hh": (b_hh, (gates * hidden,)),
+    }
+    for name, (tensor, shape) in expected.items():
+        fits = tensor is None or same_shape(tensor.shape, shape)
+        check(fits, f"'{name}' is not of shape {shape_text(shape)}")
+    return hx.shape
+
+
+def _register(gates: int, *names: str) -> None:
+    def cell(
+        input: TensorMeta,
+        hx: TensorMeta,
+        w_ih: TensorMeta,
+        w_hh: TensorMeta,
+        b_ih: TensorMeta | None,
+        b_hh: TensorMeta | None,
+    ) -> Shape:
+        return check_cell(input, hx, w_ih, w_hh, b_ih, b_hh, gates)
+
+    shape_rule(*names)(cell)
+
+
+_register(1, "aten.rnn_tanh_cell", "aten.rnn_relu_cell")
+_register(3, "aten.gru_cell")
+
+
+@shape_rule("aten.lstm_cell")
+def lstm_cell(
+    input: TensorMeta,
+    hx: list[TensorMeta],
+    w_ih: TensorMeta,
+    w_hh: TensorMeta,
+    b_ih: TensorMeta | None,
+    b_hh: TensorMeta | None,
+) -> list[Shape]:
+    check(len(hx) == 2, f"{len(hx)} states, expected 2")
+    check(same_shape(hx[0].shape, hx[1].shape), "states of different shapes")
+    return [check_cell(input, hx[0], w_ih, w_hh, b_ih, b_hh, 4)] * 2
+
+
+# --- layers --------------------------------------------------------------------------------------------------
+
+
+def check_layers(
+    input: TensorMeta,
+    hx: TensorMeta,
+    params: Sequence[TensorMeta],
+    has_biases: bool,
+    num_layers: int,
+    bidirectional: bool,
+    batch_first: bool,
+    per_direction: int,
+) -> Shape:
+    """The output of a stack of layers: `[T, N, directions H]`, or `[N, T, ...]` where the batch comes first."""
+    directions = 2 if bidirectional else 1
+    check(input.ndim == 3, f"expected an input of 3 dimensions, got {shape_text(input.shape)}")
+    check(hx.ndim == 3, f"expected a state of 3 dimensions, got {shape_text(hx.shape)}")
+    check(num_layers > 0, f"{num_layers} layers")
+    check(
+        len(params) == per_direction * directions * num_layers,
+        f"{len(params)} parameters, expected {per_direction * directions * num_layers}",
+    )
+    check(same_size(hx.shape[0], directions * num_layers), f"a state for {hx.shape[0]} layers")
+    batch = input.shape[0 if batch_first else 1]
+    check(same_size(hx.shape[1], batch), f"a state for a batch of {hx.shape[1]}, not {batch}")
+    check(input.shape[1 if batch_first else 0] != 0, "a sequence of length 0")
+    check(
+        params[0].ndim == 2 and same_size(params[0].shape[1], input.shape[2]), "weights do not fit the input"
+    )
+    return (*input.shape[:2], hx.shape[2] * directions)
+
+
+@shape_rule("aten.lstm.input")
+def lstm(
+    input: TensorMeta,
+    hx: list[TensorMeta],
+    params: list[TensorMeta],
+    has_biases: bool,
+    num_layers: int,
+    bidirectional: bool,
+    batch_first: bool,
+) -> list[Shape]:
+    check(len(hx) == 2, f"{len(hx)} states, expected 2")
+    projected = not same_size(hx[0].shape[-1], hx[1].shape[-1])
+    count = (4 if has_biases else 2) + projected
+    output = check_layers(input, hx[0], params, has_biases, num_layers, bidirectional, batch_first, count)
+    return [output, hx[0].shape, hx[1].shape]
+
+
+@shape_rule("aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
+def rnn(
+    input: TensorMeta,
+    hx: TensorMeta,
+    params: list[TensorMeta],
+    has_biases: bool,
+    num_layers: int,
+    bidirectional: bool,
+    batch_first: bool,
+) -> list[Shape]:
+    count = 4 if has_biases else 2
+    output = check_layers(input, hx, params, has_biases, num_layers, bidirectional, batch_first, count)
+    return [output, hx.shape]

@@ -1,0 +1,79 @@
+"""Recurrent layers and cells against PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check, program_of  # noqa: E402
+
+from xdsl_exir.dialects.meta import MetaError  # noqa: E402
+from xdsl_exir.dialects.spec import specs  # noqa: E402
+
+torch.manual_seed(0)
+
+GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}
+N, T, INPUTS, H = 2, 3, 4, 5
+
+
+def cell(name: str, dtype: Any = torch.float32, biases: bool = True) -> tuple[Any, ...]:
+    gates = GATES[name]
+    x, h = torch.randn(N, INPUTS, dtype=dtype), torch.randn(N, H, dtype=dtype)
+    state = [h, torch.randn(N, H, dtype=dtype)] if name == "lstm" else h
+    weights = [torch.randn(gates * H, INPUTS, dtype=dtype), torch.randn(gates * H, H, dtype=dtype)]
+    bias = [torch.randn(gates * H, dtype=dtype) for _ in range(2)] if biases else []
+    return f"aten.{name}_cell", x, state, *weights, *bias
+
+
+def layers(
+    name: str, count: int = 1, biases: bool = True, both: bool = False, first: bool = False, proj: int = 0
+) -> tuple[Any, ...]:
+    gates, directions, size = GATES[name], 2 if both else 1, proj or H
+    params: list[Any] = []
+    for layer in range(count):
+        for _ in range(directions):
+            inputs = INPUTS if layer == 0 else size * directions
+            params += [torch.randn(gates * H, inputs), torch.randn(gates * H, size)]
+            params += [torch.randn(gates * H), torch.randn(gates * H)] if biases else []
+            params += [torch.randn(proj, H)] if proj else []
+    x = torch.randn(N, T, INPUTS) if first else torch.randn(T, N, INPUTS)
+    h = torch.randn(count * directions, N, size)
+    state = [h, torch.randn(count * directions, N, H)] if name == "lstm" else h
+    return f"aten.{name}.input", x, state, params, biases, count, 0.0, False, both, first
+
+
+CALLS = [
+    *(cell(name) for name in GATES),
+    *(cell(name, torch.float64, biases=False) for name in GATES),
+    *(layers(name) for name in GATES),
+    *(layers(name, 2, both=True, first=True) for name in GATES),
+    layers("lstm", 2, biases=False),
+    layers("gru", 2, biases=False, both=True),
+    layers("lstm", 2, both=True, proj=3),
+    layers("lstm", biases=False, proj=3),
+]
+
+
+def test_every_operator_occurs() -> None:
+    assert {name for name, spec in specs().items() if spec.family == "recurrent"} == {c[0] for c in CALLS}
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0])
+def test_calls(call: tuple[Any, ...]) -> None:
+    check(*call, scale=10)
+
+
+def test_refused() -> None:
+    name, x, state, *rest = cell("gru")
+    with pytest.raises(MetaError, match="batches of 2 and 1"):
+        program_of(name, x, state[:1], *rest)
+    with pytest.raises(MetaError, match=r"'w_ih' is not of shape \[15, 4\]"):
+        program_of(name, x, state, rest[1], *rest[1:])
+    name, x, state, params, *rest = layers("lstm")
+    with pytest.raises(MetaError, match="3 parameters, expected 4"):
+        program_of(name, x, state, params[:3], *rest)
+    with pytest.raises(MetaError, match="a sequence of length 0"):
+        program_of(name, x[:0], state, params, *rest)

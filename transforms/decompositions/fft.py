@@ -1,0 +1,250 @@
+"""Decompositions of Fourier transforms, into one of three: real to complex, complex to real, complex to complex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.fft import dims_and_sizes, full_last
+from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, cast, meta
+from xdsl_exir.transforms.decompositions import decomposition
+
+# --- what rules share ----------------------------------------------------------------------------------------
+
+
+def normalization(norm: str | None, forward: bool) -> int:
+    """PyTorch's number of a normalization: 0 none, 1 by the root of the number of values, 2 by their number."""
+    if norm == "ortho":
+        return 1
+    return 2 if (norm == "forward") == forward else 0
+
+
+def floating(aten: Namespace, self: SSAValue) -> SSAValue:
+    """Integers as float32."""
+    return cast(aten, self, dt.Float) if meta(self).dtype.category <= Category.INT else self
+
+
+COMPLEX_OF = {dt.Float: dt.ComplexFloat, dt.Double: dt.ComplexDouble}
+
+
+def as_complex(aten: Namespace, self: SSAValue) -> SSAValue:
+    self = floating(aten, self)
+    dtype: DType = meta(self).dtype
+    return cast(aten, self, COMPLEX_OF.get(dtype, dtype))
+
+
+def is_complex(self: SSAValue) -> bool:
+    return meta(self).dtype.category is Category.COMPLEX
+
+
+def static(size: Dim) -> int:
+    """A size that a rule needs as number. Raises `ExirError` for a symbolic one."""
+    if not isinstance(size, int):
+        raise ExirError(f"a Fourier transform of symbolic size {size} to another size")
+    return size
+
+
+def resize(aten: Namespace, self: SSAValue, dims: Sequence[int], sizes: Sequence[Dim]) -> SSAValue:
+    """Cuts dimensions off, or fills them up with zeros."""
+    padding = [0] * (2 * meta(self).ndim)
+    for dim, size in zip(dims, sizes, strict=True):
+        old = meta(self).shape[dim]
+        if old == size:
+            continue
+        missing = static(size) - static(old)
+        if missing < 0:
+            self = aten.slice.Tensor(self, dim, 0, size)
+        else:
+            padding[2 * (meta(self).ndim - 1 - dim) + 1] = missing
+    return aten.constant_pad_nd(self, padding) if any(padding) else self
+
+
+def conjugate(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten._conj(self)
+
+
+# --- one dimension -------------------------------------------------------------------------------------------
+
+
+def of_real(
+    aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None, forward: bool, onesided: bool
+) -> SSAValue:
+    """A transform of real numbers; the inverse one is the forward one's conjugate."""
+    self = floating(aten, self)
+    dim = wrap_dim(dim, meta(self).ndim)
+    if n is not None:
+        self = resize(aten, self, [dim], [n])
+    result = aten._fft_r2c(self, [dim], normalization(norm, forward), onesided)
+    return result if forward else conjugate(aten, result)
+
+
+def of_complex(
+    aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None, forward: bool
+) -> SSAValue:
+    if not is_complex(self):
+        return of_real(aten, self, n, dim, norm, forward, onesided=False)
+    dim = wrap_dim(dim, meta(self).ndim)
+    if n is not None:
+        self = resize(aten, self, [dim], [n])
+    return aten._fft_c2c(self, [dim], normalization(norm, forward), forward)
+
+
+def to_real(
+    aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None, forward: bool
+) -> SSAValue:
+    """The real numbers of which `self` is half the spectrum."""
+    self = as_complex(aten, self)
+    dim = wrap_dim(dim, meta(self).ndim)
+    size = 2 * (meta(self).shape[dim] - 1) if n is None else n
+    if n is not None:
+        self = resize(aten, self, [dim], [n // 2 + 1])
+    if forward:
+        self = conjugate(aten, self)
+    return aten._fft_c2r(self, [dim], normalization(norm, forward), static(size))
+
+
+@decomposition("aten.fft_fft")
+def fft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    return of_complex(aten, self, n, dim, norm, forward=True)
+
+
+@decomposition("aten.fft_ifft")
+def ifft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    return of_complex(aten, self, n, dim, norm, forward=False)
+
+
+@decomposition("aten.fft_rfft")
+def rfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    return of_real(aten, self, n, dim, norm, forward=True, onesided=True)
+
+
+@decomposition("aten.fft_ihfft")
+def ihfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    return of_real(aten, self, n, dim, norm, forward=False, onesided=True)
+
+
+@decomposition("aten.fft_irfft")
+def irfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    return to_real(aten, self, n, dim, norm, forward=False)
+
+
+@decomposition("aten.fft_hfft")
+def hfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    return to_real(aten, self, n, dim, norm, forward=True)
+
+
+# --- several dimensions --------------------------------------------------------------------------------------
+
+Sizes = Sequence[Dim] | None
+Dims = Sequence[int] | None
+
+
+def of_complexes(
+    aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None, forward: bool
+) -> SSAValue:
+    self = as_complex(aten, self)
+    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    return aten._fft_c2c(resize(aten, self, dims, sizes), dims, normalization(norm, forward), forward)
+
+
+@decomposition("aten.fft_fftn", "aten.fft_fft2")
+def fftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+    return of_complexes(aten, self, s, dim, norm, forward=True)
+
+
+@decomposition("aten.fft_ifftn", "aten.fft_ifft2")
+def ifftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+    return of_complexes(aten, self, s, dim, norm, forward=False)
+
+
+@decomposition("aten.fft_rfftn", "aten.fft_rfft2")
+def rfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+    self = floating(aten, self)
+    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    return aten._fft_r2c(resize(aten, self, dims, sizes), dims, normalization(norm, True), True)
+
+
+@decomposition("aten.fft_ihfftn", "aten.fft_ihfft2")
+def ihfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+    self = floating(aten, self)
+    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    scale = normalization(norm, False)
+    half = aten._fft_r2c(resize(aten, self, dims, sizes), dims[-1:], scale, True)
+    half = conjugate(aten, half)
+    return aten._fft_c2c(half, dims[:-1], scale, False) if len(dims) > 1 else half
+
+
+def half_spectrum(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims) -> tuple[SSAValue, list[int], int]:
+    """Complex numbers cut or filled up to half a spectrum, its dimensions, and the size the last one stands for."""
+    self = as_complex(aten, self)
+    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    last = static(full_last(meta(self).shape, s, dims))
+    return resize(aten, self, dims, [*sizes[:-1], last // 2 + 1]), dims, last
+
+
+@decomposition("aten.fft_irfftn", "aten.fft_irfft2")
+def irfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+    self, dims, last = half_spectrum(aten, self, s, dim)
+    return aten._fft_c2r(self, dims, normalization(norm, False), last)
+
+
+@decomposition("aten.fft_hfftn", "aten.fft_hfft2")
+def hfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+    self, dims, last = half_spectrum(aten, self, s, dim)
+    scale = normalization(norm, True)
+    if len(dims) > 1:
+        self = aten._fft_c2c(self, dims[:-1], scale, True)
+    return aten._fft_c2r(conjugate(aten, self), dims[-1:], scale, last)
+
+
+# --- what goes with them -------------------------------------------------------------------------------------
+
+
+@decomposition("aten.fft_fftshift")
+def fftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
+    dims = wrap_dims(dim, meta(self).ndim)
+    return aten.roll(self, [static(meta(self).shape[d]) // 2 for d in dims], dims)
+
+
+@decomposition("aten.fft_ifftshift")
+def ifftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
+    dims = wrap_dims(dim, meta(self).ndim)
+    return aten.roll(self, [(static(meta(self).shape[d]) + 1) // 2 for d in dims], dims)
+
+
+@decomposition("aten.stft")
+def stft(
+    aten: Namespace,
+    self: SSAValue,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: SSAValue | None,
+    normalized: bool,
+    onesided: bool | None,
+    return_complex: bool | None,
+) -> SSAValue:
+    """Spectra of overlapping frames, each times a window in its middle."""
+    length = n_fft if win_length is None else win_length
+    before = (n_fft - length) // 2
+    if window is None and length < n_fft:
+        window = aten.full([length], 1, dtype=meta(self).dtype)
+    if window is not None and length < n_fft:
+        window = aten.constant_pad_nd(window, [before, n_fft - length - before])
+    frames = aten.unfold(self, -1, n_fft, n_fft // 4 if hop_length is None else hop_length)
+    if window is not None:
+        frames = aten.mul.Tensor(frames, window)
+    last = meta(frames).ndim - 1
+    scale = 1 if normalized else 0
+    if is_complex(frames):
+        spectra = aten._fft_c2c(frames, [last], scale, True)
+    else:
+        spectra = aten._fft_r2c(frames, [last], scale, onesided is None or onesided)
+    result = aten.transpose.int(spectra, last - 1, last)
+    return aten.view_as_real(result) if return_complex is False else result

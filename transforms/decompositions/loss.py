@@ -1,0 +1,409 @@
+"""Decompositions of losses and distances. Short floats compute in float32, as `run_decompositions` does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.dtype_rules import promote_types
+from xdsl_exir.dialects.dtypes import Long
+from xdsl_exir.dialects.loss import MEAN, NONE
+from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.transforms.decompositions import decomposition
+
+
+def reduced(aten: Namespace, loss: SSAValue, reduction: int) -> SSAValue:
+    """A loss per element, their mean or their sum."""
+    if reduction == NONE:
+        return loss
+    return aten.mean(loss) if reduction == MEAN else aten.sum(loss)
+
+
+def widened(
+    aten: Namespace,
+    reduction: int,
+    loss: Callable[..., SSAValue],
+    *operands: SSAValue | None,
+) -> SSAValue:
+    """A loss computed on operands of at least float32, reduced and rounded to their dtype."""
+    dtypes = [meta(operand).dtype for operand in operands if operand is not None]
+    dtype = dtypes[0]
+    for other in dtypes[1:]:
+        dtype = promote_types(dtype, other)
+    wide = [None if each is None else cast(aten, each, opmath(dtype)) for each in operands]
+    result = reduced(aten, loss(*wide), reduction)
+    return result if opmath(dtype) is dtype else cast(aten, result, dtype)
+
+
+def at_least(aten: Namespace, value: SSAValue, bound: float) -> SSAValue:
+    return aten.clamp(value, bound)
+
+
+# --- differences ---------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.mse_loss")
+def mse_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
+    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
+        return aten.pow.Tensor_Scalar(aten.sub.Tensor(x, y), 2)
+
+    return widened(aten, reduction, loss, self, target)
+
+
+@decomposition("aten.l1_loss")
+def l1_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
+    return reduced(aten, aten.abs(aten.sub.Tensor(self, target)), reduction)
+
+
+@decomposition("aten.smooth_l1_loss")
+def smooth_l1_loss(
+    aten: Namespace, self: SSAValue, target: SSAValue, reduction: int, beta: float
+) -> SSAValue:
+    """`d^2 / (2 beta)` where the distance d is below beta, else `d - beta / 2`."""
+
+    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
+        distance = aten.abs(aten.sub.Tensor(x, y))
+        if beta == 0:
+            return distance
+        square = aten.mul.Tensor(aten.pow.Tensor_Scalar(distance, 2), 0.5)
+        near = aten.div.Tensor(square, beta)
+        return aten.where.self(aten.lt.Scalar(distance, beta), near, aten.sub.Tensor(distance, 0.5 * beta))
+
+    return widened(aten, reduction, loss, self, target)
+
+
+@decomposition("aten.huber_loss")
+def huber_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int, delta: float) -> SSAValue:
+    """`d^2 / 2` where the distance d is below delta, else `delta (d - delta / 2)`."""
+
+    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
+        distance = aten.abs(aten.sub.Tensor(x, y))
+        near = aten.mul.Tensor(aten.mul.Tensor(distance, 0.5), distance)
+        far = aten.mul.Tensor(aten.sub.Tensor(distance, 0.5 * delta), delta)
+        return aten.where.self(aten.lt.Scalar(distance, delta), near, far)
+
+    return widened(aten, reduction, loss, self, target)
+
+
+# --- probabilities -------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.kl_div")
+def kl_div(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int, log_target: bool) -> SSAValue:
+    """`target (log(target) - self)`, 0 where the target is."""
+
+    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
+        if log_target:
+            return aten.mul.Tensor(aten.exp(y), aten.sub.Tensor(y, x))
+        return aten.sub.Tensor(aten.xlogy.Tensor(y, y), aten.mul.Tensor(y, x))
+
+    return widened(aten, reduction, loss, self, target)
+
+
+LEAST_LOG = -100
+"""Below this binary cross-entropy cuts logarithms off."""
+
+
+@decomposition("aten.binary_cross_entropy")
+def binary_cross_entropy(
+    aten: Namespace, self: SSAValue, target: SSAValue, weight: SSAValue | None, reduction: int
+) -> SSAValue:
+    """`(target - 1) log(1 - self) - target log(self)`."""
+
+    def loss(x: SSAValue, y: SSAValue, w: SSAValue | None) -> SSAValue:
+        least = aten.full([], LEAST_LOG, dtype=meta(x).dtype)
+        negative = aten.maximum(aten.log1p(aten.neg(x)), least)
+        positive = aten.maximum(aten.log(x), least)
+        result = aten.sub.Tensor(
+            aten.mul.Tensor(aten.sub.Tensor(y, 1), negative), aten.mul.Tensor(y, positive)
+        )
+        return result if w is None else aten.mul.Tensor(result, w)
+
+    return widened(aten, reduction, loss, self, target, weight)
+
+
+@decomposition("aten.binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    aten: Namespace,
+    self: SSAValue,
+    target: SSAValue,
+    weight: SSAValue | None,
+    pos_weight: SSAValue | None,
+    reduction: int,
+) -> SSAValue:
+    """`(1 - target) self - (1 + (pos_weight - 1) target) log_sigmoid(self)`."""
+
+    def loss(x: SSAValue, y: SSAValue, w: SSAValue | None, positive: SSAValue | None) -> SSAValue:
+        logarithm = aten.log_sigmoid(x)
+        if positive is not None:
+            factor = aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(positive, 1), y), 1)
+            logarithm = aten.mul.Tensor(factor, logarithm)
+        result = aten.sub.Tensor(aten.mul.Tensor(aten.rsub.Scalar(y, 1), x), logarithm)
+        return result if w is None else aten.mul.Tensor(result, w)
+
+    return widened(aten, reduction, loss, self, target, weight, pos_weight)
+
+
+@decomposition("aten.soft_margin_loss")
+def soft_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
+    """`log(1 + exp(-self target))`"""
+
+    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
+        return aten.log1p(aten.exp(aten.mul.Tensor(aten.neg(x), y)))
+
+    return widened(aten, reduction, loss, self, target)
+
+
+@decomposition("aten.poisson_nll_loss")
+def poisson_nll_loss(
+    aten: Namespace,
+    input: SSAValue,
+    target: SSAValue,
+    log_input: bool,
+    full: bool,
+    eps: float,
+    reduction: int,
+) -> SSAValue:
+    if log_input:
+        loss = aten.sub.Tensor(aten.exp(input), aten.mul.Tensor(target, input))
+    else:
+        loss = aten.sub.Tensor(input, aten.mul.Tensor(target, aten.log(aten.add.Scalar(input, eps))))
+    if full:
+        loss = aten.add.Tensor(loss, stirling(aten, target))
+    return reduced(aten, loss, reduction)
+
+
+def stirling(aten: Namespace, n: SSAValue) -> SSAValue:
+    """Stirling's approximation of `log(n!)` above 1, else 0."""
+    terms = aten.sub.Tensor(aten.mul.Tensor(n, aten.log(n)), n)
+    terms = aten.add.Tensor(terms, aten.mul.Scalar(aten.log(aten.mul.Scalar(n, 2 * math.pi)), 0.5))
+    return aten.masked_fill.Scalar(terms, aten.le.Scalar(n, 1), 0)
+
+
+# --- margins -------------------------------------------------------------------------------------------------
+
+
+def choose(aten: Namespace, condition: SSAValue, value: SSAValue) -> SSAValue:
+    """The value where the condition holds, else 0."""
+    return aten.where.self(condition, value, aten.full([], 0, dtype=meta(value).dtype))
+
+
+@decomposition("aten.hinge_embedding_loss")
+def hinge_embedding_loss(
+    aten: Namespace, self: SSAValue, target: SSAValue, margin: float, reduction: int
+) -> SSAValue:
+    apart = at_least(aten, aten.rsub.Scalar(self, margin), 0)
+    loss = aten.add.Tensor(
+        choose(aten, aten.ne.Scalar(target, 1), apart), choose(aten, aten.ne.Scalar(target, -1), self)
+    )
+    return reduced(aten, loss, reduction)
+
+
+@decomposition("aten.margin_ranking_loss")
+def margin_ranking_loss(
+    aten: Namespace, input1: SSAValue, input2: SSAValue, target: SSAValue, margin: float, reduction: int
+) -> SSAValue:
+    wrong = aten.mul.Tensor(aten.neg(target), aten.sub.Tensor(input1, input2))
+    return reduced(aten, at_least(aten, aten.add.Scalar(wrong, margin), 0), reduction)
+
+
+@decomposition("aten.cosine_embedding_loss")
+def cosine_embedding_loss(
+    aten: Namespace, input1: SSAValue, input2: SSAValue, target: SSAValue, margin: float, reduction: int
+) -> SSAValue:
+    def inner(a: SSAValue, b: SSAValue) -> SSAValue:
+        return aten.sum.dim_IntList(aten.mul.Tensor(a, b), [meta(target).ndim])
+
+    squares = [aten.add.Scalar(inner(x, x), 1e-12) for x in (input1, input2)]
+    cosine = aten.div.Tensor(inner(input1, input2), aten.sqrt(aten.mul.Tensor(*squares)))
+    alike = choose(aten, aten.eq.Scalar(target, 1), aten.rsub.Scalar(cosine, 1))
+    apart = at_least(aten, aten.sub.Scalar(cosine, margin), 0)
+    loss = aten.add.Tensor(alike, choose(aten, aten.eq.Scalar(target, -1), apart))
+    return reduced(aten, loss, reduction)
+
+
+@decomposition("aten.triplet_margin_loss")
+def triplet_margin_loss(
+    aten: Namespace,
+    anchor: SSAValue,
+    positive: SSAValue,
+    negative: SSAValue,
+    margin: float,
+    p: float,
+    eps: float,
+    swap: bool,
+    reduction: int,
+) -> SSAValue:
+    near = aten.pairwise_distance(anchor, positive, p, eps)
+    far = aten.pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = aten.minimum(far, aten.pairwise_distance(positive, negative, p, eps))
+    loss = aten.sub.Tensor(aten.add.Scalar(near, margin), far)
+    return reduced(aten, at_least(aten, loss, 0), reduction)
+
+
+# --- vectors -------------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.pairwise_distance")
+def pairwise_distance(
+    aten: Namespace, x1: SSAValue, x2: SSAValue, p: float, eps: float, keepdim: bool
+) -> SSAValue:
+    difference = aten.add.Scalar(aten.sub.Tensor(x1, x2), eps)
+    return aten.linalg_vector_norm(difference, p, [-1], keepdim)
+
+
+@decomposition("aten.cosine_similarity")
+def cosine_similarity(aten: Namespace, x1: SSAValue, x2: SSAValue, dim: int, eps: float) -> SSAValue:
+    """`sum(x1 / |x1| * x2 / |x2|)`, with no length below `eps`. Where one is broadcast so is its length."""
+    dtype = promote_types(meta(x1).dtype, meta(x2).dtype)
+    shape = broadcast_shapes(meta(x1).shape, meta(x2).shape)
+    dim = wrap_dim(dim, len(shape))
+
+    def unit(x: SSAValue, other: SSAValue) -> SSAValue:
+        if not same_shape(meta(x).shape, shape):
+            x = aten.broadcast_tensors([x, other])[0]
+        x = cast(aten, x, dtype)
+        return aten.div.Tensor(x, at_least(aten, aten.linalg_vector_norm(x, 2, [dim], True), eps))
+
+    return aten.sum.dim_IntList(aten.mul.Tensor(unit(x1, x2), unit(x2, x1)), [dim])
+
+
+# --- classes -------------------------------------------------------------------------------------------------
+
+
+def channel_of(scores: SSAValue) -> int:
+    """The dimension of classes: 1, or 0 of a vector."""
+    return min(meta(scores).ndim - 1, 1)
+
+
+def per_class(aten: Namespace, weight: SSAValue, scores: SSAValue) -> SSAValue:
+    """A vector of class weights as it broadcasts with scores."""
+    count = meta(scores).ndim - channel_of(scores) - 1
+    for _ in range(count):
+        weight = aten.unsqueeze(weight, -1)
+    return weight
+
+
+def picked(aten: Namespace, scores: SSAValue, classes: SSAValue, kept: SSAValue) -> SSAValue:
+    """The score of each item's class, 0 where the class is not to be kept."""
+    channel = channel_of(scores)
+    chosen = aten.squeeze.dim(aten.gather(scores, channel, aten.unsqueeze(classes, channel)), channel)
+    return choose(aten, kept, chosen)
+
+
+@decomposition("aten.nll_loss_forward", "aten.nll_loss2d_forward")
+def nll_loss_forward(
+    aten: Namespace,
+    self: SSAValue,
+    target: SSAValue,
+    weight: SSAValue | None,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[SSAValue, SSAValue]:
+    """The negative score of each item's class, and the classes' total weight, by which the mean divides."""
+    dtype = meta(self).dtype
+    if meta(self).ndim == 1 and meta(target).ndim == 1:
+        target = aten.squeeze.dim(target, 0)
+    target = cast(aten, target, Long)
+    kept = aten.ne.Scalar(target, ignore_index)
+    classes = choose(aten, kept, target)
+    weights = None if weight is None else per_class(aten, weight, self)
+    scores = self if weights is None else aten.mul.Tensor(self, weights)
+    loss = aten.neg(picked(aten, scores, classes, kept))
+    if reduction == NONE and meta(self).ndim > 1:
+        return loss, aten.full([], 0.0, dtype=dtype)
+    if weights is None:
+        total = cast(aten, aten.sum(kept), dtype)
+    else:
+        total = aten.sum(picked(aten, aten.expand(weights, sizes(aten, self)), classes, kept))
+    if reduction == NONE:
+        return loss, total
+    loss = aten.sum(loss)
+    return aten.div.Tensor(loss, total) if reduction == MEAN else loss, total
+
+
+@decomposition("aten.nll_loss", "aten.nll_loss2d", "aten.nll_loss_nd")
+def nll_loss(
+    aten: Namespace,
+    self: SSAValue,
+    target: SSAValue,
+    weight: SSAValue | None,
+    reduction: int,
+    ignore_index: int,
+) -> SSAValue:
+    return nll_loss_forward(aten, self, target, weight, reduction, ignore_index)[0]
+
+
+@decomposition("aten.cross_entropy_loss")
+def cross_entropy_loss(
+    aten: Namespace,
+    self: SSAValue,
+    target: SSAValue,
+    weight: SSAValue | None,
+    reduction: int,
+    ignore_index: int,
+    label_smoothing: float,
+) -> SSAValue:
+    """The negative logarithm of the softmax for given classes, or for probabilities of classes."""
+    logits = aten.log_softmax.int(self, channel_of(self))
+    if same_shape(meta(self).shape, meta(target).shape):
+        return soft_cross_entropy(aten, logits, target, weight, reduction, label_smoothing)
+    loss = nll_loss(aten, logits, target, weight, reduction, ignore_index)
+    if label_smoothing == 0:
+        return loss
+    target = cast(aten, target, Long)
+    smooth = smoothing(aten, logits, target, weight, reduction, ignore_index)
+    share = label_smoothing / classes_of(logits)
+    return aten.add.Tensor(aten.mul.Scalar(loss, 1 - label_smoothing), aten.mul.Scalar(smooth, share))
+
+
+def classes_of(scores: SSAValue) -> int:
+    """The number of classes. Raises `ExirError` where it is symbolic."""
+    size = meta(scores).shape[channel_of(scores)]
+    if not isinstance(size, int):
+        raise ExirError(f"label smoothing over {size} classes: their number must be constant")
+    return size
+
+
+def smoothing(
+    aten: Namespace,
+    logits: SSAValue,
+    target: SSAValue,
+    weight: SSAValue | None,
+    reduction: int,
+    ignore_index: int,
+) -> SSAValue:
+    """The loss of all classes alike; items of the ignored class have none."""
+    weighted = logits if weight is None else aten.mul.Tensor(logits, per_class(aten, weight, logits))
+    kept = aten.ne.Scalar(target, ignore_index)
+    loss = choose(aten, kept, aten.neg(aten.sum.dim_IntList(weighted, [channel_of(logits)])))
+    if reduction != MEAN:
+        return reduced(aten, loss, reduction)
+    if weight is None:
+        total = aten.sum(kept)
+    else:
+        total = aten.sum(choose(aten, kept, aten.index.Tensor(weight, [choose(aten, kept, target)])))
+    return aten.div.Tensor(aten.sum(loss), total)
+
+
+def soft_cross_entropy(
+    aten: Namespace,
+    logits: SSAValue,
+    target: SSAValue,
+    weight: SSAValue | None,
+    reduction: int,
+    label_smoothing: float,
+) -> SSAValue:
+    """Cross-entropy of probabilities; the mean is over items."""
+    if label_smoothing > 0:
+        share = label_smoothing / classes_of(logits)
+        target = aten.add.Scalar(aten.mul.Scalar(target, 1 - label_smoothing), share)
+    product = aten.mul.Tensor(logits, target)
+    if weight is not None:
+        product = aten.mul.Tensor(product, per_class(aten, weight, logits))
+    return reduced(aten, aten.neg(aten.sum.dim_IntList(product, [channel_of(logits)])), reduction)

@@ -1,0 +1,205 @@
+"""Decompositions of recurrent layers and cells: unrolled over time, as `run_decompositions` does.
+
+A cell is a function of what its input contributes (`x W_ih + b_ih`, computed for all times at once), its state and
+its weights for the state; it gives the next state, whose first part is the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, meta
+from xdsl_exir.transforms.decompositions import decomposition
+
+State: TypeAlias = tuple[SSAValue, ...]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Parameters of one layer in one direction."""
+
+    w_ih: SSAValue
+    w_hh: SSAValue
+    b_ih: SSAValue | None = None
+    b_hh: SSAValue | None = None
+    w_hr: SSAValue | None = None
+    """Projects the output (LSTM with `proj_size`)."""
+
+
+Cell: TypeAlias = Callable[[Namespace, SSAValue, State, Weights], State]
+
+# --- cells ---------------------------------------------------------------------------------------------------
+
+
+def lstm_step(aten: Namespace, gates: SSAValue, state: State, weights: Weights) -> State:
+    hidden, memory = state
+    gates = aten.add.Tensor(aten.linear(hidden, weights.w_hh, weights.b_hh), gates)
+    entry, forget, candidate, exit = aten.chunk(gates, 4, 1)
+    entry, forget, exit = (aten.sigmoid(gate) for gate in (entry, forget, exit))
+    memory = aten.add.Tensor(aten.mul.Tensor(forget, memory), aten.mul.Tensor(entry, aten.tanh(candidate)))
+    hidden = aten.mul.Tensor(exit, aten.tanh(memory))
+    if weights.w_hr is not None:
+        hidden = aten.linear(hidden, weights.w_hr)
+    return hidden, memory
+
+
+def gru_step(aten: Namespace, gates: SSAValue, state: State, weights: Weights) -> State:
+    [hidden] = state
+    of_input = aten.chunk(gates, 3, 1)
+    of_state = aten.chunk(aten.linear(hidden, weights.w_hh, weights.b_hh), 3, 1)
+    reset, update = (aten.sigmoid(aten.add.Tensor(of_state[n], of_input[n])) for n in range(2))
+    new = aten.tanh(aten.add.Tensor(of_input[2], aten.mul.Tensor(of_state[2], reset)))
+    return (aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(hidden, new), update), new),)
+
+
+def simple_step(activation: str) -> Cell:
+    def step(aten: Namespace, gates: SSAValue, state: State, weights: Weights) -> State:
+        [hidden] = state
+        sum = aten.add.Tensor(aten.linear(hidden, weights.w_hh, weights.b_hh), gates)
+        return (getattr(aten, activation)(sum),)
+
+    return step
+
+
+def cell(aten: Namespace, step: Cell, input: SSAValue, state: State, weights: Weights) -> State:
+    return step(aten, aten.linear(input, weights.w_ih, weights.b_ih), state, weights)
+
+
+@decomposition("aten.lstm_cell")
+def lstm_cell(
+    aten: Namespace,
+    input: SSAValue,
+    hx: list[SSAValue],
+    w_ih: SSAValue,
+    w_hh: SSAValue,
+    b_ih: SSAValue | None,
+    b_hh: SSAValue | None,
+) -> State:
+    return cell(aten, lstm_step, input, tuple(hx), Weights(w_ih, w_hh, b_ih, b_hh))
+
+
+def _register_cell(name: str, step: Cell) -> None:
+    def rule(
+        aten: Namespace,
+        input: SSAValue,
+        hx: SSAValue,
+        w_ih: SSAValue,
+        w_hh: SSAValue,
+        b_ih: SSAValue | None,
+        b_hh: SSAValue | None,
+    ) -> SSAValue:
+        return cell(aten, step, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
+
+    decomposition(name)(rule)
+
+
+_register_cell("aten.gru_cell", gru_step)
+_register_cell("aten.rnn_tanh_cell", simple_step("tanh"))
+_register_cell("aten.rnn_relu_cell", simple_step("relu"))
+
+# --- layers --------------------------------------------------------------------------------------------------
+
+
+def scan(
+    aten: Namespace, step: Cell, input: SSAValue, state: State, weights: Weights, backwards: bool
+) -> tuple[SSAValue, State]:
+    """One layer in one direction: `[T, N, I]` to `[T, N, H]`, and the last state."""
+    length = meta(input).shape[0]
+    if not isinstance(length, int):
+        raise ExirError(f"a recurrent layer over {length} steps: their number must be constant")
+    gates = aten.linear(input, weights.w_ih, weights.b_ih)
+    outputs: list[SSAValue] = [gates] * length
+    for time in reversed(range(length)) if backwards else range(length):
+        state = step(aten, aten.select.int(gates, 0, time), state, weights)
+        outputs[time] = state[0]
+    return aten.stack(outputs), state
+
+
+def layers(
+    aten: Namespace,
+    step: Cell,
+    input: SSAValue,
+    hx: Sequence[SSAValue],
+    params: Sequence[SSAValue],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[SSAValue, ...]:
+    """A stack of layers. `hx` are the parts of the state, `[layers directions, N, H]` each; gives output and those."""
+    directions = 2 if bidirectional else 1
+    scans = directions * num_layers
+    size = len(params) // scans
+    if batch_first:
+        input = aten.transpose.int(input, 0, 1)
+    states: list[State] = []
+    for layer in range(num_layers):
+        outputs: list[SSAValue] = []
+        for direction in range(directions):
+            number = layer * directions + direction
+            weights = weights_of(params[number * size : (number + 1) * size], has_biases)
+            start = tuple(aten.select.int(part, 0, number) for part in hx)
+            output, state = scan(aten, step, input, start, weights, direction == 1)
+            outputs.append(output)
+            states.append(state)
+        input = aten.cat(outputs, 2) if bidirectional else outputs[0]
+        if train and dropout > 0 and layer < num_layers - 1:
+            input = aten.dropout(input, dropout, True)
+    if batch_first:
+        input = aten.transpose.int(input, 0, 1)
+    return input, *(aten.stack(list(parts)) for parts in zip(*states, strict=True))
+
+
+def weights_of(params: Sequence[SSAValue], has_biases: bool) -> Weights:
+    """`w_ih, w_hh[, b_ih, b_hh][, w_hr]`"""
+    if has_biases:
+        return Weights(*params)
+    return Weights(*params[:2], w_hr=params[2] if len(params) > 2 else None)
+
+
+@decomposition("aten.lstm.input")
+def lstm(
+    aten: Namespace,
+    input: SSAValue,
+    hx: list[SSAValue],
+    params: list[SSAValue],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[SSAValue, ...]:
+    options = (has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return layers(aten, lstm_step, input, hx, params, *options)
+
+
+def _register_layers(name: str, step: Cell) -> None:
+    def rule(
+        aten: Namespace,
+        input: SSAValue,
+        hx: SSAValue,
+        params: list[SSAValue],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> tuple[SSAValue, ...]:
+        options = (has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        return layers(aten, step, input, [hx], params, *options)
+
+    decomposition(name)(rule)
+
+
+_register_layers("aten.gru.input", gru_step)
+_register_layers("aten.rnn_tanh.input", simple_step("tanh"))
+_register_layers("aten.rnn_relu.input", simple_step("relu"))

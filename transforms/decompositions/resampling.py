@@ -1,0 +1,272 @@
+"""Decompositions of resampling, one dimension after the other: indices computed from positions, weighted sums.
+
+Resampling along a dimension is a sum of taps: elements at computed indices times weights. Nearest neighbours are one
+tap, linear interpolation has two, cubic four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.dtypes import DType, Float, Long
+from xdsl_exir.dialects.meta import pair
+from xdsl_exir.dialects.pooling import window_count
+from xdsl_exir.dialects.resampling import CUBIC, ratio, size_from
+from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
+
+Tap: TypeAlias = tuple[SSAValue, SSAValue | None]
+"""Indices (Long) into a dimension and the weights of what they pick, both vectors; None is 1."""
+
+Taps: TypeAlias = Callable[[Namespace, int, int, bool, float | None, DType], Sequence[Tap]]
+"""From the sizes before and after, `align_corners`, the scale factor if given, and the dtype to compute in."""
+
+
+def constant_sizes(values: Sequence[Any], what: str) -> list[int]:
+    """Sizes that must be known. Raises `ExirError` where one is not."""
+    sizes = [value for value in values if isinstance(value, int)]
+    if len(sizes) != len(values):
+        raise ExirError(f"{what}: sizes must be constant")
+    return sizes
+
+
+# --- taps ----------------------------------------------------------------------------------------------------
+
+
+def positions(
+    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+) -> SSAValue:
+    """Where output elements lie among input elements: centers of pixels on centers, or corners on corners."""
+    scale = ratio(size, count, align_corners, factor)
+    places = aten.arange.start_step(0, count, 1, dtype=dtype)
+    if align_corners:
+        return aten.mul.Tensor(places, scale)
+    return aten.sub.Tensor(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 0.5)
+
+
+def nearest_taps(exact: bool) -> Taps:
+    def taps(
+        aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+    ) -> list[Tap]:
+        """The element that a pixel's corner lies in, or (`exact`) its center. In float32 whatever the dtype."""
+        scale = ratio(size, count, align_corners, factor)
+        places = aten.arange.start_step(0, count, 1, dtype=Float)
+        places = aten.mul.Tensor(aten.add.Tensor(places, 0.5) if exact else places, scale)
+        return [(aten.clamp(cast(aten, places, Long), None, size - 1), None)]
+
+    return taps
+
+
+def linear_taps(
+    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+) -> list[Tap]:
+    place = positions(aten, size, count, align_corners, factor, dtype)
+    place = place if align_corners else aten.clamp(place, 0.0)
+    low = aten.clamp(cast(aten, place, Long), None, size - 1)
+    high = aten.clamp(aten.add.Tensor(low, 1), None, size - 1)
+    weight = aten.clamp(aten.sub.Tensor(place, low), 0.0, 1.0)
+    return [(low, aten.rsub.Scalar(weight, 1)), (high, weight)]
+
+
+def cubic_taps(
+    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+) -> list[Tap]:
+    place = positions(aten, size, count, align_corners, factor, dtype)
+    floor = aten.floor(place)
+    t = aten.clamp(aten.sub.Tensor(place, floor), 0.0, 1.0)
+    low = cast(aten, floor, Long)
+    weights = cubic_weights(aten, t)
+    return [
+        (aten.clamp(aten.add.Tensor(low, offset - 1), 0, size - 1), weight)
+        for offset, weight in enumerate(weights)
+    ]
+
+
+def cubic_weights(aten: Namespace, t: SSAValue) -> list[SSAValue]:
+    """Weights of the four elements around a place at distance t from the second: cubic convolution."""
+
+    def near(x: SSAValue) -> SSAValue:
+        """`((A + 2) x - (A + 3)) x^2 + 1`, up to a distance of 1."""
+        inner = aten.sub.Tensor(aten.mul.Tensor(x, CUBIC + 2), CUBIC + 3)
+        return aten.add.Tensor(aten.mul.Tensor(aten.mul.Tensor(inner, x), x), 1)
+
+    def far(x: SSAValue) -> SSAValue:
+        """`((A x - 5 A) x + 8 A) x - 4 A`, up to a distance of 2."""
+        inner = aten.sub.Tensor(aten.mul.Tensor(x, CUBIC), 5 * CUBIC)
+        inner = aten.add.Tensor(aten.mul.Tensor(inner, x), 8 * CUBIC)
+        return aten.sub.Tensor(aten.mul.Tensor(inner, x), 4 * CUBIC)
+
+    rest = aten.rsub.Scalar(t, 1)
+    return [far(aten.add.Tensor(t, 1)), near(t), near(rest), far(aten.add.Tensor(rest, 1))]
+
+
+# --- upsampling ----------------------------------------------------------------------------------------------
+
+
+def resample(
+    aten: Namespace,
+    input: SSAValue,
+    output_size: Sequence[Any],
+    align_corners: bool,
+    factors: Sequence[float | None],
+    taps: Taps,
+) -> SSAValue:
+    """Resamples the dimensions after the first two, the last one first."""
+    dtype = meta(input).dtype
+    wide = opmath(dtype) if taps in (linear_taps, cubic_taps) else dtype
+    result = cast(aten, input, wide)
+    before = constant_sizes(meta(input).shape[2:], "upsampling")
+    after = constant_sizes(output_size, "upsampling")
+    for dim in reversed(range(len(before))):
+        if before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1)):
+            continue
+        result = along(
+            aten, result, dim + 2, taps(aten, before[dim], after[dim], align_corners, factors[dim], wide)
+        )
+    return aten.clone(input) if result is input else cast(aten, result, dtype)
+
+
+def along(aten: Namespace, input: SSAValue, dim: int, taps: Sequence[Tap]) -> SSAValue:
+    """The sum of taps along a dimension."""
+    after = meta(input).ndim - dim - 1
+
+    def term(index: SSAValue, weight: SSAValue | None) -> SSAValue:
+        picked = aten.index.Tensor(input, [*([None] * dim), index])
+        if weight is None:
+            return picked
+        return aten.mul.Tensor(picked, aten.view(weight, [-1, *([1] * after)]))
+
+    return reduce(aten.add.Tensor, (term(*tap) for tap in taps))
+
+
+def _register(count: int, name: str, taps: Taps) -> None:
+    """The rules of an operator that resamples this many dimensions."""
+    scales = ["scales"] if count == 1 else ["scales_d", "scales_h", "scales_w"][-count:]
+    aligns = () if name.startswith(("upsample_nearest", "_upsample_nearest")) else ("align_corners",)
+
+    def plain(
+        aten: Namespace, self: SSAValue, output_size: list[Any], align_corners: bool = False, **factors: Any
+    ) -> SSAValue:
+        return resample(aten, self, output_size, align_corners, [factors[key] for key in scales], taps)
+
+    def vec(
+        aten: Namespace,
+        input: SSAValue,
+        output_size: list[Any] | None,
+        scale_factors: list[float] | None,
+        align_corners: bool = False,
+    ) -> SSAValue:
+        size = output_size or size_from(meta(input).shape, count, None, scale_factors)
+        return resample(aten, input, size, align_corners, scale_factors or [None] * count, taps)
+
+    register = DECOMPOSITIONS.register
+    register(f"aten.{name}", parameters=("self", "output_size", *aligns, *scales))(plain)
+    register(f"aten.{name}.vec", parameters=("input", "output_size", "scale_factors", *aligns))(vec)
+
+
+_register(1, "upsample_nearest1d", nearest_taps(exact=False))
+_register(3, "upsample_nearest3d", nearest_taps(exact=False))
+for _count in (1, 2, 3):
+    _register(_count, f"_upsample_nearest_exact{_count}d", nearest_taps(exact=True))
+_register(1, "upsample_linear1d", linear_taps)
+_register(3, "upsample_trilinear3d", linear_taps)
+_register(2, "upsample_bicubic2d", cubic_taps)
+
+
+# --- sampling along a grid -----------------------------------------------------------------------------------
+
+
+@decomposition("aten.grid_sampler")
+def grid_sampler(
+    aten: Namespace,
+    input: SSAValue,
+    grid: SSAValue,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> SSAValue:
+    sampler = aten.grid_sampler_2d if meta(input).ndim == 4 else aten.grid_sampler_3d
+    return sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+# --- patches -------------------------------------------------------------------------------------------------
+
+
+def coordinates(
+    aten: Namespace, size: int, taps: int, dilation: int, padding: int, stride: int, rank: int
+) -> SSAValue:
+    """Where each tap of each patch lies in the padded dimension: Long `[taps, patches]`, then 1 up to the rank."""
+    count = window_count(size, taps, stride, padding, dilation)
+    assert isinstance(count, int)
+    of_tap = aten.view(aten.arange.start_step(0, taps * dilation, dilation), [taps, 1])
+    of_patch = aten.arange.start_step(0, count * stride, stride)
+    return aten.view(aten.add.Tensor(of_tap, of_patch), [taps, count, *([1] * (rank - 2))])
+
+
+def patches(
+    aten: Namespace,
+    sizes: Sequence[int],
+    kernel_size: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    stride: Sequence[int],
+) -> tuple[list[SSAValue], list[int], list[int]]:
+    """Row and column indices that broadcast to `[kh, oh, kw, ow]`, that shape, and the padding of both."""
+    options = [pair(option, 2) for option in (kernel_size, dilation, padding, stride)]
+    index: list[SSAValue] = []
+    shape: list[int] = []
+    for size, rank, *line in zip(sizes, (4, 2), *options, strict=True):
+        taps, spread, pad, step = line
+        index.append(coordinates(aten, size, taps, spread, pad, step, rank))
+        shape += constant_sizes(meta(index[-1]).shape[:2], "patches")
+    return index, shape, options[2]
+
+
+@decomposition("aten.im2col")
+def im2col(
+    aten: Namespace,
+    self: SSAValue,
+    kernel_size: list[int],
+    dilation: list[int],
+    padding: list[int],
+    stride: list[int],
+) -> SSAValue:
+    *batch, channels, height, width = constant_sizes(meta(self).shape, "im2col")
+    index, (kh, oh, kw, ow), (top, left) = patches(
+        aten, [height, width], kernel_size, dilation, padding, stride
+    )
+    padded = aten.constant_pad_nd(self, [left, left, top, top])
+    first = len(batch) + 1
+    picked = aten.index.Tensor(padded, [*([None] * first), *index])
+    order = [*range(first), first, first + 2, first + 1, first + 3]
+    columns = aten.clone(aten.permute(picked, order), memory_format="contiguous_format")
+    return aten.view(columns, [*batch, channels * kh * kw, oh * ow])
+
+
+@decomposition("aten.col2im")
+def col2im(
+    aten: Namespace,
+    self: SSAValue,
+    output_size: list[Any],
+    kernel_size: list[int],
+    dilation: list[int],
+    padding: list[int],
+    stride: list[int],
+) -> SSAValue:
+    *batch, rows, _ = constant_sizes(meta(self).shape, "col2im")
+    height, width = constant_sizes(output_size, "col2im")
+    index, (kh, oh, kw, ow), (top, left) = patches(
+        aten, [height, width], kernel_size, dilation, padding, stride
+    )
+    channels, first = rows // (kh * kw), len(batch) + 1
+    columns = aten.view(self, [*batch, channels, kh, kw, oh, ow])
+    order = [*range(first), first, first + 2, first + 1, first + 3]
+    shape = [*batch, channels, height + 2 * top, width + 2 * left]
+    image = aten.full(shape, 0, dtype=meta(self).dtype)
+    image = aten.index_put(image, [*([None] * first), *index], aten.permute(columns, order), True)
+    return aten.constant_pad_nd(image, [-left, -left, -top, -top])
