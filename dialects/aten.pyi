@@ -3172,14 +3172,6 @@ class _LinalgEighOp(OperatorOp):
     eigenvectors: OpResult
     def __init__(_op, A: Value, UPLO: str = ..., compute_v: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class LinalgEigOp(OperatorOp):
-    """aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
-
-    self: SSAValue
-    eigenvalues: OpResult
-    eigenvectors: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class _LinalgDetOp(OperatorOp):
     """aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.dialects.meta import Shape, check, shape_rule, wrap_dim, wrap_dims
+from xdsl_exir.dialects.meta import Shape, check, same_size, shape_rule, wrap_dim, wrap_dims
 
 NORMALIZATIONS = (None, "backward", "ortho", "forward")
 """Where the factor 1 / n goes: to the inverse, its root to both, to the forward transform."""
@@ -47,6 +47,8 @@ def c2r(self: TensorMeta, dim: list[int], last_dim_size: Dim) -> Shape:
     dims = wrap_dims(dim, self.ndim)
     check(bool(dims), "no dimension to transform")
     check_size(last_dim_size)
+    half, given = last_dim_size // 2 + 1, self.shape[dims[-1]]
+    check(same_size(given, half), f"half a spectrum of {last_dim_size} values has {half}, not {given}")
     return resized(self.shape, {dims[-1]: last_dim_size})
 
 

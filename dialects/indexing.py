@@ -157,7 +157,13 @@ def index_select(self: TensorMeta, dim: int, index: TensorMeta) -> Shape:
     return replaced(self.shape, dim, numel(index.shape)) if self.shape else ()
 
 
-@shape_rule("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
+@shape_rule("aten.index_fill.int_Tensor")
+def index_fill_tensor(self: TensorMeta, dim: int, index: TensorMeta, value: TensorMeta | NumberMeta) -> Shape:
+    check(value.ndim == 0, f"the value is 0-dimensional, not {shape_text(value.shape)}")
+    return index_fill(self, dim, index)
+
+
+@shape_rule("aten.index_fill.int_Scalar")
 def index_fill(self: TensorMeta, dim: int, index: TensorMeta) -> Shape:
     wrap_dim(dim, self.ndim)
     check(index.ndim <= 1, f"index {shape_text(index.shape)} must be a vector")
@@ -320,11 +326,24 @@ def index_put(self: TensorMeta, indices: list[TensorMeta | None], values: Tensor
 
 @shape_rule("aten._unsafe_masked_index")
 def unsafe_masked_index(self: TensorMeta, mask: TensorMeta, indices: list[TensorMeta | None]) -> OpenShape:
-    return indexed(self.shape, indices)
+    picked = indexed(self.shape, indices)
+    check_mask(mask, tuple(size for size in picked if size is not None))
+    return picked
+
+
+def check_mask(mask: TensorMeta, shape: Shape) -> None:
+    """A mask broadcasts to what it masks."""
+    check(
+        same_shape(broadcast_shapes(mask.shape, shape), shape),
+        f"mask {shape_text(mask.shape)} does not broadcast to {shape_text(shape)}",
+    )
 
 
 @shape_rule("aten._unsafe_masked_index_put_accumulate")
-def unsafe_masked_index_put(self: TensorMeta, indices: list[TensorMeta | None], values: TensorMeta) -> Shape:
+def unsafe_masked_index_put(
+    self: TensorMeta, mask: TensorMeta, indices: list[TensorMeta | None], values: TensorMeta
+) -> Shape:
+    check_mask(mask, values.shape)
     return index_put(self, indices, values)
 
 

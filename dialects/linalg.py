@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, min_
 from xdsl_exir.dialects.meta import (
@@ -88,6 +89,15 @@ def inv_ex(A: TensorMeta) -> list[Shape]:
     return [A.shape, square(A)[0]]
 
 
+def check_pivots(lu: TensorMeta, pivots: TensorMeta) -> None:
+    """Factors come with one vector of pivots per matrix."""
+    expected = lu_shapes(lu)[1]
+    check(
+        same_shape(pivots.shape, expected),
+        f"pivots have shape {shape_text(pivots.shape)}, not {shape_text(expected)}",
+    )
+
+
 def lu_shapes(a: TensorMeta) -> tuple[Shape, Shape]:
     """Of both factors in one, and of the pivots."""
     batch, rows, columns = matrix(a)
@@ -118,8 +128,11 @@ def unpacked(a: TensorMeta) -> list[Shape]:
 
 
 @shape_rule("aten.lu_unpack")
-def lu_unpack(LU_data: TensorMeta, unpack_data: bool, unpack_pivots: bool) -> list[Shape]:
+def lu_unpack(
+    LU_data: TensorMeta, LU_pivots: TensorMeta, unpack_data: bool, unpack_pivots: bool
+) -> list[Shape]:
     p, low, up = unpacked(LU_data)
+    check_pivots(LU_data, LU_pivots)
     return [p if unpack_pivots else EMPTY, low if unpack_data else EMPTY, up if unpack_data else EMPTY]
 
 
@@ -159,12 +172,17 @@ def householder_product(input: TensorMeta, tau: TensorMeta) -> Shape:
         not (isinstance(rows, int) and isinstance(columns, int) and rows < columns), "more columns than rows"
     )
     check(tau.ndim == input.ndim - 1 and same_shape(tau.shape[:-1], batch), "tau is one vector per matrix")
+    count = tau.shape[-1]
+    many = isinstance(count, int) and isinstance(columns, int) and count > columns
+    check(not many, f"{count} reflections of {columns} columns")
     return input.shape
 
 
 @shape_rule("aten.ormqr")
 def ormqr(self: TensorMeta, input2: TensorMeta, input3: TensorMeta, left: bool) -> Shape:
-    batch, rows, _ = matrix(self)
+    batch, rows, columns = matrix(self)
+    fits = input2.ndim == self.ndim - 1 and same_size(input2.shape[-1], columns)
+    check(fits, f"tau of shape {shape_text(input2.shape)} for {columns} columns")
     other, above, beside = matrix(input3)
     check(same_size(rows, above if left else beside), f"{rows} rows, but {above} and {beside}")
     check(same_shape(batch, other) and same_shape(batch, input2.shape[:-1]), "batches differ")
@@ -214,15 +232,10 @@ def eigvalsh(self: TensorMeta, UPLO: str) -> Shape:
     return eigh_of(self, UPLO, False)[0]
 
 
-@shape_rule("aten.linalg_eig")
-def eig(self: TensorMeta) -> list[Shape]:
-    square(self)
-    return [self.shape[:-1], self.shape]
-
-
 @shape_rule("aten.linalg_eigvals")
 def eigvals(self: TensorMeta) -> Shape:
-    return eig(self)[0]
+    square(self)
+    return self.shape[:-1]
 
 
 # --- determinants --------------------------------------------------------------------------------------------
@@ -289,12 +302,14 @@ def linalg_solve(A: TensorMeta, B: TensorMeta, left: bool) -> Shape:
 
 
 @shape_rule("aten.linalg_lu_solve")
-def linalg_lu_solve(LU: TensorMeta, B: TensorMeta, left: bool) -> Shape:
+def linalg_lu_solve(LU: TensorMeta, pivots: TensorMeta, B: TensorMeta, left: bool) -> Shape:
+    check_pivots(LU, pivots)
     return right_hand(LU, B, left)
 
 
 @shape_rule("aten.lu_solve")
-def lu_solve(self: TensorMeta, LU_data: TensorMeta) -> Shape:
+def lu_solve(self: TensorMeta, LU_data: TensorMeta, LU_pivots: TensorMeta) -> Shape:
+    check_pivots(LU_data, LU_pivots)
     return right_hand(LU_data, self)
 
 
@@ -315,8 +330,8 @@ def cholesky_solve(self: TensorMeta, input2: TensorMeta) -> Shape:
 
 
 @shape_rule("aten._linalg_check_errors")
-def check_errors() -> None:
-    """Takes any status."""
+def check_errors(info: TensorMeta) -> None:
+    check(info.dtype is dt.Int, f"a status is of dtype int32, not {info.dtype}")
 
 
 @shape_rule("aten.linalg_tensorinv")
@@ -332,8 +347,11 @@ def tensorsolve(self: TensorMeta, other: TensorMeta, dims: list[int] | None) -> 
     kept = set(range(self.ndim)) - set(wrap_dims(dims or [], self.ndim))
     order = [*sorted(kept), *wrap_dims(dims or [], self.ndim)]
     result = tuple(self.shape[d] for d in order[other.ndim :])
+    count = numel(result)
+    square_system = same_size(numel(self.shape), count * count)
     check(
-        same_size(numel(result), numel(other.shape)), f"{shape_text(other.shape)} does not fit the equations"
+        square_system and same_size(count, numel(other.shape)),
+        f"{shape_text(other.shape)} does not fit the equations of {shape_text(self.shape)}",
     )
     return result
 
@@ -427,7 +445,7 @@ def diagonal(A: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
 
 @shape_rule("aten.linalg_vander")
 def vander(x: TensorMeta, N: Dim | None) -> Shape:
-    check(x.ndim > 0 or N is not None, "N has to be given for a 0-dimensional tensor")
+    check(x.ndim > 0, "a Vandermonde matrix of a 0-dimensional tensor")
     size = x.shape[-1] if N is None else N
     check(not (isinstance(size, int) and size < 2), f"N is {size}; it has to be greater than 1")
     return (*x.shape, size)

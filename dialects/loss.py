@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl_exir.dialects.dtypes import Byte, Long
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -33,11 +34,17 @@ def reduced(shape: Shape, reduction: int) -> Shape:
     "aten.smooth_l1_loss",
     "aten.huber_loss",
     "aten.kl_div",
-    "aten.soft_margin_loss",
     "aten.hinge_embedding_loss",
 )
 def elementwise(self: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
     return reduced(broadcast_shapes(self.shape, target.shape), reduction)
+
+
+@shape_rule("aten.soft_margin_loss")
+def soft_margin_loss(self: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
+    shape = broadcast_shapes(self.shape, target.shape)
+    check(same_shape(shape, self.shape), f"target of shape {shape_text(target.shape)}")
+    return reduced(self.shape, reduction)
 
 
 @shape_rule("aten.poisson_nll_loss")
@@ -65,6 +72,8 @@ def binary_cross_entropy_with_logits(
     pos_weight: TensorMeta | None,
     reduction: int,
 ) -> Shape:
+    shapes = f"{shape_text(self.shape)} and {shape_text(target.shape)}"
+    check(same_shape(self.shape, target.shape), f"input and target of shapes {shapes}")
     optional = [tensor.shape for tensor in (weight, pos_weight) if tensor is not None]
     return reduced(broadcast_shapes(self.shape, target.shape, *optional), reduction)
 
@@ -127,10 +136,14 @@ def cross_entropy_loss(
 ) -> Shape:
     check(0 <= label_smoothing <= 1, f"label_smoothing {label_smoothing} is not between 0 and 1")
     if not same_shape(self.shape, target.shape):
+        check(target.dtype in (Byte, Long), f"classes are numbered in Byte or Long, not {target.dtype}")
         return reduced(check_classes(self, target, weight), reduction)
     channel = min(self.ndim - 1, 1)
     check(self.ndim >= 1, "scores need at least 1 dimension")
     check(target.dtype is self.dtype, f"probabilities are {self.dtype}, not {target.dtype}")
+    if weight is not None:
+        fits = weight.ndim == 1 and same_size(weight.shape[0], self.shape[channel])
+        check(fits, f"weight {shape_text(weight.shape)} for {self.shape[channel]} classes")
     return reduced((*self.shape[:channel], *self.shape[channel + 1 :]), reduction)
 
 

@@ -109,6 +109,7 @@ def vdot(self: TensorMeta, other: TensorMeta) -> Shape:
 def inner(self: TensorMeta, other: TensorMeta) -> Shape:
     if self.ndim == 0 or other.ndim == 0:
         return self.shape + other.shape
+    check(self.dtype is other.dtype, f"operands of one dtype expected, not {self.dtype} and {other.dtype}")
     check_inner(self, other, self.shape[-1], other.shape[-1])
     return self.shape[:-1] + other.shape[:-1]
 

@@ -407,7 +407,9 @@ def gradient_by_input(grad_output: TensorMeta, self: TensorMeta) -> Shape:
 @shape_rule("aten.gelu_backward")
 def gelu_backward(grad_output: TensorMeta, self: TensorMeta, approximate: str) -> Shape:
     check(approximate in ("none", "tanh"), f"approximate is '{approximate}', not 'none' or 'tanh'")
-    return broadcast_shapes(grad_output.shape, self.shape)
+    shapes = f"{shape_text(grad_output.shape)} and {shape_text(self.shape)}"
+    check(same_shape(grad_output.shape, self.shape), f"gradient and input differ in shape: {shapes}")
+    return self.shape
 
 
 @shape_rule("aten.native_dropout_backward")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import Shape, check, same_shape, same_size, shape_rule, shape_text
 
 # --- cells ---------------------------------------------------------------------------------------------------
@@ -93,10 +94,31 @@ def check_layers(
     batch = input.shape[0 if batch_first else 1]
     check(same_size(hx.shape[1], batch), f"a state for a batch of {hx.shape[1]}, not {batch}")
     check(input.shape[1 if batch_first else 0] != 0, "a sequence of length 0")
-    check(
-        params[0].ndim == 2 and same_size(params[0].shape[1], input.shape[2]), "weights do not fit the input"
-    )
+    check_params(input.shape[2], hx.shape[2], params, has_biases, directions, per_direction)
     return (*input.shape[:2], hx.shape[2] * directions)
+
+
+def check_params(
+    inputs: Dim,
+    outputs: Dim,
+    params: Sequence[TensorMeta],
+    has_biases: bool,
+    directions: int,
+    per_direction: int,
+) -> None:
+    """Weights `[G, I]` and `[G, H]`, biases `[G]` and perhaps a projection, for each layer and direction."""
+    gates = params[0].shape[0] if params[0].ndim else 0
+    for number, tensor in enumerate(params):
+        place, layer = number % per_direction, number // (per_direction * directions)
+        if place < 2:
+            size = outputs if place == 1 else inputs if layer == 0 else outputs * directions
+            expected: Shape = (gates, size)
+        elif has_biases and place < 4:
+            expected = (gates,)
+        else:
+            continue
+        fits = same_shape(tensor.shape, expected)
+        check(fits, f"parameter {number} is {shape_text(tensor.shape)}, not {shape_text(expected)}")
 
 
 @shape_rule("aten.lstm.input")
@@ -110,7 +132,10 @@ def lstm(
     batch_first: bool,
 ) -> list[Shape]:
     check(len(hx) == 2, f"{len(hx)} states, expected 2")
-    projected = not same_size(hx[0].shape[-1], hx[1].shape[-1])
+    for state in hx:
+        check(state.ndim == 3, f"expected states of 3 dimensions, got {shape_text(state.shape)}")
+    check(same_shape(hx[0].shape[:2], hx[1].shape[:2]), "states of different shapes")
+    projected = not same_size(hx[0].shape[2], hx[1].shape[2])
     count = (4 if has_biases else 2) + projected
     output = check_layers(input, hx[0], params, has_biases, num_layers, bidirectional, batch_first, count)
     return [output, hx[0].shape, hx[1].shape]

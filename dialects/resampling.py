@@ -122,7 +122,7 @@ def blocks(
     for name, values in options.items():
         check_positive(name, values)
     for name, values in {**options, "padding": padding}.items():
-        check(len(values) in (1, 2), f"{name} {list(values)} must be one number or 2")
+        check(len(values) == 2, f"{name} {list(values)} must be 2 numbers")
     check(all(pad >= 0 for pad in padding), f"padding {list(padding)} must not be negative")
     pairs = [pair(option, 2) for option in (kernel_size, stride, padding, dilation)]
     counts = [window_count(size, *option) for size, *option in zip(sizes, *pairs, strict=True)]

@@ -87,7 +87,7 @@ _RNN, _GRU, _LSTM = ([f(n, 3), f(n, 4), f(n), f(n)] for n in (4, 12, 16))
 _OF_SQUARES: tuple[str, ...] = (
     "linalg_lu_factor", "linalg_cholesky_ex", "linalg_cholesky", "cholesky", "cholesky_inverse", "linalg_inv_ex",
     "linalg_inv", "inverse", "linalg_ldl_factor_ex", "linalg_ldl_factor", "_linalg_eigh",
-    "linalg_eigh", "linalg_eigvalsh", "linalg_eig", "linalg_eigvals", "_linalg_det",
+    "linalg_eigh", "linalg_eigvalsh", "linalg_eigvals", "_linalg_det",
     "_linalg_slogdet", "linalg_det", "det", "linalg_slogdet", "slogdet", "logdet",
     "linalg_matrix_exp", "matrix_exp",
 )  # fmt: skip

@@ -121,11 +121,6 @@ def linalg_eigvalsh(aten: Namespace, self: SSAValue, UPLO: str) -> SSAValue:
     return aten._linalg_eigh(self, UPLO, False)[0]
 
 
-@decomposition("aten.linalg_eigvals")
-def linalg_eigvals(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.linalg_eig(self)[0]
-
-
 # --- determinants --------------------------------------------------------------------------------------------
 
 
