@@ -267,7 +267,9 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.scaled_dot_product_attention": (call(_HEADS, _HEADS, _HEADS, f(4, 4)),),
     "aten._scaled_dot_product_flash_attention_for_cpu": (call(_HEADS, _HEADS, _HEADS),),
     # recurrent
-    "aten.lstm.input": (call(f(5, 2, 3), [f(1, 2, 4), f(1, 2, 4)], _LSTM, True, 1, 0.0, False, False, False),),
+    "aten.lstm.input": (
+        call(f(5, 2, 3), [f(1, 2, 4), f(1, 2, 4)], _LSTM, True, 1, 0.0, False, False, False),
+    ),
     "aten.gru.input": (call(f(5, 2, 3), f(1, 2, 4), _GRU, True, 1, 0.0, False, False, False),),
     "aten.rnn_tanh.input": (call(f(5, 2, 3), f(1, 2, 4), _RNN, True, 1, 0.0, False, False, False),),
     "aten.rnn_relu.input": (call(f(5, 2, 3), f(1, 2, 4), _RNN, True, 1, 0.0, False, False, False),),

@@ -344,7 +344,9 @@ def bags(
     count = max(offsets.size - include_last_offset, 0)
     ends = offsets[1:] if include_last_offset else np.append(offsets[1:], indices.size)
     require(bool((offsets[:count] <= ends).all()), "embedding_bag: offsets must ascend")
-    require(count == 0 or int(ends[-1]) <= indices.size, "embedding_bag: the last offset is beyond the indices")
+    require(
+        count == 0 or int(ends[-1]) <= indices.size, "embedding_bag: the last offset is beyond the indices"
+    )
     bag = np.repeat(np.arange(count), np.diff(np.append(offsets[:count], ends[-1:])))
     kept = np.flatnonzero(indices[: bag.size] != padding_idx)
     sizes = np.bincount(bag[kept], minlength=count)

@@ -54,7 +54,10 @@ CALLS: list[Call] = [
         for name in ("embedding_bag", "_embedding_bag", "_embedding_bag_forward_only")
         for mode in (0, 1, 2)
     ),
-    *(("_embedding_bag", X, L([1, 2, 0, 2]), L([0, 1, 4]), False, mode, False, None, True) for mode in (0, 1)),
+    *(
+        ("_embedding_bag", X, L([1, 2, 0, 2]), L([0, 1, 4]), False, mode, False, None, True)
+        for mode in (0, 1)
+    ),
     *(
         ("embedding_bag.padding_idx", X, L([1, 2, 0, 2]), L([0, 3]), False, mode, False, None, False, -2)
         for mode in (0, 1, 2)
