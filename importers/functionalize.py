@@ -253,6 +253,8 @@ FUNCTIONAL_NAMES = {
     "aten.normal_": "aten.normal_functional",
     "aten.zero_": "aten.zeros_like",
     "aten.pow_.Scalar": "aten.pow.Tensor_Scalar",
+    "aten.float_power_.Scalar": "aten.float_power.Tensor_Scalar",
+    "aten.float_power_.Tensor": "aten.float_power.Tensor_Tensor",
     "aten.pow_.Tensor": "aten.pow.Tensor_Tensor",
     "aten.floor_divide_.Tensor": "aten.floor_divide",
     "aten.bernoulli_.float": "aten.bernoulli.p",
@@ -278,8 +280,10 @@ def mutation_of(target: str) -> Mutation | None:
         functional = FUNCTIONAL_NAMES.get(target, f"{base}.{overload}" if overload else base)
         if functional not in spec.specs():
             raise SpecError(f"{target} has no functional variant in the spec ({functional})")
-        # The in-place operator calls what it writes `self`; the functional one may say `input`.
-        return Mutation(functional, ("self",), names={"self": spec.find(functional).schema.arguments[0].name})
+        # The in-place operator calls what it writes `self`; the functional one may say `input`, or have it second.
+        arguments = spec.find(functional).schema.arguments
+        written = next(argument.name for argument in arguments if argument.type.is_tensor)
+        return Mutation(functional, ("self",), names={"self": written})
     if overload == "out" or overload.endswith("_out"):
         return _out_variant(f"{namespace}.{name}", overload)
     return None

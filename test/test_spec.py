@@ -278,3 +278,22 @@ def test_aliases() -> None:
     for text in ("", "A", "a!!", "a ->", "-> a", "a|"):
         with pytest.raises(SpecError):
             Alias(text)
+
+
+def test_operators_left_to_the_interpreter_are_listed() -> None:
+    """The list is exact: a new lowering takes its operator off, a new operator without one is put on."""
+    from interpreter_only import INTERPRETER_ONLY
+
+    from xdsl_exir.lowering import LOWERINGS
+    from xdsl_exir.runtime.kernels import KERNELS
+    from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS
+    from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+
+    lacking = {
+        name
+        for name, spec in specs().items()
+        if LOWERINGS.find(spec) is None
+        and name not in SCALAR_TWINS
+        and (DECOMPOSITIONS.find(spec) is None or KERNELS.find(spec) is not None)
+    }
+    assert lacking == INTERPRETER_ONLY

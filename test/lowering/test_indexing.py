@@ -9,10 +9,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from differential import check_natively, dtype, program_of, run_native, to_torch  # noqa: E402
 from operators import test_indexing as operators  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
+from xdsl_exir.dialects.exir import tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
@@ -156,7 +157,8 @@ def refused(module: Any, message: str):
 def test_sizes_that_depend_on_the_data_are_refused(call: tuple[Any, ...], shape: tuple[Any, ...]):
     name, *args = call
     kind = torch.int64 if name in ("nonzero", "one_hot") else torch.float32
-    refused(operators.dependent_program(name, *args, shape=shape, kind=kind), f"aten.{name}")
+    types = [tensor_type(shape, dtype(kind))]
+    refused(operators.dependent_program(name, *args, types=types), f"aten.{name}")
 
 
 def test_assertions_about_data_are_refused():

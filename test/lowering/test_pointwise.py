@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from interpreter_only import INTERPRETER_ONLY  # noqa: E402
 from operators.test_pointwise import TABLE  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
@@ -52,7 +53,8 @@ def calls_of(names: list[str]) -> list[Call]:
     calls: list[Call] = [
         (name, call.args, call.kwargs) for name in names for makes in TABLE[name] for call in makes()
     ]
-    return [call for call in calls if "values" not in call[2] and not takes_complex(call)]
+    options = {"values", "scale"}  # of `check`, for calls whose results PyTorch itself computes less exactly
+    return [call for call in calls if not options & call[2].keys() and not takes_complex(call)]
 
 
 def survives(name: str) -> bool:
@@ -67,7 +69,7 @@ CALLS = calls_of(SURVIVING)[::3]
 
 
 def test_every_operator_that_reaches_edge_has_a_lowering():
-    names = {SCALAR_TWINS.get(name, name) for name in SURVIVING}
+    names = {SCALAR_TWINS.get(name, name) for name in SURVIVING} - INTERPRETER_ONLY
     assert names <= {name for name, spec in specs().items() if LOWERINGS.find(spec)}
 
 
