@@ -9,7 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively, dtype, program_of, run_native, to_torch  # noqa: E402
+from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from differential import dtype as dtype_of  # noqa: E402
 from operators import test_indexing as operators  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
@@ -157,7 +158,7 @@ def refused(module: Any, message: str):
 def test_sizes_that_depend_on_the_data_are_refused(call: tuple[Any, ...], shape: tuple[Any, ...]):
     name, *args = call
     kind = torch.int64 if name in ("nonzero", "one_hot") else torch.float32
-    types = [tensor_type(shape, dtype(kind))]
+    types = [tensor_type(shape, dtype_of(kind))]
     refused(operators.dependent_program(name, *args, types=types), f"aten.{name}")
 
 
