@@ -470,3 +470,21 @@ def test_max_pool(size: tuple[int, int], window: tuple[int, int, int]):
       func.return %y : {y}
     }}"""
     assert kinds(check(text, random(2, 3, h, w), threads=2)) == ["kernel"]
+
+
+@native
+@pytest.mark.parametrize("rows", [(3,), (2, 3)])
+def test_columns_of_one_element_are_read_along_their_stride(rows: tuple[int, ...]):
+    whole, column = tensor((*rows, 5)), tensor((*rows, 1))
+    dim = len(rows)
+    check(
+        f"""
+        func.func @main(%x: {whole}) -> {column} {{
+          %0 = edge.aten.slice.Tensor(%x, dim = {dim}, start = 0, end = 1) : ({whole}) -> {column}
+          %1 = edge.aten.slice.Tensor(%x, dim = {dim}, start = -1, end = 5) : ({whole}) -> {column}
+          %2 = edge.aten.div.Tensor(%0, %1) : ({column}, {column}) -> {column}
+          func.return %2 : {column}
+        }}
+        """,
+        random(*rows, 5),
+    )

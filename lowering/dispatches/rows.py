@@ -318,7 +318,10 @@ def collapsed(kernel: Rows, inputs: list[Value], length: int) -> tuple[Rows, lis
             merged[-1].append(inner)
         else:
             merged.append([inner])
-    *lead, rest = [prod(shape[dim] for dim in group) for group in merged]
+    sizes = [prod(shape[dim] for dim in group) for group in merged]
+    if any(value.strides[-1] not in (0, 1) for value in whole):
+        sizes.append(1)  # rows have stride 1: along another stride, each element is a row
+    *lead, rest = sizes
     if prod(lead) < 4 * kernel.machine.threads and rest > CHUNK:
         cuts = (256, 128, 64, 32, 16, 8, 4, 2)
         cut = next((cut for cut in cuts if rest % cut == 0 and rest // cut >= CHUNK // 2), 1)
