@@ -281,9 +281,19 @@ class ProgramInterpreter(Interpreter):
         return result
 
 
-def without_kernel(module: ModuleOp) -> list[OperatorOp]:
-    """Operations of a module that have no kernel."""
-    return [op for op in module.walk() if isinstance(op, OperatorOp) and KERNELS.find(op.SPEC) is None]
+def obstacle(op: OperatorOp) -> str | None:
+    """Why an operation cannot be run, or None when it can."""
+    entry = KERNELS.find(op.SPEC)
+    if entry is None:
+        return "no kernel"
+    undefined = [dtype for dtype in return_dtypes(op) if dtype in entry.options["undefined"]]
+    return f"PyTorch's own results in {undefined[0].torch_name} are undefined" if undefined else None
+
+
+def obstacles(module: ModuleOp) -> list[tuple[OperatorOp, str]]:
+    """Operations of a module that cannot be run, and why."""
+    operators = [op for op in module.walk() if isinstance(op, OperatorOp)]
+    return [(op, reason) for op in operators if (reason := obstacle(op)) is not None]
 
 
 def runnable(module: ModuleOp) -> ModuleOp:
@@ -291,15 +301,13 @@ def runnable(module: ModuleOp) -> ModuleOp:
 
     Raises `UnsupportedError` that lists every operator which has neither kernel nor decomposition.
     """
-    lacking = without_kernel(module)
-    if lacking:
+    if obstacles(module):
         module = module.clone()
         decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
-        for op in without_kernel(module):
+        for op, _ in obstacles(module):
             decomposer.rewrite(op)
-        lacking = without_kernel(module)
-    if lacking:
-        raise UnsupportedError([Unsupported(op.name, "no kernel", location_text(op)) for op in lacking])
+    if found := obstacles(module):
+        raise UnsupportedError([Unsupported(op.name, reason, location_text(op)) for op, reason in found])
     return module
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from xdsl_exir.dialects.dtypes import BFloat16, Half
 from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.kernels import Array, kernel
 
@@ -322,7 +323,8 @@ def ldl_factor_ex(self: Array, hermitian: bool) -> tuple[Array, Array, Array]:
 # --- functions of matrices -----------------------------------------------------------------------------------
 
 
-@kernel("aten.linalg_matrix_exp")
+# In half types PyTorch reads its Taylor coefficients from memory written in another dtype.
+@kernel("aten.linalg_matrix_exp", undefined=(Half, BFloat16))
 def matrix_exp(self: Array) -> Array:
     from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
 

@@ -18,7 +18,7 @@ from differential import check, find_operator, program_of, run  # noqa: E402
 from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
-from xdsl_exir.errors import ExirError  # noqa: E402
+from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*deprecated"),
@@ -200,6 +200,13 @@ def test_eigenvectors(dtype: str) -> None:
         values, vectors = results(f"aten.{name}", a, "U")
         torch.testing.assert_close((vectors * values[..., None, :].to(a.dtype)) @ vectors.mH, a)
     assert results("aten._linalg_eigh", a, "L", False)[1].numel() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_undefined_results(dtype: torch.dtype) -> None:
+    module, tensors = program_of("aten.matrix_exp", torch.zeros(2, 2, dtype=dtype))
+    with pytest.raises(UnsupportedError, match=r"matrix_exp: PyTorch's own results in .*16 are undefined"):
+        run(module, tensors)
 
 
 @pytest.mark.parametrize("name", ["linalg_inv", "linalg_cholesky", "linalg_lu_factor"])
