@@ -1,4 +1,4 @@
-"""Shape rules of operators that give numbers, and of assertions, which give nothing.
+"""Shape rules of operators that give numbers, and of assertions and printing, which give nothing.
 
 The rule of a number gives its expression; a number read from a tensor's elements has none (None).
 """
@@ -37,6 +37,11 @@ def assert_async(self: TensorMeta | NumberMeta) -> None:
 @shape_rule("aten._assert_scalar", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size")
 def assert_scalar() -> None:
     """Takes any number."""
+
+
+@shape_rule("aten._print")
+def print_text() -> None:
+    """Takes no values."""
 
 
 @shape_rule("aten._assert_tensor_metadata")

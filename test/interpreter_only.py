@@ -19,6 +19,7 @@ INTERPRETER_ONLY = frozenset(
         "aten._linalg_svd",
         "aten._local_scalar_dense",
         "aten._pdist_forward",
+        "aten._print",
         "aten._unique2",
         "aten._unsafe_view",
         "aten.adaptive_max_pool3d",

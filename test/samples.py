@@ -429,6 +429,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.item": (call(i(), results=[_U0]),),
     "aten._local_scalar_dense": (call(i(), results=[_U0]),),
     "aten._assert_scalar": (call(Number("u0"), "u0 > 0"),),
+    "aten._print": (call('a "line"'),),
     "aten._assert_async.msg": (call(b(), 'says "no"\n'),),
     "aten._assert_tensor_metadata": (call(f(2, 3), [2, 3], [3, 1], dt.Float),),
     "aten.sym_constrain_range_for_size": (call(Number("u0"), min=2, max=9),),

@@ -1,4 +1,4 @@
-"""Kernels of operators that give numbers, and of assertions, which raise."""
+"""Kernels of operators that give numbers, of assertions, which raise, and of printing."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def assert_async(self: Array, assert_msg: str) -> None:
 @kernel("aten._assert_scalar")
 def assert_scalar(self: float, assert_msg: str) -> None:
     require(self, assert_msg)
+
+
+@kernel("aten._print")
+def print_text(s: str) -> None:
+    print(s)
 
 
 @kernel("aten._assert_tensor_metadata", raw=True)
