@@ -51,7 +51,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
+from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
@@ -89,7 +89,7 @@ def value_type(meta: g.ValueMeta, at: str) -> Attribute:
     match meta:
         case g.TensorMeta():
             if meta.layout.name != "strided":
-                raise LoadError(f"{at}: a {meta.layout.name} tensor")
+                raise UnsupportedTensorError(f"layout {meta.layout.name}", at)
             return tensor_type(tuple(map(size_of, meta.sizes)), meta.dtype, None, meta.device.name)
         case g.SymMeta():
             known = meta.expr

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
-from xdsl_exir.errors import LoadError
+from xdsl_exir.errors import LoadError, UnsupportedTensorError
 from xdsl_exir.importers.graph import (
     Constant,
     CustomObj,
@@ -332,9 +332,9 @@ def _value_meta(name: str, meta: Any) -> ValueMeta:
 def _tensor_meta(name: str, tensor: Any) -> TensorMeta:
     layout = Layout(str(tensor.layout).removeprefix("torch."))
     if layout.name != "strided":
-        raise LoadError(f"value {name}: layout {layout.name} is not supported")
+        raise UnsupportedTensorError(f"layout {layout.name}", f"value {name}")
     return TensorMeta(
-        dtype=_dtype(tensor.dtype),
+        dtype=_dtype(tensor.dtype, f"value {name}"),
         sizes=tuple(map(_int, tensor.shape)),
         requires_grad=tensor.requires_grad,
         device=Device(str(tensor.device)),
@@ -344,10 +344,10 @@ def _tensor_meta(name: str, tensor: Any) -> TensorMeta:
     )
 
 
-def _dtype(dtype: Any) -> DType:
+def _dtype(dtype: Any, at: str = "") -> DType:
     name = str(dtype).removeprefix("torch.")
     if name not in BY_TORCH_NAME:
-        raise LoadError(f"dtype {name} is not supported")
+        raise UnsupportedTensorError(f"dtype {name}", at)
     return BY_TORCH_NAME[name]
 
 

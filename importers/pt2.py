@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from xdsl_exir.dialects.dtypes import BY_NAME, BY_SERIALIZED_CODE, DType
-from xdsl_exir.errors import LoadError
+from xdsl_exir.errors import LoadError, UnsupportedTensorError
 from xdsl_exir.importers.graph import (
     CustomObj,
     CustomObjMeta,
@@ -127,6 +127,12 @@ class _Archive:
 
     def fail(self, entry: str, message: str) -> NoReturn:
         raise LoadError(": ".join(part for part in (self.path, entry, message) if part)) from None
+
+    def invalid(self, entry: str, error: _Invalid) -> NoReturn:
+        if isinstance(error, _UnsupportedDtype):
+            at = ": ".join((self.path, entry, error.place))
+            raise UnsupportedTensorError(f"dtype {error.dtype}", at) from None
+        self.fail(entry, str(error))
 
     def _by_name(self, infos: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
         for info in infos:
@@ -259,6 +265,14 @@ class _Invalid(Exception):
 
     def __init__(self, at: At, message: str):
         super().__init__(f"{_place(at)}: {message}" if at else message)
+
+
+class _UnsupportedDtype(_Invalid):
+    """A dtype of PyTorch's that the IR does not have."""
+
+    def __init__(self, at: At, dtype: str):
+        super().__init__(at, dtype)
+        self.place, self.dtype = _place(at), dtype
 
 
 def _place(at: At) -> str:
@@ -467,7 +481,7 @@ _scalar_type_name = _enum("dtype", _SCALAR_TYPES)
 def _dtype(value: object, at: At) -> DType:
     name = _scalar_type_name(value, at)
     if name not in BY_NAME:
-        raise _Invalid(at, f"dtype {name} is not supported")
+        raise _UnsupportedDtype(at, name)
     return BY_NAME[name]
 
 
@@ -839,7 +853,7 @@ def _read_model(archive: _Archive, model: str) -> ExportedGraph:
             )
         program = _exported_program(value, None)
     except _Invalid as error:
-        archive.fail(entry, str(error))
+        archive.invalid(entry, error)
     program = replace(
         program,
         state=_read_tensors(archive, model, "weights"),
@@ -864,7 +878,7 @@ def _read_tensors(archive: _Archive, model: str, kind: str) -> dict[str, TensorD
             for name, payload in payloads.items()
         }
     except _Invalid as error:
-        archive.fail(entry, str(error))
+        archive.invalid(entry, error)
 
 
 def _tensor_data(

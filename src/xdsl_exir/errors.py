@@ -50,3 +50,11 @@ class UnsupportedError(ExirError, NotImplementedError):
     def __init__(self, items: Sequence[Unsupported]):
         self.items = tuple(items)
         super().__init__("unsupported: " + "; ".join(dict.fromkeys(str(item) for item in items)))
+
+
+class UnsupportedTensorError(UnsupportedError, LoadError):
+    """A program with tensors of a dtype or layout that the IR does not have. `at` says where they are."""
+
+    def __init__(self, what: str, at: str):
+        super().__init__([Unsupported(what, "the IR has no such tensors", at)])
+        self.args = (": ".join(part for part in (at, f"{what} is not supported") if part),)
