@@ -315,6 +315,19 @@ def normal_target(target: str) -> str:
     return target.removeprefix("torch.ops.").removesuffix(".default")
 
 
+def serialized_target(target: str) -> str:
+    """The other way round: `aten.mm` is `torch.ops.aten.mm.default`. Python's functions keep their name."""
+    namespace, *rest = target.split(".")
+    if namespace in PYTHON_MODULES or target.startswith("#"):
+        return target
+    overload = "" if namespace == "higher_order" or len(rest) > 1 else ".default"
+    return f"torch.ops.{target}{overload}"
+
+
+PYTHON_MODULES = frozenset({"_operator", "math", "builtins", "torch"})
+"""Modules of the functions on symbolic numbers."""
+
+
 _FRAME = re.compile(
     r'^ *File "(?P<file>[^"\n]*)", line (?P<line>\d{1,9}), in (?P<function>.*)$', re.MULTILINE
 )

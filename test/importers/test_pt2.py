@@ -22,7 +22,7 @@ import pytest
 
 from xdsl_exir.dialects.dtypes import BFloat16, Bool, Float8_e4m3fn, Long
 from xdsl_exir.errors import LoadError
-from xdsl_exir.importers import pt2
+from xdsl_exir.importers import pt2, pt2_schema
 from xdsl_exir.importers.graph import (
     CustomObj,
     Device,
@@ -346,7 +346,7 @@ def test_every_argument(tmp_path: Path) -> None:
     expected = [value for _, value in arguments.values()]
     assert values == expected
     assert list(map(type, values)) == list(map(type, expected))
-    assert arguments.keys() | {"as_graph"} == pt2._ARGUMENTS.keys()
+    assert arguments.keys() | {"as_graph"} == pt2_schema.ARGUMENTS.keys()
     (nan,) = _arguments(tmp_path, {"as_float": "NaN"})
     assert math.isnan(nan)
 
@@ -363,11 +363,11 @@ def test_scalar_type_codes(tmp_path: Path) -> None:
 
 def test_codes_are_pytorchs() -> None:
     schema: Any = pytest.importorskip("torch._export.serde.schema")
-    assert {int(code): name for code, name in schema.SCALAR_TYPE_TO_C10.items()} == pt2._SCALAR_TYPES
-    assert len(schema.LAYOUT_TO_C10) == len(pt2._LAYOUTS)
-    assert len(schema.MEMORY_FORMAT_TO_C10) == len(pt2._MEMORY_FORMATS)
-    assert set(schema.Argument.__annotations__) == pt2._ARGUMENTS.keys()
-    assert schema.SCHEMA_VERSION[0] == pt2.SCHEMA_MAJOR
+    assert {int(code): name for code, name in schema.SCALAR_TYPE_TO_C10.items()} == pt2_schema.SCALAR_TYPES
+    assert len(schema.LAYOUT_TO_C10) == len(pt2_schema.LAYOUTS)
+    assert len(schema.MEMORY_FORMAT_TO_C10) == len(pt2_schema.MEMORY_FORMATS)
+    assert set(schema.Argument.__annotations__) == pt2_schema.ARGUMENTS.keys()
+    assert schema.SCHEMA_VERSION == pt2_schema.SCHEMA_VERSION
 
 
 def test_early_minor_versions(tmp_path: Path) -> None:
