@@ -174,7 +174,10 @@ def all_nodes(graph: g.Graph) -> Iterator[g.Node]:
 
 @dataclass
 class GraphBuilder:
-    """Builds the operations of one graph at the end of a block."""
+    """Builds the operations of one graph at the end of a block.
+
+    Raises `UnsupportedError` listing all operators that the spec does not have.
+    """
 
     graph: g.Graph
     block: Block
@@ -186,6 +189,7 @@ class GraphBuilder:
     def __post_init__(self):
         self.builder = Builder(aten.OPERATORS, self.block)
         self.builder.dialect_of = dialect_of
+        self.check_targets()
         self.mutates = any(_mutates(node.target) for node in all_nodes(self.graph))
 
     # values
@@ -221,9 +225,7 @@ class GraphBuilder:
     # nodes
 
     def build(self) -> list[Any]:
-        """Builds all nodes and returns the outputs: SSA values or constants. Raises `UnsupportedError` listing all
-        operators that the spec does not have, before anything is built."""
-        self.check_targets()
+        """Builds all nodes and returns the outputs: SSA values or constants."""
         for node in self.graph.nodes:
             self.locate(node)
             try:
@@ -233,8 +235,9 @@ class GraphBuilder:
         return [self.argument(output) for output in self.graph.outputs]
 
     def check_targets(self) -> None:
+        """Raises `UnsupportedError` listing all operators that the spec does not have, before anything is built."""
         unknown = [
-            Unsupported(node.target, "unknown operator", _frame_text(node))
+            Unsupported(node.target, f"unknown operator{spec.hint(node.target)}", _frame_text(node))
             for node in all_nodes(self.graph)
             if not _is_known(node.target)
         ]
@@ -389,14 +392,12 @@ def _is_list(cls: Any) -> bool:
     return any(ret.type.is_list for ret in cls.SPEC.schema.returns)
 
 
-@lru_cache(maxsize=4096)
 def _mutates(target: str) -> bool:
     if target in spec.specs() or target in SYM_OPS or target.startswith("higher_order."):
         return False
     return mutation_of(target) is not None
 
 
-@lru_cache(maxsize=4096)
 def _is_known(target: str) -> bool:
     if target in spec.specs() or target in SYM_OPS:
         return True

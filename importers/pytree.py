@@ -200,6 +200,13 @@ _CONTAINERS: dict[str, _Container] = {
         _no_context,
         lambda _: "null",
     ),
+    # A tuple of sizes: without PyTorch it is a tuple.
+    "torch.Size": _Container(
+        _of_type(tuple, name="torch.Size"),
+        lambda children, _: tuple(children),
+        _no_context,
+        lambda _: "null",
+    ),
     "builtins.list": _Container(
         _of_type(list, name="list"),
         lambda children, _: list(children),

@@ -156,12 +156,21 @@ class Method:
                 inputs.append(leaf)
             elif leaf != slot.constant or type(leaf) is not type(slot.constant):
                 raise InputError(f"input '{slot.name}' was {slot.constant!r} at export, is {leaf!r}")
-        outputs = iter(self.flat(inputs))
-        flat = [slot.constant if slot.is_constant else next(outputs) for slot in convention.outputs]
-        return pytree.unflatten(flat, convention.out_spec)
+        return pytree.unflatten(self.flat(inputs), convention.out_spec)
 
     def flat(self, inputs: Sequence[Any]) -> list[Any]:
-        """Runs the method on flat user inputs (arrays or numbers) and returns its flat user outputs."""
+        """Runs the method on flat user inputs (arrays or numbers) and returns its flat user outputs.
+
+        Inputs are those that the program takes. Outputs are all that the model returns, constants among them.
+        """
+        outputs = self.run(inputs)
+        if self.convention is None:
+            return outputs
+        computed = iter(outputs)
+        return [slot.constant if slot.is_constant else next(computed) for slot in self.convention.outputs]
+
+    def run(self, inputs: Sequence[Any]) -> list[Any]:
+        """Runs the method; returns the user outputs that it computes."""
         values = self.bind(list(inputs))
         results = self.owner.engine.run(self.name, values)
         written = {spec.target: value for spec, value in zip(self.inputs, values, strict=True)}
