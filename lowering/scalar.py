@@ -355,7 +355,7 @@ def _wide(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
 
 exp = _function(math.ExpOp)
 exp2 = _function(math.Exp2Op)
-expm1 = _function(math.ExpM1Op)
+_expm1 = _function(math.ExpM1Op)
 log = _wide(math.LogOp)
 log2 = _wide(math.Log2Op)
 log10 = _function(math.Log10Op)
@@ -378,6 +378,17 @@ _floor = _function(math.FloorOp)
 _ceil = _function(math.CeilOp)
 _trunc = _function(math.TruncOp)
 _roundeven = _function(math.RoundEvenOp)
+
+
+def expm1(x: Scalar) -> Scalar:
+    """exp(x) - 1, exact where that is tiny: of float64, for which MLIR has only the difference, by Kahan's formula."""
+    if x.dtype is not dt.Double:
+        return _expm1(x)
+    power = exp(x)
+    difference = power - 1
+    exact = difference * (x / log(power))
+    rounds = power.equals(1) | is_nan(x)
+    return select(rounds, x, select(difference.equals(-1) | is_inf(power), difference, exact))
 
 
 def rsqrt(x: Scalar) -> Scalar:

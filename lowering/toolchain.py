@@ -78,7 +78,10 @@ TO_LLVM = (
     Pass("convert-vector-to-llvm{reassociate-fp-reductions=1}", "vector reductions as trees"),
     Pass("convert-scf-to-cf", "loops to branches"),
     Pass("math-expand-ops{ops=roundeven}", "roundeven has a libm function only on new systems"),
-    Pass("convert-math-to-llvm", "math functions that are LLVM intrinsics"),
+    Pass(
+        "convert-math-to-llvm{approximate-log1p=0}",
+        "math functions that are LLVM intrinsics; log1p is not log(1 + x)",
+    ),
     Pass("convert-math-to-libm", "the others are libm's"),
     Pass("convert-to-llvm", "func, arith, cf, memref, index and OpenMP's types"),
     Pass("convert-openmp-to-llvm", "types inside the parallel regions"),
