@@ -264,13 +264,19 @@ FUNCTIONAL_NAMES = {
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
 
+OUT_NAMES = {"aten.huber_loss_backward.out": "grad_input"}
+"""Out-variants that write to an argument of another name than `out`."""
+
 
 def mutation_of(target: str) -> Mutation | None:
     """The mutation that a target means, by PyTorch's naming convention; None of operators that do not mutate.
 
     In-place operators end in an underscore and write their first argument; out-variants have an overload named `out`
-    or ending in `_out`. Others with a functional variant are listed in `FUNCTIONAL_NAMES`.
+    or ending in `_out`. Others with a functional variant are listed in `FUNCTIONAL_NAMES`. Users' specs say what they write.
     """
+    if target in spec.specs():
+        writes = spec.find(target).writes
+        return Mutation(target, writes) if writes else None
     namespace, _, rest = target.partition(".")
     name, _, overload = rest.partition(".")
     if target == "aten._native_batch_norm_legit":
@@ -295,7 +301,8 @@ def _out_variant(prefix: str, overload: str) -> Mutation:
     candidates.insert(0, FUNCTIONAL_NAMES.get(f"{prefix}.{overload}", candidates[0]))
     for name in candidates:
         if name in spec.specs() and len(spec.find(name).schema.returns) == 1:
-            return Mutation(name, ("out",), ("out",))
+            written = OUT_NAMES.get(f"{prefix}.{overload}", "out")
+            return Mutation(name, (written,), (written,))
     raise SpecError(f"{prefix}.{overload} has no functional variant in the spec")
 
 
