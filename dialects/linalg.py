@@ -147,6 +147,11 @@ def ldl_factor(self: TensorMeta) -> list[Shape]:
     return ldl_factor_ex(self)[:2]
 
 
+@shape_rule("aten._lu_with_info")
+def lu_with_info(self: TensorMeta, pivot: bool) -> list[Shape]:
+    return lu_factor_ex(self, pivot)
+
+
 @shape_rule("aten.linalg_qr")
 def linalg_qr(A: TensorMeta, mode: str) -> list[Shape]:
     check(mode in ("reduced", "complete", "r"), f"mode is '{mode}', not 'reduced', 'complete' or 'r'")
@@ -176,6 +181,11 @@ def householder_product(input: TensorMeta, tau: TensorMeta) -> Shape:
     many = isinstance(count, int) and isinstance(columns, int) and count > columns
     check(not many, f"{count} reflections of {columns} columns")
     return input.shape
+
+
+@shape_rule("aten.orgqr")
+def orgqr(self: TensorMeta, input2: TensorMeta) -> Shape:
+    return householder_product(self, input2)
 
 
 @shape_rule("aten.ormqr")
@@ -232,7 +242,12 @@ def eigvalsh(self: TensorMeta, UPLO: str) -> Shape:
     return eigh_of(self, UPLO, False)[0]
 
 
-@shape_rule("aten.linalg_eigvals")
+@shape_rule("aten.linalg_eig")
+def eig(self: TensorMeta) -> list[Shape]:
+    return [eigvals(self), self.shape]
+
+
+@shape_rule("aten.linalg_eigvals", "aten._linalg_eigvals")
 def eigvals(self: TensorMeta) -> Shape:
     square(self)
     return self.shape[:-1]
@@ -307,6 +322,12 @@ def linalg_lu_solve(LU: TensorMeta, pivots: TensorMeta, B: TensorMeta, left: boo
     return right_hand(LU, B, left)
 
 
+@shape_rule("aten.linalg_ldl_solve")
+def ldl_solve(LD: TensorMeta, pivots: TensorMeta, B: TensorMeta) -> Shape:
+    check_pivots(LD, pivots)
+    return right_hand(LD, B)
+
+
 @shape_rule("aten.lu_solve")
 def lu_solve(self: TensorMeta, LU_data: TensorMeta, LU_pivots: TensorMeta) -> Shape:
     check_pivots(LU_data, LU_pivots)
@@ -377,6 +398,11 @@ def matrix_rank(input: TensorMeta, atol: TensorMeta | None, rtol: TensorMeta | N
     return broadcast_shapes(matrix(input)[0], *given)
 
 
+@shape_rule("aten.linalg_matrix_rank.atol_rtol_float", "aten.linalg_matrix_rank")
+def matrix_rank_float(self: TensorMeta) -> Shape:
+    return matrix(self)[0]
+
+
 MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, float("inf"), float("-inf"))
 
 
@@ -401,6 +427,29 @@ def linalg_norm(self: TensorMeta, ord: float | str | None, dim: list[int] | None
         check(len(dims) == 1 or ord in MATRIX_NORMS, f"matrices have no norm of order {ord}")
         check(len(dims) == 2 or not isinstance(ord, str), f"vectors have no norm of order {ord}")
     return normed(self.shape, dims, keepdim)
+
+
+@shape_rule("aten.nuclear_norm")
+def nuclear_norm(self: TensorMeta, keepdim: bool) -> Shape:
+    check(self.ndim == 2, f"expected one matrix, got shape {shape_text(self.shape)}")
+    return nuclear_norm_dim(self, [0, 1], keepdim)
+
+
+@shape_rule("aten.nuclear_norm.dim")
+def nuclear_norm_dim(self: TensorMeta, dim: list[int], keepdim: bool) -> Shape:
+    return matrix_norm(self, "nuc", dim, keepdim)
+
+
+@shape_rule("aten.frobenius_norm.dim")
+def frobenius_norm(self: TensorMeta, dim: list[int], keepdim: bool) -> Shape:
+    check(len(dim) <= 2, f"a matrix has two dimensions, not {dim}")
+    return normed(self.shape, wrap_dims(dim or None, self.ndim), keepdim)
+
+
+@shape_rule("aten.linalg_cond.p_str")
+def cond_str(self: TensorMeta, p: str) -> Shape:
+    check(p in ("fro", "nuc"), f"matrices have no norm of order {p}")
+    return matrix(self)[0]
 
 
 @shape_rule("aten.linalg_cond")
@@ -445,10 +494,10 @@ def diagonal(A: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
 
 @shape_rule("aten.linalg_vander")
 def vander(x: TensorMeta, N: Dim | None) -> Shape:
-    check(x.ndim > 0, "a Vandermonde matrix of a 0-dimensional tensor")
-    size = x.shape[-1] if N is None else N
+    shape = x.shape or (1,)
+    size = shape[-1] if N is None else N
     check(not (isinstance(size, int) and size < 2), f"N is {size}; it has to be greater than 1")
-    return (*x.shape, size)
+    return (*shape, size)
 
 
 # --- distances -----------------------------------------------------------------------------------------------

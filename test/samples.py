@@ -87,7 +87,7 @@ _RNN, _GRU, _LSTM = ([f(n, 3), f(n, 4), f(n), f(n)] for n in (4, 12, 16))
 _OF_SQUARES: tuple[str, ...] = (
     "linalg_lu_factor", "linalg_cholesky_ex", "linalg_cholesky", "cholesky", "cholesky_inverse", "linalg_inv_ex",
     "linalg_inv", "inverse", "linalg_ldl_factor_ex", "linalg_ldl_factor", "_linalg_eigh",
-    "linalg_eigh", "linalg_eigvalsh", "linalg_eigvals", "_linalg_det",
+    "linalg_eigh", "linalg_eigvalsh", "linalg_eigvals", "_linalg_eigvals", "linalg_eig", "_lu_with_info", "_linalg_det",
     "_linalg_slogdet", "linalg_det", "det", "linalg_slogdet", "slogdet", "logdet",
     "linalg_matrix_exp", "matrix_exp",
 )  # fmt: skip
@@ -159,6 +159,14 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.linalg_solve": (call(f(1, 1), f(1, 2)),),
     "aten.linalg_lu_solve": (call(f(3, 3), i32(3), f(3, 2)),),
     "aten.lu_solve": (call(f(3, 2), f(3, 3), i32(3)),),
+    "aten.linalg_ldl_solve": (call(f(3, 3), i32(3), f(3, 2)),),
+    "aten.orgqr": (call(f(3, 2), f(2)),),
+    "aten.linalg_matrix_rank": (call(f(2, 3), 0.5),),
+    "aten.linalg_matrix_rank.atol_rtol_float": (call(f(2, 3), rtol=0.5),),
+    "aten.linalg_cond.p_str": (call(f(3, 3), "nuc"),),
+    "aten.frobenius_norm.dim": (call(f(2, 3), [0, 1]),),
+    "aten.nuclear_norm": (call(f(2, 3)),),
+    "aten.nuclear_norm.dim": (call(f(2, 3, 4), [0, 1]),),
     "aten.lu_unpack": (call(f(2, 3), i32(2)),),
     "aten.linalg_lu": (call(f(2, 3)),),
     "aten.triangular_solve": (call(f(3, 2), f(3, 3)),),

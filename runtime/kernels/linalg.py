@@ -56,14 +56,14 @@ NOTHING = (0,)
 
 
 @kernel("aten.linalg_cholesky_ex")
-def cholesky_ex(self: Array, upper: bool) -> tuple[Array, Array]:
+def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     def factor(a: Array) -> tuple[Any, ...]:
         return lapack("potrf", a)(a, lower=not upper, clean=1)
 
     if not self.size:
         return self, np.zeros(self.shape[:-2], np.int32)
     result, info = for_each_matrix(factor, [np.empty_like(self), np.empty(self.shape[:-2], np.int32)], self)
-    return result, info
+    return result, asserted(check_errors, info, "torch.linalg.cholesky_ex")
 
 
 def lu_of(a: Array) -> tuple[Array, Array, Array]:
@@ -80,8 +80,9 @@ def lu_of(a: Array) -> tuple[Array, Array, Array]:
 
 
 @kernel("aten.linalg_lu_factor_ex")
-def lu_factor_ex(A: Array) -> tuple[Array, Array, Array]:
-    return lu_of(A)
+def lu_factor_ex(A: Array, check_errors: bool) -> tuple[Array, Array, Array]:
+    lu, pivots, info = lu_of(A)
+    return lu, pivots, asserted(check_errors, info, "torch.linalg.lu_factor_ex")
 
 
 def lu_as_stored(a: Array) -> tuple[Array, Array, Array]:
@@ -139,9 +140,10 @@ def with_factors(lu: Array, pivots: Array, b: Array, trans: int = 0) -> Array:
 
 
 @kernel("aten.linalg_inv_ex")
-def inv_ex(A: Array) -> tuple[Array, Array]:
+def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     lu, pivots, info = lu_of(A)
-    return with_factors(lu, pivots, np.eye(A.shape[-1], dtype=A.dtype)), info
+    inverse = with_factors(lu, pivots, np.eye(A.shape[-1], dtype=A.dtype))
+    return inverse, asserted(check_errors, info, "linalg.inv_ex")
 
 
 @kernel("aten.linalg_lu_solve")
@@ -154,8 +156,8 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjoint: boo
 
 
 @kernel("aten._linalg_solve_ex")
-def solve_ex(A: Array, B: Array, left: bool) -> tuple[Array, Array, Array, Array]:
-    lu, pivots, info = lu_of(A)
+def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array, Array, Array]:
+    lu, pivots, info = lu_factor_ex(A, check_errors)
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     result = linalg_lu_solve(lu, pivots, B[..., None] if vectors else B, left, False)
     return result[..., 0] if vectors else result, lu, pivots, info
@@ -243,6 +245,13 @@ def check_errors(info: Array, api_name: str) -> None:
         raise ExirError(f"{api_name}: a matrix of the batch is singular or not positive-definite")
 
 
+def asserted(check: bool, info: Array, name: str) -> Array:
+    """The statuses; those of failures raise `ExirError` if they are checked."""
+    if check:
+        check_errors(info, name)
+    return info
+
+
 # --- orthogonal factors --------------------------------------------------------------------------------------
 
 
@@ -301,23 +310,57 @@ def eigh(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
     return np.linalg.eigvalsh(A, uplo), np.empty(NOTHING, A.dtype)
 
 
-@kernel("aten.linalg_eigvals")
+@kernel("aten.linalg_eigvals", "aten._linalg_eigvals")
 def eigvals(self: Array) -> Array:
     return np.linalg.eigvals(self)
 
 
+@kernel("aten.linalg_eig")
+def eig(self: Array) -> tuple[Array, Array]:
+    """Vectors have length 1 and a real component of greatest size, as LAPACK's geev gives them; their signs are as they
+    come out, so the routine is that of the matrices' own dtype (NumPy takes float64's).
+    """
+    from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
+
+    if not np.isfinite(self).all():
+        raise ExirError("torch.linalg.eig: a matrix has infinite elements or NaNs")
+    dtype = np.result_type(self.dtype, np.complex64)
+    likes = [np.empty(self.shape[:-1], dtype), np.empty(self.shape, dtype)]
+    values, vectors = for_each_matrix(cast(Any, linalg).eig, likes, self) if self.size else likes
+    return values, vectors
+
+
+def ldl_routine(name: str, array: Array, hermitian: bool) -> Callable[..., Any]:
+    """LAPACK's routine of this name for symmetric or Hermitian matrices."""
+    return lapack(("he" if hermitian and array.dtype.kind == "c" else "sy") + name, array)
+
+
+@kernel("aten.linalg_ldl_solve")
+def ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
+    batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    factors, right = broadcast_batches(LD, B)
+    pivots = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
+    result = np.empty(right.shape, right.dtype)
+
+    def solve(ld: Array, swaps: Array, b: Array) -> tuple[Any, ...]:
+        return (ldl_routine("trs", ld, hermitian)(ld, swaps, b, lower=1)[0],)
+
+    if result.size:
+        for_each_matrix(solve, [result], factors, pivots, right)
+    return result
+
+
 @kernel("aten.linalg_ldl_factor_ex")
-def ldl_factor_ex(self: Array, hermitian: bool) -> tuple[Array, Array, Array]:
-    name = "hetrf" if hermitian and self.dtype.kind == "c" else "sytrf"
+def ldl_factor_ex(self: Array, hermitian: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     batch, size = self.shape[:-2], self.shape[-1]
     likes = [np.empty_like(self), np.zeros((*batch, size), np.int32), np.zeros(batch, np.int32)]
 
     def factor(a: Array) -> tuple[Any, ...]:
-        ld, pivots, info = lapack(name, a)(a, lower=1)
+        ld, pivots, info = ldl_routine("trf", a, hermitian)(a, lower=1)
         return np.tril(ld), pivots, info
 
     ld, pivots, info = for_each_matrix(factor, likes, self) if self.size else likes
-    return ld, pivots, info
+    return ld, pivots, asserted(check_errors, info, "torch.linalg.ldl_factor_ex")
 
 
 # --- functions of matrices -----------------------------------------------------------------------------------

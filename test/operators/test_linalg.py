@@ -45,6 +45,12 @@ def positive(*shape: int, dtype: str = "float64") -> torch.Tensor:
     return a @ a.mH + torch.eye(shape[-1], dtype=a.dtype)
 
 
+def symmetric(size: int, dtype: str, hermitian: bool) -> torch.Tensor:
+    """An indefinite matrix that equals its transpose, or its adjoint."""
+    a = tensor(size, size, dtype=dtype)
+    return a + (a.mH if hermitian else a.mT)
+
+
 def of(*args: Any, **kwargs: Any) -> Call:
     return args, kwargs
 
@@ -104,6 +110,16 @@ CASES: dict[str, list[Call]] = {
     "aten.lu_solve": [of(b, *lu(a)) for (a, b), kwargs in SYSTEMS if not kwargs],
     "aten.linalg_ldl_factor_ex": [of(positive(3, 3, dtype=d), hermitian=h) for d in DTYPES for h in (False, True)],
     "aten.linalg_ldl_factor": [of(positive(2, 3, 3))],
+    "aten.linalg_ldl_solve": [of(*torch.linalg.ldl_factor(symmetric(3, dtype=d, hermitian=h), hermitian=h), tensor(2, 3, 2, dtype=d), hermitian=h)
+                              for d in DTYPES for h in (False, True)],
+    "aten._lu_with_info": [*RECTANGLES, of(SINGULAR, True, False)],
+    "aten.orgqr": [of(*reflectors(tensor(4, 3, dtype=d))) for d in DTYPES],
+    "aten.linalg_matrix_rank.atol_rtol_float": [*RECTANGLES, of(SINGULAR), of(positive(3, 3), hermitian=True), of(tensor(2, 3, 3), atol=0.5), of(tensor(3, 3), rtol=0.5)],
+    "aten.linalg_matrix_rank": [of(tensor(2, 3, 3), 0.5), of(positive(3, 3), 1.5, True)],
+    "aten.linalg_cond.p_str": [of(regular(2, 3, 3), p) for p in ("fro", "nuc")],
+    "aten.frobenius_norm.dim": [of(tensor(2, 3, dtype=d), dim, keep) for d in DTYPES for dim in ([], [0], [0, 1]) for keep in (True, False)],
+    "aten.nuclear_norm": [of(tensor(3, 4, dtype=d), keep) for d in DTYPES for keep in (True, False)],
+    "aten.nuclear_norm.dim": [of(tensor(3, 4, 5), [2, 0], keep) for keep in (True, False)],
     "aten.linalg_qr": [of(*args, mode) for args, _ in RECTANGLES for mode in ("reduced", "complete", "r")],
     "aten.qr": [of(*args, some) for args, _ in RECTANGLES for some in (True, False)],
     "aten.geqrf": RECTANGLES,
@@ -137,7 +153,8 @@ CASES: dict[str, list[Call]] = {
     "aten.linalg_vecdot": [of(tensor(2, 3, dtype=d), tensor(2, 3, dtype=d), dim=n) for d in DTYPES for n in (0, -1)],
     "aten.linalg_cross": [of(tensor(2, 3, dtype=d), tensor(1, 3, dtype=d)) for d in DTYPES] + [of(tensor(3, 2), tensor(3, 2), dim=0)],
     "aten.linalg_diagonal": [of(tensor(3, 4)), of(tensor(2, 3, 4), offset=1, dim1=0, dim2=2)],
-    "aten.linalg_vander": [of(tensor(3)), of(tensor(2, 3), N=5), of(torch.arange(3))],
+    "aten._linalg_eigvals": [of(torch.triu(tensor(3, 3, dtype=d))) for d in DTYPES],
+    "aten.linalg_vander": [of(tensor(3)), of(torch.tensor(2.0), N=3), of(tensor(2, 3), N=5), of(torch.arange(3))],
     "aten.cdist": [of(tensor(3, 4), tensor(5, 4), p) for p in (0.0, 1.0, 2.0, 2.5, inf)] + [of(tensor(2, 1, 30, 4), tensor(5, 3, 4))],
     "aten._cdist_forward": [of(tensor(3, 4), tensor(5, 4), 2.0, mode) for mode in (None, 0, 1, 2)],
     "aten.pdist": [of(tensor(5, 3), p) for p in (0.0, 1.0, 2.0, 3.0, inf)] + [of(tensor(1, 3))],
@@ -151,6 +168,7 @@ FACTORS = {
     "aten.svd",
     "aten._linalg_eigh",
     "aten.linalg_eigh",
+    "aten.linalg_eig",
 }
 """Checked below, by their product."""
 
@@ -200,6 +218,10 @@ def test_eigenvectors(dtype: str) -> None:
         values, vectors = results(f"aten.{name}", a, "U")
         torch.testing.assert_close((vectors * values[..., None, :].to(a.dtype)) @ vectors.mH, a)
     assert results("aten._linalg_eigh", a, "L", False)[1].numel() == 0
+    general = tensor(2, 3, 3, dtype=dtype)
+    values, vectors = results("aten.linalg_eig", general)
+    torch.testing.assert_close(general.to(vectors.dtype) @ vectors, vectors * values[..., None, :])
+    torch.testing.assert_close(torch.linalg.vector_norm(vectors, dim=-2), torch.ones_like(values.real))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -82,11 +82,21 @@ def linalg_lu_factor(aten: Namespace, A: SSAValue, pivot: bool) -> Pair:
     return lu, pivots
 
 
+@decomposition("aten._lu_with_info")
+def lu_with_info(aten: Namespace, self: SSAValue, pivot: bool, check_errors: bool) -> Triple:
+    return aten.linalg_lu_factor_ex(self, pivot=pivot, check_errors=check_errors)
+
+
 @decomposition("aten.linalg_ldl_factor")
 def linalg_ldl_factor(aten: Namespace, self: SSAValue, hermitian: bool) -> Pair:
     ld, pivots, info = aten.linalg_ldl_factor_ex(self, hermitian=hermitian)
     checked(aten, info, "torch.linalg.ldl_factor")
     return ld, pivots
+
+
+@decomposition("aten.orgqr")
+def orgqr(aten: Namespace, self: SSAValue, input2: SSAValue) -> SSAValue:
+    return aten.linalg_householder_product(self, input2)
 
 
 @decomposition("aten.qr")
@@ -206,10 +216,15 @@ def linalg_tensorsolve(
 def linalg_pinv_float(
     aten: Namespace, self: SSAValue, atol: float | None, rtol: float | None, hermitian: bool
 ) -> SSAValue:
+    absolute, relative = limits(aten, self, atol, rtol)
+    return aten.linalg_pinv.atol_rtol_tensor(self, atol=absolute, rtol=relative, hermitian=hermitian)
+
+
+def limits(aten: Namespace, self: SSAValue, atol: float | None, rtol: float | None) -> Pair:
+    """Tolerances as tensors; beside a given absolute one there is no relative one."""
     absolute = 0.0 if atol is None else atol
     relative = rtol if rtol is not None else 0.0 if absolute > 0 else tolerance(self)
-    limits = [aten.full([], value, dtype=dt.Double) for value in (absolute, relative)]
-    return aten.linalg_pinv.atol_rtol_tensor(self, atol=limits[0], rtol=limits[1], hermitian=hermitian)
+    return aten.full([], absolute, dtype=dt.Double), aten.full([], relative, dtype=dt.Double)
 
 
 @decomposition("aten.linalg_pinv")
@@ -239,6 +254,18 @@ def linalg_matrix_rank(
     relative = aten.mul.Tensor(aten.unsqueeze(rtol, -1), largest)
     limit = aten.maximum(aten.unsqueeze(atol, -1), relative)
     return aten.sum.dim_IntList(aten.gt.Tensor(values, limit), [-1])
+
+
+@decomposition("aten.linalg_matrix_rank.atol_rtol_float")
+def linalg_matrix_rank_float(
+    aten: Namespace, self: SSAValue, atol: float | None, rtol: float | None, hermitian: bool
+) -> SSAValue:
+    return linalg_matrix_rank(aten, self, *limits(aten, self, atol, rtol), hermitian)
+
+
+@decomposition("aten.linalg_matrix_rank")
+def linalg_matrix_rank_tol(aten: Namespace, self: SSAValue, tol: float, hermitian: bool) -> SSAValue:
+    return linalg_matrix_rank_float(aten, self, tol, 0.0, hermitian)
 
 
 def largest(aten: Namespace, values: SSAValue, dim: int, keepdim: bool, least: bool) -> SSAValue:
@@ -277,6 +304,21 @@ def linalg_matrix_norm(
     return result if keepdim else aten.squeeze.dims(result, dims)
 
 
+@decomposition("aten.nuclear_norm")
+def nuclear_norm(aten: Namespace, self: SSAValue, keepdim: bool) -> SSAValue:
+    return nuclear_norm_dim(aten, self, [0, 1], keepdim)
+
+
+@decomposition("aten.nuclear_norm.dim")
+def nuclear_norm_dim(aten: Namespace, self: SSAValue, dim: Sequence[int], keepdim: bool) -> SSAValue:
+    return linalg_matrix_norm(aten, self, "nuc", dim, keepdim, None)
+
+
+@decomposition("aten.frobenius_norm.dim")
+def frobenius_norm(aten: Namespace, self: SSAValue, dim: Sequence[int], keepdim: bool) -> SSAValue:
+    return aten.linalg_vector_norm(self, 2, dim or None, keepdim)
+
+
 @decomposition("aten.linalg_norm", "aten.linalg_norm.ord_str")
 def linalg_norm(
     aten: Namespace,
@@ -292,10 +334,10 @@ def linalg_norm(
     return aten.linalg_vector_norm(self, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
-@decomposition("aten.linalg_cond")
-def linalg_cond(aten: Namespace, self: SSAValue, p: float | None) -> SSAValue:
+@decomposition("aten.linalg_cond", "aten.linalg_cond.p_str")
+def linalg_cond(aten: Namespace, self: SSAValue, p: float | str | None) -> SSAValue:
     """The product of the norms of a matrix and its inverse; of order 2 a quotient of singular values."""
-    if p is None or abs(p) == 2:
+    if p is None or p in (2, -2):
         values = linalg_svdvals(aten, self)
         count = static(meta(values).shape[-1:])[0]
         first = aten.slice.Tensor(values, -1, 0, 1)
@@ -384,6 +426,7 @@ def linalg_diagonal(aten: Namespace, A: SSAValue, offset: int, dim1: int, dim2: 
 @decomposition("aten.linalg_vander")
 def linalg_vander(aten: Namespace, x: SSAValue, N: int | None) -> SSAValue:
     """Powers 0 to N - 1 along a new last dimension."""
+    x = x if meta(x).ndim else aten.unsqueeze(x, -1)
     shape = static(meta(x).shape)
     count = shape[-1] if N is None else N
     repeated = aten.expand(aten.unsqueeze(x, -1), [*shape, count - 1])
