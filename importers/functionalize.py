@@ -264,7 +264,7 @@ FUNCTIONAL_NAMES = {
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
 
-OUT_NAMES = {"aten.huber_loss_backward.out": "grad_input"}
+OUT_NAMES = dict.fromkeys(("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input")
 """Out-variants that write to an argument of another name than `out`."""
 
 
