@@ -43,15 +43,23 @@ from xdsl_exir.dialects.operator import (
     STRINGS,
     ConstantOf,
     NumberConstraint,
+    OperatorDialect,
     OperatorOp,
     TensorOf,
     define,
     is_dense_list,
 )
+from xdsl_exir.dialects.spec import specs
 from xdsl_exir.errors import SpecError
 
 DIALECTS = ("aten", "edge", "exir", "quantized_decomposed")
-"""Dialects that IRDL can describe."""
+"""Dialects that IRDL can describe, besides those of users' operators."""
+
+
+def describable() -> tuple[str, ...]:
+    """Dialects that IRDL can describe."""
+    return tuple(dict.fromkeys([*DIALECTS, *(name.partition(".")[0] for name in specs())]))
+
 
 TEXT = "_text"
 """Ends the names of attributes and types whose parameter is their text."""
@@ -73,11 +81,16 @@ def irdl_name(operation: str) -> str:
     return f"{dialect}.{mangle(name)}"
 
 
-@cache
 def operation_classes() -> dict[str, type[Operation]]:
     """All operations that IRDL describes, by their IRDL name. Raises `SpecError` where two have one."""
+    return _operation_classes(len(specs()))
+
+
+@cache
+def _operation_classes(known_operators: int) -> dict[str, type[Operation]]:
+    # The parameter says whether operators were registered since.
     known: dict[str, type[Operation]] = {}
-    for dialect in DIALECTS:
+    for dialect in describable():
         for cls in load(dialect).operations:
             name = irdl_name(cls.name)
             if name in known:
@@ -90,8 +103,10 @@ def load(dialect: str) -> Dialect:
     """A dialect of this package. Raises `SpecError` for one that IRDL cannot describe."""
     from importlib import import_module
 
+    if dialect not in describable():
+        raise SpecError(f"no dialect '{dialect}' that IRDL can describe; there is {', '.join(describable())}")
     if dialect not in DIALECTS:
-        raise SpecError(f"no dialect '{dialect}' that IRDL can describe; there is {', '.join(DIALECTS)}")
+        return OperatorDialect(dialect).dialect()
     return import_module(f"xdsl_exir.dialects.{dialect}").dialect()
 
 
@@ -174,12 +189,14 @@ class Body:
 # --- text ----------------------------------------------------------------------------------------------------
 
 
-def irdl_text(dialects: Iterable[str] = DIALECTS, select: Callable[[str], bool] = lambda name: True) -> str:
-    """The dialects in IRDL; `select` says by its name which operations. Raises `SpecError` for an unknown dialect.
+def irdl_text(
+    dialects: Iterable[str] | None = None, select: Callable[[str], bool] = lambda name: True
+) -> str:
+    """The dialects in IRDL, all of them by default; `select` says by its name which operations. Raises `SpecError` for an unknown dialect.
 
     `exir` is always there: types and attributes of the others' operations are its.
     """
-    chosen = dict.fromkeys([*dialects, "exir"])
+    chosen = dict.fromkeys([*(dialects or describable()), "exir"])
     operation_classes()  # no two of one name
     return "\n".join(dialect_text(load(name), select) for name in chosen)
 

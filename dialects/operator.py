@@ -733,9 +733,10 @@ def class_name(spec: OperatorSpec) -> str:
     private = "_" if namespace_free.startswith("_") else ""
     return private + "".join(word[:1].upper() + word[1:] for word in words) + "Op"
 
+@cache
 
 def make_class(spec: OperatorSpec, prefix: str, numbers: bool) -> type[OperatorOp]:
-    """The operation class of an operator; `prefix` is `edge.` in the edge dialect."""
+    """The operation class of an operator, one for all who ask; `prefix` is `edge.` in the edge dialect."""
     members: dict[str, Any] = {
         "__doc__": spec.schema_text,
         "__module__": f"xdsl_exir.dialects.{prefix.rstrip('.') or spec.qualified_name.split('.')[0]}",
@@ -788,14 +789,15 @@ class OperatorDialect:
 
     def by_class_name(self, class_name_: str) -> type[OperatorOp]:
         """The class of this Python name; raises `AttributeError` as modules do."""
-        names = _operators_by_class_name(self)
+        names = _operators_by_class_name(self, len(operator_specs.specs()))
         if class_name_ not in names:
             raise AttributeError(f"no operation {class_name_} in dialect {self.name}")
         return self[names[class_name_]]
 
 
 @cache
-def _operators_by_class_name(dialect: OperatorDialect) -> dict[str, str]:
+def _operators_by_class_name(dialect: OperatorDialect, known: int) -> dict[str, str]:
+    # `known` is how many operators there are: more may be registered.
     return {class_name(operator_specs.find(name)): name for name in dialect.operators()}
 
 

@@ -2,16 +2,18 @@
 
 A stage (shape rules, decompositions, kernels, lowerings) keeps one function per operator, in files named after
 families. Its `Registry` imports a family's file when one of the family's operators is first asked for, so a program
-pays for the families it uses. Functions take an operator's arguments by name, only those they need.
+pays for the families it uses. Users' operators have their functions for all stages in one file, imported likewise.
+Functions take an operator's arguments by name, only those they need.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from typing import Any, Generic, TypeVar, cast
 
 from xdsl_exir.dialects.spec import OperatorSpec, find
@@ -38,6 +40,27 @@ def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Names of a function's parameters."""
     code = function.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def import_functions(home: str, optional: bool = False) -> None:
+    """Imports a module by name, or a `.py` file by path, once. Raises `SpecError` where it is not there, unless optional."""
+    if home in sys.modules:
+        return
+    if not home.endswith(".py"):
+        if find_spec(home) is not None:
+            import_module(home)
+        elif not optional:
+            raise SpecError(f"no module '{home}', which has the functions of a library of operators")
+        return
+    spec = spec_from_file_location(home, home)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[home] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[home]
+        raise
 
 
 class Registry(Generic[F]):
@@ -81,15 +104,17 @@ class Registry(Generic[F]):
 
     def find(self, spec: OperatorSpec) -> Entry[F] | None:
         """The function of an operator; None where the stage has none."""
-        if spec.family not in self._loaded:
-            self._load(spec.family)
+        self._load(spec.functions or f"{self.package}.{spec.family}")
         return self._entries.get(spec.qualified_name)
 
-    def _load(self, family: str) -> None:
-        module = f"{self.package}.{family}"
-        if find_spec(module) is not None:
-            import_module(module)
-        self._loaded.add(family)
+    def _load(self, home: str) -> None:
+        if home in self._loaded:
+            return
+        before = dict(self._entries)
+        import_functions(home, optional=home.startswith(f"{self.package}."))
+        # What was registered by hand stays: it is newer than the file, even where the file is read late.
+        self._entries |= before
+        self._loaded.add(home)
 
     def override(self, name: str, function: F | Entry[F] | None) -> Entry[F] | None:
         """Replaces an operator's function and returns its former entry, which a second call puts back.
@@ -108,6 +133,5 @@ class Registry(Generic[F]):
     def names(self, families: tuple[str, ...]) -> Iterator[str]:
         """Names of the operators that have a function, of these families."""
         for family in families:
-            if family not in self._loaded:
-                self._load(family)
+            self._load(f"{self.package}.{family}")
         yield from self._entries

@@ -274,7 +274,7 @@ class GraphBuilder:
         writes = IMPLICIT_WRITES.get(node.target)
         if writes is not None and writes(self, node, bound):
             return
-        names = [_result_names(result) for result in node.outputs]
+        names = [result_names(result) for result in node.outputs]
         flat = [name for result in names for name in result]
         results = flat_results(self.builder.build(cls, bound, self.result_types(cls, bound, flat)))
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
@@ -344,7 +344,7 @@ class GraphBuilder:
             target.write(self.builder, cast_like(self.builder, value, target.read(self.builder)))
             targets.append(target)
         fresh = results[: len(results) - len(mutation.written)]
-        names = [name for result in node.outputs for name in _result_names(result)]
+        names = [name for result in node.outputs for name in result_names(result)]
         for name, value in zip(names, [*fresh, *targets], strict=False):
             if name is None:
                 continue
@@ -378,7 +378,8 @@ def _others(bound: Mapping[str, Any], source: str) -> dict[str, Any]:
     return {name: value for name, value in bound.items() if name != source}
 
 
-def _result_names(result: g.Result) -> list[str | None]:
+def result_names(result: g.Result) -> list[str | None]:
+    """The names of a node's output: one, or those of a list; None where nobody uses it."""
     match result:
         case g.Ref():
             return [result.name]
@@ -393,7 +394,7 @@ def _is_list(cls: Any) -> bool:
 
 
 def _mutates(target: str) -> bool:
-    if target in spec.specs() or target in SYM_OPS or target.startswith("higher_order."):
+    if target in SYM_OPS or target.startswith("higher_order."):
         return False
     return mutation_of(target) is not None
 

@@ -18,6 +18,7 @@ from xdsl_exir.dialects.exir import RefineOp, is_tensor_type
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.auto_functionalized import build_auto_functionalized
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
 
@@ -261,6 +262,7 @@ def _autocast(build: GraphBuilder, node: g.Node) -> None:
 
 
 HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
+    "higher_order.auto_functionalized_v2": build_auto_functionalized,
     "higher_order.cond": _cond,
     "higher_order.while_loop": _while_loop(cf.WhileLoopOp),
     "higher_order.while_loop_stack_output": _while_loop(cf.WhileLoopStackOutputOp),

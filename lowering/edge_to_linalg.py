@@ -19,6 +19,7 @@ from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
 from xdsl_exir.dialects.exir import ConstantOp, ShapeAttr, TensorMeta, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
@@ -49,15 +50,17 @@ def obstacle(op: Operation) -> str | None:
 def refusal(op: OperatorOp) -> str | None:
     """Why an operator's lowering does not take this call; None where it does."""
     entry = LOWERINGS.find(op.SPEC)
+    elif isinstance(op, DelegateOp):
+        return f"belongs to backend {op.backend}"
     refuses = entry.options.get("refuses") if entry is not None else None
     return refuses(op.arguments(meta_of)) if refuses is not None else None
 
 
 def obstacles(module: ModuleOp) -> list[Unsupported]:
-    """Everything in a module that cannot be lowered."""
+    """Everything in a module that cannot be lowered; of what is in a delegate only that."""
     found: list[Unsupported] = []
     for op in module.walk():
-        reason = obstacle(op)
+        reason = None if isinstance(op.parent_op(), DelegateOp) else obstacle(op)
         if reason is not None:
             found.append(Unsupported(op.name, reason, location_text(op)))
     return found

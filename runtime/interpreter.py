@@ -292,8 +292,18 @@ def obstacle(op: OperatorOp) -> str | None:
 
 def obstacles(module: ModuleOp) -> list[tuple[OperatorOp, str]]:
     """Operations of a module that cannot be run, and why."""
-    operators = [op for op in module.walk() if isinstance(op, OperatorOp)]
+    operators = [op for op in module.walk() if isinstance(op, OperatorOp) and not _is_of_backend(op)]
     return [(op, reason) for op in operators if (reason := obstacle(op)) is not None]
+
+
+def _is_of_backend(op: OperatorOp) -> bool:
+    """Whether a registered backend runs an operation, as part of its delegate."""
+    owner = op.parent_op()
+    if owner is None or owner.dialect_name() != "backend":
+        return False
+    from xdsl_exir.runtime.backend import compiler_of
+
+    return compiler_of(owner) is not None
 
 
 def runnable(module: ModuleOp) -> ModuleOp:
@@ -327,7 +337,7 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
     if "backend" in dialects:
         from xdsl_exir.runtime.backend import BackendFunctions
 
-        interpreter.register_implementations(BackendFunctions())
+        interpreter.register_implementations(BackendFunctions(module))
     interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(seed))
     return interpreter
 

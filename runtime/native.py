@@ -21,16 +21,17 @@ from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
 from xdsl_exir.program import Program
+from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
 
 
 def as_edge(program: Program) -> Program:
-    """The program at edge, with what delegates of any backend hold in their place."""
+    """The program at edge, with what delegates hold in their place, but for those that a registered backend runs."""
     if stage_of(program.module) != "edge":
         program = program.to_edge()
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
-    return program.apply(InlineDelegates()) if has_delegates else program
+    return program.apply(InlineDelegates(keep=tuple(BACKENDS))) if has_delegates else program
 
 
 def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Array]:

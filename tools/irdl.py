@@ -20,7 +20,7 @@ def add_parser(subparsers: Any) -> None:
         "irdl", help="print the dialects as MLIR's irdl", description=__doc__
     )
     parser.add_argument(
-        "dialects", nargs="*", metavar="DIALECT", help=f"which (default: all of {', '.join(DIALECTS)})"
+        "dialects", nargs="*", metavar="DIALECT", help=f"which (default: all: {', '.join(DIALECTS)}, users')"
     )
     parser.add_argument(
         "--operators", nargs="+", metavar="PATTERN", help="only operations of these names (edge.aten.add.*)"
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the text."""
     patterns: list[str] = args.operators or ["*"]
     text = irdl_text(
-        args.dialects or DIALECTS,
+        args.dialects,
         lambda name: any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns),
     )
     if args.output:

@@ -19,7 +19,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "patterns", nargs="*", help="names or patterns (aten.add.*); one name shows all about it"
     )
-    parser.add_argument("--family", choices=FAMILIES, help="only operators of this family")
+    parser.add_argument(
+        "--family", help=f"only operators of this family: {', '.join(FAMILIES)}, or the namespace of users'"
+    )
     parser.add_argument("--tag", help="only operators with this tag (core, composite, view, ...)")
     parser.set_defaults(function=run)
 
@@ -70,6 +72,8 @@ def show(spec: OperatorSpec) -> None:
     print(spec.schema_text)
     print(f"family: {spec.family}")
     print(f"tags: {', '.join(sorted(spec.tags)) or '-'}")
+    if spec.place:
+        print(f"specified at: {spec.place}")
     for stage, has in stages_of(spec).items():
         print(f"{stage}: {'yes' if has else 'no'}")
     rule = spec.dtype_rule

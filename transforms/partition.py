@@ -173,10 +173,13 @@ class Partition(ModulePass):
 
 @dataclass(frozen=True)
 class InlineDelegates(ModulePass):
-    """Puts the operations of all delegates back into the program around them."""
+    """Puts the operations of delegates back into the program around them; not those of the backends in `keep`."""
 
     name = "inline-delegates"
 
+    keep: tuple[str, ...] = ()
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in [inner for inner in op.walk() if isinstance(inner, DelegateOp)]:
-            inline(inner)
+            if inner.backend.data not in self.keep:
+                inline(inner)

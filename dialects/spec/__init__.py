@@ -2,13 +2,13 @@
 
 `<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags; `edge.yaml` lists dtype rules. This module
 finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
-operators, and `xdsl-opt` must start fast with all of them known.
+operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the same table.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -59,6 +59,12 @@ class OperatorSpec:
     rule_text: str = field(repr=False)
     """The YAML list item of its dtype rule; empty where it has none (it then takes and gives no tensors)."""
 
+    functions: str = ""
+    """Of a user's operator where its functions of all stages are: a module's name, or the path of a `.py` file."""
+    writes: tuple[str, ...] = ()
+    """Of a user's operator the arguments that PyTorch's writes: in the IR their new values are its last results."""
+    place: str = field(default="", compare=False)
+    """Of a user's operator where it is specified: `mylib.yaml:3`."""
     @cached_property
     def schema(self) -> FunctionSchema:
         return FunctionSchema.parse(self.schema_text)
@@ -90,6 +96,17 @@ class SpecTable(Mapping[str, OperatorSpec]):
             self._specs[name] = OperatorSpec(name, match["schema"], family, tags, rules.get(name, ""))
 
     def __getitem__(self, name: str) -> OperatorSpec:
+    def extend(self, added: Iterable[OperatorSpec]) -> None:
+        """Adds users' operators, all or none. Raises `SpecError` where one is known already."""
+        new: dict[str, OperatorSpec] = {}
+        for spec in added:
+            known = new.get(spec.qualified_name) or self._specs.get(spec.qualified_name)
+            if known is not None:
+                before = f"before at {known.place}" if known.place else "it is built in"
+                raise SpecError(f"{spec.place}: {spec.qualified_name} is specified twice, {before}")
+            new[spec.qualified_name] = spec
+        self._specs |= new
+
         return self._specs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -110,7 +127,12 @@ def index_rules(text: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def specs() -> SpecTable:
-    """The built-in operators."""
+    """The built-in operators, and those of the libraries that the environment names. `register_ops` adds to them.
+
+    Raises `SpecError` for a library that is not right.
+    """
+    from xdsl_exir.libraries import read_found
+
     folder = files("xdsl_exir.dialects.spec")
     rules = index_rules(folder.joinpath("edge.yaml").read_text())
     table = SpecTable()
@@ -119,6 +141,7 @@ def specs() -> SpecTable:
         if path.is_file():
             table.add(family, path.read_text(), rules)
     return table
+    table.extend(read_found())
 
 
 def find(name: str) -> OperatorSpec:
@@ -126,7 +149,17 @@ def find(name: str) -> OperatorSpec:
     try:
         return specs()[name]
     except KeyError:
-        raise SpecError(f"unknown operator '{name}'") from None
+        raise SpecError(f"unknown operator '{name}'{hint(name)}") from None
+
+
+def hint(name: str) -> str:
+    """What to say to an unknown operator: how to register its namespace, where no operator of that is known."""
+    from xdsl_exir.libraries import WAYS
+
+    namespace = name.partition(".")[0]
+    if any(known.startswith(f"{namespace}.") for known in specs()):
+        return ""
+    return f": no operators of namespace '{namespace}' are registered (by {WAYS})"
 
 
 def dump(entry: Mapping[str, Any]) -> str:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         UnsupportedError,
         VerificationError,
     )
+    from xdsl_exir.libraries import register_ops
     from xdsl_exir.program import Program, from_exported_program, load
+    from xdsl_exir.runtime.backend import register_backend
     from xdsl_exir.runtime.executable import Executable, compile
 
 _HOMES = {
@@ -31,6 +33,8 @@ _HOMES = {
     ),
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
+    "register_backend": "runtime.backend",
+    "register_ops": "libraries",
 }
 
 __all__ = [
@@ -45,6 +49,8 @@ __all__ = [
     "compile",
     "from_exported_program",
     "load",
+    "register_backend",
+    "register_ops",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The plugin: what stock `xdsl-opt` gains when this package is installed.
+"""The plugin: what stock `xdsl-opt` gains when this package is installed, users' libraries of operators included.
 
 Factories import inside, so that a tool which uses none of it pays nothing.
 """
@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from xdsl.universe import Universe
+
+from xdsl_exir.libraries import found_dialects
 
 
 def _lazy(module: str, name: str) -> Callable[[], Any]:
@@ -28,6 +30,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "exir": _dialect("exir"),
         "higher_order": _dialect("control_flow"),
         "quantized_decomposed": _dialect("quantized_decomposed"),
+        **found_dialects(),
     },
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),

@@ -1,0 +1,101 @@
+"""`auto_functionalized_v2`: how PyTorch makes calls of custom operators functional that write to their arguments.
+
+    auto_functionalized_v2(mylib.push, x = x, _cache_base_index = 0, _all_bases = [base])
+
+stands for `mylib.push(cache, x)`, where `cache` is `base` or a view of it; it gives the operator's own results and then the
+bases, as they are afterwards. In the IR it is the operator itself, whose last results are what it writes (`spec/library.py`).
+The form is that of `torch/_higher_order_ops/auto_functionalize.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import spec
+from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
+from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.build import GraphBuilder, dialect_of, result_names
+from xdsl_exir.transforms.builder import Namespace, flat_results
+
+
+def build_auto_functionalized(build: GraphBuilder, node: g.Node) -> None:
+    """Builds the operator and writes through views. Raises `UnsupportedError` for an operator that is not known."""
+    wrapped, given = node.inputs[0].value, {item.name: item.value for item in node.inputs[1:]}
+    if not isinstance(wrapped, g.OperatorRef):
+        raise LoadError(f"{wrapped!r} is not an operator")
+    if wrapped.name not in spec.specs():
+        raise UnsupportedError([Unsupported(wrapped.name, f"unknown operator{spec.hint(wrapped.name)}")])
+    known = spec.find(wrapped.name)
+    bases = build.argument(given.get("_all_bases", ()))
+    places = {name: _Place(name, given) for name in known.writes if f"_{name}_base_index" in given}
+    if len(places) != len(known.writes):
+        raise LoadError(f"{wrapped.name} is specified to write to {', '.join(known.writes) or 'nothing'}")
+    arguments = {
+        argument.name: places[argument.name].read(build, bases)
+        if argument.name in places
+        else build.argument(given[argument.name])
+        for argument in known.schema.arguments
+        if argument.name in places or argument.name in given
+    }
+    cls = dialect_of(wrapped.name)[wrapped.name]
+    bound = cls.LAYOUT.bind(*build.builder.with_numbers(cls, (), arguments))
+    names = [name for result in node.outputs for name in result_names(result)]
+    count = len(names) - len(bases)
+    own = (
+        names[:count] if known.schema.returns[len(known.writes) :] else []
+    )  # without results it gives one None
+    types = build.result_types(cls, bound, [*own, *(None for _ in known.writes)])
+    results = flat_results(build.builder.build(cls, bound, types))
+    for name, value in zip(known.writes, results[len(own) :], strict=True):
+        places[name].write(build, bases, value)
+    for name, value in zip([*own, *names[count:]], [*results[: len(own)], *bases], strict=True):
+        if name is not None:
+            build.define(name, value)
+
+
+class _Place:
+    """Where in which base an argument lies."""
+
+    def __init__(self, argument: str, given: dict[str, g.Value]):
+        self.base = given[f"_{argument}_base_index"]
+        prefix = f"_{argument}_"
+        self.view = {
+            name.removeprefix(prefix): value
+            for name, value in given.items()
+            if name.startswith(prefix) and name.removeprefix(prefix) in _VIEWS
+        }
+
+    def index(self, bases: list[SSAValue]) -> int:
+        if not isinstance(self.base, int) or self.base >= len(bases):
+            raise LoadError(f"no base {self.base!r} of {len(bases)}")
+        return self.base
+
+    def read(self, build: GraphBuilder, bases: list[SSAValue]) -> SSAValue:
+        """The argument's value."""
+        aten, base = Namespace(build.builder), bases[self.index(bases)]
+        return _call(build, (aten.slice.Tensor, aten.as_strided), self.view, base)
+
+    def write(self, build: GraphBuilder, bases: list[SSAValue], value: SSAValue) -> None:
+        """Puts a value where the argument lies."""
+        aten, index = Namespace(build.builder), self.index(bases)
+        whole = not self.view.keys() - {"alias"}
+        scatters = (aten.slice_scatter, aten.as_strided_scatter)
+        bases[index] = value if whole else _call(build, scatters, self.view, bases[index], value)
+
+
+_VIEWS = ("alias", "slice_dim", "slice_start", "slice_end", "size", "stride", "storage_offset")
+
+
+def _call(
+    build: GraphBuilder, operators: tuple[Any, Any], view: dict[str, g.Value], *values: SSAValue
+) -> Any:
+    """What the view's parameters mean: nothing, a slice, or strides."""
+    if "slice_dim" in view:
+        keys, operator = ("slice_dim", "slice_start", "slice_end"), operators[0]
+    elif "size" in view:
+        keys, operator = ("size", "stride", "storage_offset"), operators[1]
+    else:
+        return values[0]
+    return operator(*values, *(build.argument(view[key]) for key in keys))
