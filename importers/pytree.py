@@ -293,6 +293,14 @@ def dumps(spec: TreeSpec) -> str:
     return json.dumps([1, _write(spec)])
 
 
+def namedtuple_fields(spec: TreeSpec) -> dict[str, tuple[str, ...]]:
+    """The fields of the namedtuple classes in a tree, by the classes' serialized names."""
+    fields = dict([spec.context]) if spec.kind == "collections.namedtuple" else dict[str, tuple[str, ...]]()
+    for child in spec.children:
+        fields |= namedtuple_fields(child)
+    return fields
+
+
 def _parse(text: object) -> Any:
     if not isinstance(text, str):
         raise LoadError(f"treespec: expected JSON text, got {_short(text)}")

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CODE = ("dialects", "importers", "lowering", "runtime", "tools", "transforms")
+CODE = ("dialects", "exporters", "importers", "lowering", "runtime", "tools", "transforms")
 """Folders of the repository that the package links to."""
 DATA = (".py", ".pyi", ".yaml", ".typed")
 

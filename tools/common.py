@@ -10,10 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from xdsl.utils.exceptions import ParseError, VerifyException
-
-from xdsl_exir.errors import LoadError
-from xdsl_exir.program import Program, context, load
+from xdsl_exir.program import Program, load
 
 STAGES = ("imported", "core", "edge")
 
@@ -55,7 +52,7 @@ def read_program(args: argparse.Namespace) -> Program:
     """The program that the arguments name, at the stage they name."""
     path: Path = args.program
     with step(f"reading {path}"):
-        program = read_text(path) if path.suffix == ".mlir" else load(path)
+        program = load(path)
     if args.stage != "imported":
         with step(f"taking it to {args.stage}"):
             program = program.to_core() if args.stage == "core" else program.to_edge()
@@ -65,24 +62,3 @@ def read_program(args: argparse.Namespace) -> Program:
         with step(f"applying {args.passes}"):
             program = program.transform(args.passes)
     return program
-
-
-def read_text(path: Path) -> Program:
-    """A program from MLIR text; it has no state. Raises `LoadError` where the text does not parse."""
-    from xdsl.parser import Parser
-
-    try:
-        module = Parser(context().clone(), path.read_text(), str(path)).parse_module()
-    except ParseError as error:
-        raise LoadError(_where(error)) from None
-    except VerifyException as error:  # attributes and types verify as they are read
-        raise LoadError(f"{path}: {error}") from None
-    except UnicodeDecodeError as error:
-        raise LoadError(f"{path}: not text ({error.reason})") from None
-    return Program(module).verify()
-
-
-def _where(error: ParseError) -> str:
-    """`model.mlir:3:12: operation is not registered`: where the text begins to be wrong, and what it lacks."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{lines[0]}: {lines[-1].lstrip('^ ')}"

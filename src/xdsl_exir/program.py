@@ -146,6 +146,38 @@ class Program:
         verify_program(self)
         return self
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the program, without PyTorch: to a `.pt2` archive, which `torch.export.load` reads, or to MLIR text
+        (`.mlir`) with the weights in a `.safetensors` file beside it. `xdsl_exir.load` reads both.
+
+        Raises `UnsupportedError` listing what the format has no form for, `ExirError` for another suffix.
+        """
+        from pathlib import Path
+
+        target = Path(path)
+        if target.suffix == ".mlir":
+            from xdsl_exir.exporters.mlir import write_mlir
+
+            write_mlir(target, self)
+        elif target.suffix == ".pt2":
+            from xdsl_exir.exporters.graph import graph_of
+            from xdsl_exir.exporters.pt2 import MODEL, save_pt2
+
+            names = list(self.methods)
+            save_pt2(target, {MODEL if len(names) == 1 else name: graph_of(self, name) for name in names})
+        else:
+            raise ExirError(f"{path}: programs are saved as .pt2 or .mlir")
+
+    def to_exported_program(self, method: str | None = None) -> Any:
+        """A method, the first by default, as a live `torch.export.ExportedProgram`. Needs PyTorch; weights are copied.
+
+        Raises `UnsupportedError` listing what Export IR has no form for.
+        """
+        from xdsl_exir.exporters.exported_program import exported_program_of
+        from xdsl_exir.exporters.graph import graph_of
+
+        return exported_program_of(graph_of(self, method))
+
 
 def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     """A program of one method for each exported graph; equal names of state are shared."""
@@ -189,12 +221,20 @@ def convention_of(graph: ExportedGraph) -> CallingConvention:
 
 
 def load(path: str | os.PathLike[str]) -> Program:
-    """Reads a `.pt2` archive, without PyTorch. Weights stay in the file and are mapped when used.
+    """Reads a `.pt2` archive, without PyTorch, or MLIR text (`.mlir`). Weights stay in the file, or in the
+    `.safetensors` file beside the text, and are mapped when used.
 
     Raises `LoadError` for a file that is damaged, of another version, or holds what is refused (pickles, paths that
     leave the archive), `UnsupportedError` listing every operator that is not known.
     """
+    from pathlib import Path
+
     from xdsl_exir.importers.pt2 import read_pt2
+
+    if Path(path).suffix == ".mlir":
+        from xdsl_exir.importers.mlir import read_mlir
+
+        return read_mlir(Path(path)).verify()
 
     read = read_pt2(path)
     graphs = read if isinstance(read, Mapping) else {DEFAULT_METHOD: read}

@@ -1,0 +1,84 @@
+"""Which values PyTorch will hold in row-major order.
+
+In the IR a tensor is its elements; in PyTorch it is a view of memory, and a few operators (`aten.view` is one) fail, or mean
+something else, where the elements of their operand do not lie in row-major order. A program as it was imported never
+calls them so; once a pass has removed a copy it may. The exporter copies the operands of which it is not known here.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects.exir import ORIGIN, ConstantOp, OriginAttr, RefineOp, is_tensor_type
+from xdsl_exir.dialects.operator import OperatorOp
+
+NEEDS_ROW_MAJOR = frozenset(
+    {
+        "aten.view",
+        "aten._unsafe_view",
+        "aten.view.dtype",
+        "aten.view_as_complex",
+        "aten.as_strided",
+        "aten.as_strided_scatter",
+    }
+)
+"""Operators that depend on how their first operand lies in memory."""
+
+_FRESH = frozenset({"aten.mm", "aten.bmm", "aten.addmm", "aten.baddbmm", "aten.linear"})
+"""Operators whose result is row-major whatever their operands are."""
+_KEEPING = frozenset(
+    {
+        *("aten.view", "aten._unsafe_view", "aten.alias", "aten.detach", "aten.lift_fresh"),
+        *("aten.unsqueeze", "aten.squeeze", "aten.squeeze.dim", "aten.squeeze.dims"),
+    }
+)
+"""Views that are row-major where what they view is."""
+_OWN_ORDER = frozenset({"linalg", "fft", "attention", "recurrent"})
+"""Families whose kernels may give results in an order of their own."""
+
+
+class Contiguity:
+    """Says of values whether they are row-major. Operations are shown to it in their order."""
+
+    def __init__(self):
+        self.row_major: set[SSAValue] = set()
+        """Values that are known to be row-major."""
+        self.foreign: set[Operation] = set()
+        """Operations that are not those of the imported program, or that something foreign leads to."""
+
+    def visit(self, op: Operation) -> None:
+        """Notes what is known of an operation's results."""
+        foreign = any(operand.owner in self.foreign for operand in op.operands)
+        if foreign or not _is_as_imported(op):
+            self.foreign.add(op)
+        if self.gives_row_major(op):
+            self.row_major.update(op.results)
+
+    def copy_needed(self, op: OperatorOp) -> bool:
+        """Whether the operator's first operand must be copied for it to mean in PyTorch what it means here."""
+        return (
+            op.SPEC.qualified_name in NEEDS_ROW_MAJOR
+            and op.operands[0] not in self.row_major
+            and op in self.foreign
+        )
+
+    def gives_row_major(self, op: Operation) -> bool:
+        """Whether an operation's results are known to be row-major."""
+        if not isinstance(op, OperatorOp):
+            return isinstance(op, ConstantOp) or (isinstance(op, RefineOp) and op.input in self.row_major)
+        spec = op.SPEC
+        if spec.qualified_name in _FRESH:
+            return True
+        if spec.qualified_name == "aten.clone" and op.arguments()["memory_format"] == "contiguous_format":
+            return True
+        if spec.family in _OWN_ORDER or ("view" in spec.tags and spec.qualified_name not in _KEEPING):
+            return False
+        return all(operand in self.row_major for operand in op.operands if is_tensor_type(operand.type))
+
+
+def _is_as_imported(op: Operation) -> bool:
+    """Whether an operation is one that the importer made of a node of the same operator."""
+    if not isinstance(op, OperatorOp):
+        return True
+    origin = op.attributes.get(ORIGIN)
+    return op.NUMBERS and isinstance(origin, OriginAttr) and origin.data.operator == op.SPEC.qualified_name

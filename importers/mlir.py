@@ -1,0 +1,100 @@
+"""Reads programs from MLIR text: the module, its weights in the `.safetensors` file beside it, and how it is called.
+
+What Python needs to call a method is JSON in an attribute of its function, so that any MLIR tool hands it on; a program
+in memory has it in its `conventions` instead.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from xdsl_exir.errors import LoadError
+from xdsl_exir.importers import pytree
+from xdsl_exir.importers.safetensors import read_safetensors
+from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.narrowing import is_list
+from xdsl_exir.program import CallingConvention, Program, Slot, context
+
+CONVENTION = "exir.convention"
+"""The attribute of a function that says how it is called from Python."""
+WEIGHTS_SUFFIX = ".safetensors"
+"""Of the file with a module's weights; its stem is the module's."""
+
+
+def read_mlir(path: Path) -> Program:
+    """A program from MLIR text, with the weights that lie beside it, if any do. Not verified.
+
+    Raises `LoadError` where the text does not parse, or names weights that the file beside it does not have as said.
+    """
+    try:
+        module = Parser(context().clone(), path.read_text(), str(path)).parse_module()
+    except ParseError as error:
+        raise LoadError(_where(error)) from None
+    except VerifyException as error:  # attributes and types verify as they are read
+        raise LoadError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise LoadError(f"{path}: not text ({error.reason})") from None
+    conventions = {
+        function.sym_name.data: _convention(f"{path}: {function.sym_name.data}", attr)
+        for function in _functions(module)
+        if (attr := function.attributes.pop(CONVENTION, None)) is not None
+    }
+    weights = path.with_suffix(WEIGHTS_SUFFIX)
+    state = read_safetensors(weights) if weights.is_file() else dict[str, TensorData]()
+    return Program(module, state, conventions)
+
+
+def _functions(module: ModuleOp) -> list[FuncOp]:
+    return [op for op in module.ops if isinstance(op, FuncOp)]
+
+
+def _where(error: ParseError) -> str:
+    """`model.mlir:3:12: operation is not registered`: where the text begins to be wrong, and what it lacks."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{lines[0]}: {lines[-1].lstrip('^ ')}"
+
+
+def _convention(at: str, attr: object) -> CallingConvention:
+    try:
+        held: Any = json.loads(attr.data) if isinstance(attr, StringAttr) else None
+    except (ValueError, RecursionError) as error:
+        raise LoadError(f"{at}: {CONVENTION}: not JSON that can be read: {error}") from None
+    match held:
+        case {
+            "in_spec": str(in_spec),
+            "out_spec": str(out_spec),
+            "inputs": [*inputs],
+            "outputs": [*outputs],
+            "arg_names": [*_] | None as arg_names,
+            "namedtuples": {**fields},
+        }:
+            pass
+        case _:
+            raise LoadError(f"{at}: {CONVENTION}: a field is missing, or of another type")
+    if not all(is_list(names) for names in fields.values()):
+        raise LoadError(f"{at}: {CONVENTION}: the fields of a namedtuple are no list")
+    namedtuples = {name: tuple(map(str, names)) for name, names in fields.items()}
+    return CallingConvention(
+        pytree.loads(in_spec, namedtuples),
+        pytree.loads(out_spec, namedtuples),
+        tuple(_slot(at, slot) for slot in inputs),
+        tuple(_slot(at, slot) for slot in outputs),
+        None if arg_names is None else tuple(map(str, arg_names)),
+    )
+
+
+def _slot(at: str, value: Any) -> Slot:
+    match value:
+        case {"name": str(name), "constant": None | bool() | int() | float() | str() as constant}:
+            return Slot(constant, True, name)
+        case {"name": str(name)}:
+            return Slot(name=name)
+        case _:
+            raise LoadError(f"{at}: {CONVENTION}: expected an input or output, got {value!r:.60}")

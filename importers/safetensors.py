@@ -1,0 +1,90 @@
+"""Reads tensors from `.safetensors` files: 8 bytes with the length of a JSON header, the header, the data.
+
+Data are mapped, not read. The file may come from anywhere: what does not hold together is a LoadError.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+import struct
+from typing import Any
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.errors import LoadError
+from xdsl_exir.importers.tensor_data import Storage, TensorData
+from xdsl_exir.narrowing import is_dict
+
+LENGTH = struct.Struct("<Q")
+"""The length of the header, which the file begins with."""
+METADATA = "__metadata__"
+"""The header's only key that names no tensor."""
+
+DTYPES: dict[str, DType] = {
+    "BOOL": dt.Bool,
+    "U8": dt.Byte,
+    "I8": dt.Char,
+    "I16": dt.Short,
+    "U16": dt.UInt16,
+    "I32": dt.Int,
+    "U32": dt.UInt32,
+    "I64": dt.Long,
+    "U64": dt.UInt64,
+    "F16": dt.Half,
+    "BF16": dt.BFloat16,
+    "F32": dt.Float,
+    "F64": dt.Double,
+    "F8_E5M2": dt.Float8_e5m2,
+    "F8_E4M3": dt.Float8_e4m3fn,
+    "F8_E5M2FNUZ": dt.Float8_e5m2fnuz,
+    "F8_E4M3FNUZ": dt.Float8_e4m3fnuz,
+    "C64": dt.ComplexFloat,
+    # The format has no name for this one; only we read it.
+    "C128": dt.ComplexDouble,
+}
+
+
+def read_safetensors(path: str | os.PathLike[str]) -> dict[str, TensorData]:
+    """The tensors in a file by name, mapped. Raises `LoadError`, and `OSError` for a file that is not there."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < LENGTH.size:
+            raise LoadError(f"{path}: no safetensors file: {size} bytes")
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    (length,) = LENGTH.unpack_from(data)
+    start = LENGTH.size + length
+    if start > size:
+        raise LoadError(f"{path}: the header's {length} bytes end outside the file")
+    try:
+        header: Any = json.loads(bytes(data[LENGTH.size : start]).decode())
+    except (ValueError, RecursionError) as error:
+        raise LoadError(f"{path}: header: not JSON that can be read: {error}") from None
+    if not is_dict(header):
+        raise LoadError(f"{path}: header: expected an object")
+    return {
+        name: _tensor(f"{path}: header.{name!r:.100}", entry, data, start)
+        for name, entry in header.items()
+        if name != METADATA
+    }
+
+
+def _tensor(at: str, entry: Any, data: memoryview, start: int) -> TensorData:
+    match entry:
+        case {"dtype": str(dtype), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if (
+            dtype in DTYPES and all(type(size) is int and size >= 0 for size in shape)
+        ):
+            pass
+        case _:
+            raise LoadError(f"{at}: expected a known dtype, a shape and data_offsets, got {entry!r:.200}")
+    if not 0 <= begin <= end <= len(data) - start:
+        raise LoadError(
+            f"{at}: data_offsets {begin}, {end} lie outside the {len(data) - start} bytes of data"
+        )
+    if math.prod(shape) * DTYPES[dtype].itemsize != end - begin:
+        raise LoadError(f"{at}: {end - begin} bytes for a {dtype} tensor of shape {shape!r:.100}")
+    strides = tuple(math.prod(shape[dim + 1 :]) for dim in range(len(shape)))
+    storage = Storage(data[start + begin : start + end])
+    return TensorData(DTYPES[dtype], tuple(shape), strides, 0, storage)
