@@ -254,9 +254,11 @@ def nothing(b: LinalgBuilder, out: TensorMeta) -> Tensor:
     return Tensor(b.empty(shape, out.dtype), shape, out.dtype)
 
 
-@lowering("aten.adaptive_max_pool2d")
-def adaptive_max_pool(b: LinalgBuilder, self: Tensor, out: Out) -> tuple[Tensor, Tensor]:
-    counts = static_shape(out[0])[-2:]
+@lowering("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
+def adaptive_max_pool(
+    b: LinalgBuilder, self: Tensor, output_size: list[int], out: Out
+) -> tuple[Tensor, Tensor]:
+    counts = static_shape(out[0])[self.ndim - len(output_size) :]
     if 0 in counts:
         return nothing(b, out[0]), nothing(b, out[1])
     return max_of(b, adaptive_windows(b, self, counts, lowest(self.dtype)), out)

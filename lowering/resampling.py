@@ -1,0 +1,225 @@
+"""Lowerings of resampling: maps over the result that read the input at computed places and weigh what they find.
+
+Along each dimension there are taps: a place and the weight of what is there. Those of several dimensions multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.resampling import CUBIC, ratio
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+
+Out = list[TensorMeta]
+Tap: TypeAlias = tuple[Scalar, Scalar | None]
+"""A place along a dimension and the weight of what is there; None is 1."""
+
+
+def weighted(taps: Sequence[Sequence[Tap]], element: Callable[[list[Scalar]], Scalar]) -> Scalar:
+    """The sum over all choices of one tap for each dimension, the last one's first."""
+    if not taps:
+        return element([])
+
+    def term(place: Scalar, weight: Scalar | None) -> Scalar:
+        inner = weighted(taps[1:], lambda places: element([place, *places]))
+        return inner if weight is None else inner * weight
+
+    return reduce(s.add, (term(*tap) for tap in taps[0]))
+
+
+# --- upsampling ----------------------------------------------------------------------------------------------
+
+Taps: TypeAlias = Callable[[Scalar, int, int], list[Tap]]
+"""The taps of an output element's place (Long), from the sizes before and after."""
+
+
+def nearest_taps(factor: float | None) -> Taps:
+    """The element that the corner of an output element lies in. Places are computed in float32.
+
+    Equal and double sizes have their own ratio, whatever the factor (nearest_idx in UpSample.h).
+    """
+
+    def taps(place: Scalar, size: int, count: int) -> list[Tap]:
+        scale = ratio(size, count, False, None if count in (size, 2 * size) else factor)
+        corner = s.floor(s.cast(place, dt.Float) * scale)
+        return [(s.minimum(s.cast(corner, dt.Long), size - 1), None)]
+
+    return taps
+
+
+def linear_taps(factor: float | None, align_corners: bool, compute: dt.DType) -> Taps:
+    """The two elements around the center of an output element; around its corner if corners align."""
+
+    def taps(place: Scalar, size: int, count: int) -> list[Tap]:
+        if size == count and (align_corners or factor in (None, 1)):
+            return [(place, None)]
+        scale, x = ratio(size, count, align_corners, factor), s.cast(place, compute)
+        x = x * scale if align_corners else s.maximum((x + 0.5) * scale - 0.5, 0)
+        low = s.minimum(s.cast(s.floor(x), dt.Long), size - 1)
+        weight = s.minimum(s.maximum(x - s.cast(low, compute), 0), 1)
+        return [(low, 1 - weight), (s.minimum(low + 1, size - 1), weight)]
+
+    return taps
+
+
+def upsampled(b: LinalgBuilder, input: Tensor, taps: Sequence[Taps], out: TensorMeta) -> Tensor:
+    """An image of other sizes, by the taps of each spatial dimension."""
+    shape = static_shape(out)
+
+    def element(*at: SSAValue) -> Scalar:
+        found = [
+            dim(s.from_index(place), size, count)
+            for dim, place, size, count in zip(taps, at[2:], input.shape[2:], shape[2:], strict=True)
+        ]
+        return weighted(found, lambda places: read(input, [*at[:2], *places]))
+
+    return b.indexed(element, shape, out.dtype)
+
+
+@lowering("aten.upsample_nearest2d")
+def upsample_nearest2d(
+    b: LinalgBuilder, self: Tensor, scales_h: float | None, scales_w: float | None, out: Out
+) -> Tensor:
+    return upsampled(b, self, [nearest_taps(scales_h), nearest_taps(scales_w)], out[0])
+
+
+@lowering("aten.upsample_nearest2d.vec")
+def upsample_nearest2d_vec(
+    b: LinalgBuilder, input: Tensor, scale_factors: list[float] | None, out: Out
+) -> Tensor:
+    height, width = scale_factors or (None, None)
+    return upsample_nearest2d(b, input, height, width, out)
+
+
+@lowering("aten.upsample_bilinear2d")
+def upsample_bilinear2d(
+    b: LinalgBuilder,
+    self: Tensor,
+    align_corners: bool,
+    scales_h: float | None,
+    scales_w: float | None,
+    out: Out,
+) -> Tensor:
+    compute = compute_dtype(self.dtype)
+    taps = [linear_taps(factor, align_corners, compute) for factor in (scales_h, scales_w)]
+    return upsampled(b, self, taps, out[0])
+
+
+@lowering("aten.upsample_bilinear2d.vec")
+def upsample_bilinear2d_vec(
+    b: LinalgBuilder, input: Tensor, align_corners: bool, scale_factors: list[float] | None, out: Out
+) -> Tensor:
+    height, width = scale_factors or (None, None)
+    return upsample_bilinear2d(b, input, align_corners, height, width, out)
+
+
+# --- sampling along a grid -----------------------------------------------------------------------------------
+
+BILINEAR, NEAREST, BICUBIC = 0, 1, 2
+"""Values of `interpolation_mode`."""
+ZEROS, BORDER, REFLECTION = 0, 1, 2
+"""Values of `padding_mode`."""
+
+
+def unnormalized(place: Scalar, size: int, align_corners: bool) -> Scalar:
+    """A place between -1 and 1 counted in elements: -1 and 1 are the centers of the outer ones, or their edges."""
+    return (place + 1) / 2 * (size - 1) if align_corners else ((place + 1) * size - 1) / 2
+
+
+def reflected(place: Scalar, low: float, high: float) -> Scalar:
+    """A place folded back into an interval as often as need be."""
+    if low == high:
+        return s.constant(0, place.dtype)
+    distance, span = s.absolute(place - low), high - low
+    rest = s.rem(distance, s.constant(span, place.dtype))
+    turns = s.floor(distance / span)
+    even = s.rem(turns, s.constant(2, place.dtype)).equals(0)
+    return s.select(even, rest + low, span - rest + low)
+
+
+def padded(place: Scalar, size: int, padding_mode: int, align_corners: bool) -> Scalar:
+    """A place brought into the input, but for padding with zeros."""
+    if padding_mode == ZEROS:
+        return place
+    if padding_mode == REFLECTION:
+        edges = (0, size - 1) if align_corners else (-0.5, size - 0.5)
+        place = reflected(place, *edges)
+    return s.minimum(s.maximum(place, 0), size - 1)
+
+
+def element_or_zero(input: Tensor, batch: Sequence[SSAValue], places: Sequence[Scalar]) -> Scalar:
+    """The element at places (whole numbers, as floats), 0 outside."""
+    limits = zip(places, input.shape[2:], strict=True)
+    inside = reduce(lambda a, b: a & b, ((at >= 0) & (at < size) for at, size in limits))
+    within = [s.cast(s.select(inside, at, 0), dt.Long) for at in places]
+    return s.select(inside, read(input, [*batch, *within]), 0)
+
+
+def linear_pair(place: Scalar) -> list[Tap]:
+    """The elements on both sides of a place."""
+    low = s.floor(place)
+    return [(low, low + 1 - place), (low + 1, place - low)]
+
+
+def cubic_taps(place: Scalar) -> list[Tap]:
+    """The four elements around a place: cubic convolution."""
+    a, low = CUBIC, s.floor(place)
+    t = place - low
+
+    def near(x: Scalar) -> Scalar:
+        return ((x * (a + 2)) - (a + 3)) * x * x + 1
+
+    def far(x: Scalar) -> Scalar:
+        return ((x * a - 5 * a) * x + 8 * a) * x - 4 * a
+
+    return [(low - 1, far(t + 1)), (low, near(t)), (low + 1, near(1 - t)), (low + 2, far(2 - t))]
+
+
+@lowering("aten.grid_sampler_2d", "aten.grid_sampler_3d")
+def grid_sampler(
+    b: LinalgBuilder,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    out: Out,
+) -> Tensor:
+    sizes = input.shape[2:]
+
+    def inside(places: Sequence[Scalar]) -> list[Scalar]:
+        return [
+            padded(place, size, padding_mode, align_corners)
+            for place, size in zip(places, sizes, strict=True)
+        ]
+
+    def element(*at: SSAValue) -> Scalar:
+        batch, where = at[:2], [at[0], *at[2:]]
+        # The grid's last dimension is x, y, z.
+        coordinates = [s.constant(len(sizes) - 1 - dim, dt.Long) for dim in range(len(sizes))]
+        places = [
+            unnormalized(read(grid, [*where, coordinate]), size, align_corners)
+            for coordinate, size in zip(coordinates, sizes, strict=True)
+        ]
+        if interpolation_mode == BICUBIC:
+            return weighted(
+                [cubic_taps(place) for place in places],
+                lambda found: element_or_zero(input, batch, inside(found)),
+            )
+        places = inside(places)
+        taps: list[list[Tap]] = [
+            linear_pair(place) if interpolation_mode == BILINEAR else [(s.round_even(place), None)]
+            for place in places
+        ]
+        return weighted(taps, lambda found: element_or_zero(input, batch, found))
+
+    return b.indexed(element, static_shape(out[0]), out[0].dtype)

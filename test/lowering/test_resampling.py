@@ -1,0 +1,53 @@
+"""Resampling natively: half of the calls of the interpreter's tests, and grids beyond the input."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check_natively  # noqa: E402
+from operators.test_resampling import CALLS, IMAGE, VOLUME  # noqa: E402
+
+from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
+
+try:
+    find_tool("mlir-opt")
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+def is_real(call: tuple[Any, ...]) -> bool:
+    return not call[1].is_complex()
+
+
+def test_the_calls_of_the_interpreter():
+    calls: list[Any] = [(name, args, {}) for name, *args in filter(is_real, CALLS)]
+    check_natively(calls[::2], scale=4)
+
+
+def test_grids_beyond_the_input():
+    """As far as several reflections; a place that is no number is outside."""
+    grids = {4: torch.randn(2, 5, 4, 2) * 4, 5: torch.randn(1, 3, 2, 4, 3) * 4}
+    calls: list[Any] = [
+        (f"aten.grid_sampler_{x.ndim - 2}d", (x.to(dtype), grids[x.ndim].to(dtype), 0, padding, align), {})
+        for x in (IMAGE, VOLUME)
+        for padding in (0, 1, 2)
+        for align in (False, True)
+        for dtype in (torch.float32, torch.float64)
+    ]
+    outside = torch.tensor([[[[nan, 0.0], [0.5, 3.0]]]] * 2)
+    calls.append(("aten.grid_sampler_2d", (IMAGE, outside, 1, 0, False), {}))
+    check_natively(calls, scale=8)
+
+
+def test_halves():
+    images = [IMAGE.half(), IMAGE.bfloat16()]
+    calls: list[Any] = [("aten.upsample_nearest2d", (x, [7, 11]), {}) for x in images]
+    calls += [
+        ("aten.upsample_bilinear2d", (x, [7, 11], align), {}) for x in images[:1] for align in (True, False)
+    ]
+    check_natively(calls, scale=4)
