@@ -30,6 +30,8 @@ class Entry(Generic[F]):
     function: F
     parameters: tuple[str, ...]
     options: Mapping[str, Any]
+    rank: int = 0
+    """Whose it is: 0 the project's, 1 that of a user's library, 2 registered by hand."""
 
     def call(self, arguments: Mapping[str, Any], *leading: Any) -> Any:
         """Calls the function with `leading` arguments, then with what it asks for of `arguments`."""
@@ -42,16 +44,32 @@ def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
+_importing: list[str] = []
+"""The users' libraries that are being imported since a function of theirs was asked for."""
+
+
+def rank_of(function: Callable[..., Any]) -> int:
+    """The rank of a function that is being registered."""
+    return 0 if function.__module__.startswith("xdsl_exir.") else 1 if _importing else 2
+
+
 def import_functions(home: str, optional: bool = False) -> None:
     """Imports a module by name, or a `.py` file by path, once. Raises `SpecError` where it is not there, unless optional."""
     if home in sys.modules:
         return
-    if not home.endswith(".py"):
-        if find_spec(home) is not None:
+    _importing.append(home)
+    try:
+        if home.endswith(".py"):
+            _import_file(home)
+        elif find_spec(home) is not None:
             import_module(home)
         elif not optional:
             raise SpecError(f"no module '{home}', which has the functions of a library of operators")
-        return
+    finally:
+        _importing.pop()
+
+
+def _import_file(home: str) -> None:
     spec = spec_from_file_location(home, home)
     assert spec is not None
     assert spec.loader is not None
@@ -81,17 +99,22 @@ class Registry(Generic[F]):
     def register(
         self, *names: str, parameters: tuple[str, ...] | None = None, **options: Any
     ) -> Callable[[G], G]:
-        """Decorator: the function serves the operators named (`aten.add.Tensor`). The last registration counts.
+        """Decorator: the function serves the operators named (`aten.add.Tensor`).
+
+        The last registration counts, but files are read late: what is registered by hand counts before what users'
+        libraries register, and that before what the project does.
 
         `parameters` are the arguments it gets by name, those of its signature if not given.
         """
 
         def decorate(function: G) -> G:
             asked = parameters_of(function)[self.leading :] if parameters is None else parameters
-            entry = Entry(cast(F, function), asked, options)
+            entry = Entry(cast(F, function), asked, options, rank_of(function))
             for name in names:
                 self._check(name, entry)
-                self._entries[name] = entry
+                known = self._entries.get(name)
+                if known is None or known.rank <= entry.rank:
+                    self._entries[name] = entry
             return function
 
         return decorate
@@ -110,10 +133,7 @@ class Registry(Generic[F]):
     def _load(self, home: str) -> None:
         if home in self._loaded:
             return
-        before = dict(self._entries)
         import_functions(home, optional=home.startswith(f"{self.package}."))
-        # What was registered by hand stays: it is newer than the file, even where the file is read late.
-        self._entries |= before
         self._loaded.add(home)
 
     def override(self, name: str, function: F | Entry[F] | None) -> Entry[F] | None:
@@ -127,6 +147,7 @@ class Registry(Generic[F]):
         elif function is None:
             self._entries.pop(name, None)
         else:
+            self._entries.pop(name, None)
             self.register(name, **(former.options if former else {}))(function)
         return former
 

@@ -289,7 +289,8 @@ def mutation_of(target: str) -> Mutation | None:
         # The in-place operator calls what it writes `self`; the functional one may say `input`, or have it second.
         arguments = spec.find(functional).schema.arguments
         written = next(argument.name for argument in arguments if argument.type.is_tensor)
-        return Mutation(functional, ("self",), names={"self": written})
+        own = "self" if namespace == "aten" else written
+        return Mutation(functional, (own,), names={own: written})
     if overload == "out" or overload.endswith("_out"):
         return _out_variant(f"{namespace}.{name}", overload)
     return None

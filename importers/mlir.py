@@ -7,6 +7,7 @@ in memory has it in its `conventions` instead.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.safetensors import read_safetensors
@@ -58,7 +60,9 @@ def _functions(module: ModuleOp) -> list[FuncOp]:
 def _where(error: ParseError) -> str:
     """`model.mlir:3:12: operation is not registered`: where the text begins to be wrong, and what it lacks."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{lines[0]}: {lines[-1].lstrip('^ ')}"
+    message = lines[-1].lstrip("^ ")
+    unknown = re.fullmatch(r"Operation (?:edge\.)?(\w+\.\S+) is not registered", message)
+    return f"{lines[0]}: {message}{hint(unknown[1]) if unknown else ''}"
 
 
 def _convention(at: str, attr: object) -> CallingConvention:

@@ -33,7 +33,8 @@ def pointwise(*names: str) -> Callable[[F], F]:
         def lower(b: LinalgBuilder, out: list[TensorMeta], **arguments: Any) -> Tensor:
             return elementwise(b, body, arguments, out[0])
 
-        LOWERINGS.register(*names, parameters=(*parameters_of(body), "out"))(lower)
+        lower.__module__ = body.__module__  # whose rule it is
+        LOWERINGS.register(*names, parameters=(*parameters_of(body), "out"), dynamic=True)(lower)
         return body
 
     return decorate
