@@ -598,7 +598,7 @@ class _Writer:
             outputs=tuple(outputs),
             range_constraints=self.ranges,
             guards_code=(),
-            module_calls=self.module_calls(inputs, outputs, pytree.dumps(in_spec), pytree.dumps(out_spec)),
+            module_calls=self.module_calls(pytree.dumps(in_spec), pytree.dumps(out_spec)),
             namedtuple_fields={**pytree.namedtuple_fields(in_spec), **pytree.namedtuple_fields(out_spec)},
             state={name: data for name, data in self.data.items() if name in in_state},
             constants={name: data for name, data in self.data.items() if name not in in_state},
@@ -686,18 +686,10 @@ class _Writer:
             pytree.TreeSpec("builtins.tuple", None, (pytree.LEAF,) * results),
         )
 
-    def module_calls(
-        self,
-        inputs: Sequence[tuple[g.Ref | g.Constant, g.InputSpec]],
-        outputs: Sequence[g.OutputSpec],
-        in_spec: str,
-        out_spec: str,
-    ) -> tuple[g.ModuleCall, ...]:
-        """The root's signature, and the modules that operations came from."""
-        users = tuple(value for value, spec in inputs if spec.kind in _USER)
-        results = tuple(spec.value for spec in outputs if spec.kind in ("user_output", "loss_output"))
+    def module_calls(self, in_spec: str, out_spec: str) -> tuple[g.ModuleCall, ...]:
+        """The root's signature, and the modules that operations came from. PyTorch names no values in the root's."""
         names = self.convention.arg_names if self.convention else None
-        signature = g.ModuleCallSignature(users, results, in_spec, out_spec, names)
+        signature = g.ModuleCallSignature((), (), in_spec, out_spec, names)
         paths = dict.fromkeys(
             prefix for op in self.function.walk() for prefix in _prefixes(_origin(op).module)
         )
