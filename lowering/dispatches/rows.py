@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import NAME, Shape, Value
 from xdsl_exir.lowering.dispatches.elements import ELEMENTS, Element, Lanes, element_of
 from xdsl_exir.lowering.dispatches.epilogues import input_of
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import static_shape
+from xdsl_exir.lowering.linalg import static
 from xdsl_exir.lowering.schedules.rows import Concat, Gather, Load, Map, Node, Number, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
+from xdsl_exir.lowering.sizes import is_static, lengthwise
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -37,7 +39,7 @@ class Space:
     """What an operator runs over: rows of some length, at the points of leading dimensions."""
 
     leading: Shape
-    length: int
+    length: Dim
 
 
 def without_ones(shape: Shape) -> Shape:
@@ -47,7 +49,7 @@ def without_ones(shape: Shape) -> Shape:
 
 
 def shape_of(value: SSAValue) -> Shape:
-    return static_shape(meta_of(value))
+    return meta_of(value).shape
 
 
 def last(shape: Shape) -> Space:
@@ -112,9 +114,14 @@ def number(value: float) -> Number:
     return Number(1, value=value)
 
 
+def reciprocal(length: Dim) -> Node:
+    """One over a row's length."""
+    return number(1 / length) if isinstance(length, int) else apply("arith.divf", number(1.0), Number(1, value=length))
+
+
 def apply(name: str, *operands: Node) -> Map:
     """An operation of arith or math on nodes."""
-    length = max(operand.length for operand in operands)
+    length = lengthwise([operand.length for operand in operands])
     return Map(length, operands, body=lambda text, names, lanes: Lanes(text, lanes).op(name, *names))
 
 
@@ -122,7 +129,7 @@ def reduction(kind: str, mean: bool = False) -> Build:
     def build(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
         x = b.row(a["self"])
         total = Reduce(1, (x,), kind=kind)
-        return [apply("arith.mulf", total, number(1 / x.length)) if mean else total]
+        return [apply("arith.mulf", total, reciprocal(x.length)) if mean else total]
 
     return build
 
@@ -151,7 +158,7 @@ def _softmax(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | N
 
 def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
     x = b.row(a["input"])
-    scale = number(1 / x.length)
+    scale = reciprocal(x.length)
     centered = apply("arith.subf", x, apply("arith.mulf", Reduce(1, (x,)), scale))
     squares = Reduce(1, (apply("arith.mulf", centered, centered),))
     variance = apply("math.fma", squares, scale, number(a["eps"]))
@@ -170,7 +177,7 @@ def element(entry: Element, *operands: Node, given: dict[str, Any] | None = None
         named = {key: names[a.position] if isinstance(a, Place) else a for key, a in arguments.items()}
         return entry.body(Lanes(text, lanes), named)
 
-    return Map(max(operand.length for operand in operands), operands, body=body, cost=entry.cost)
+    return Map(lengthwise([operand.length for operand in operands]), operands, body=body, cost=entry.cost)
 
 
 @dataclass(frozen=True)
@@ -182,7 +189,7 @@ class Place:
 
 def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
     parts = tuple(b.row(value) for value in a["tensors"])
-    joined = Concat(sum(part.length for part in parts), parts)
+    joined = Concat(shape_of(op.results[0])[-1], parts)
     return [Map(joined.length, (joined,))]
 
 
@@ -196,8 +203,11 @@ def _embedding(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node |
 
 def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
     shape = shape_of(op.results[0])
-    same = all(len(shape_of(operand)) == len(shape) for operand in op.operands)
-    return last(shape) if same and shape and arguments["dim"] % len(shape) == len(shape) - 1 else None
+    if not shape or arguments["dim"] % len(shape) != len(shape) - 1:
+        return None
+    # What has one element is a number of its row in a row program, and joins no row.
+    rows = all(len(part) == len(shape) and part[-1] != 1 for part in map(shape_of, op.operands))
+    return last(shape) if rows else None
 
 
 ROW_OPS: dict[str, RowOp] = {
@@ -223,7 +233,7 @@ def space_of(planner: Planner, op: OperatorOp) -> Space | None:
         if entry is None or not entry.takes(op):
             return None
         space = entry.space(op, op.arguments())
-    return space if space is not None and prod((*space.leading, space.length)) else None
+    return space if space is not None and 0 not in (*space.leading, space.length) else None
 
 
 # --- groups --------------------------------------------------------------------------------------------------
@@ -257,9 +267,9 @@ class RowGroup:
                     return False
         return True
 
-    def cut(self, value: SSAValue) -> int | None:
+    def cut(self, value: SSAValue) -> Dim | None:
         """Where in its root's row a value begins, which views of it make; None if they do anything else."""
-        start = 0
+        start: Dim = 0
         while value.owner not in self.inside:
             op = value.owner
             assert isinstance(op, OperatorOp)
@@ -274,7 +284,9 @@ class RowGroup:
                 a = op.arguments()
                 if a["dim"] % len(given) != len(given) - 1:
                     return None
-                start += sum(a["split_sizes"][: list(op.results).index(value)])  # pyright: ignore[reportArgumentType]
+                before = list(op.results)[: list(op.results).index(value)]  # pyright: ignore[reportArgumentType]
+                for part in before:
+                    start = start + shape_of(part)[-1]
             elif not (name == "aten.expand" and shape == given):
                 return None
             value = source
@@ -284,12 +296,12 @@ class RowGroup:
         """Makes a dispatch of the group; outputs are what is used outside."""
         builder = Builder(self.planner, self)
         results = [builder.node(value) for value in outputs]
-        leading, length = self.leading, max(node.length for node in results)
+        leading, length = self.leading, lengthwise([node.length for node in results])
         kernel = Rows(
             leading, tuple(input_of(v) for v in builder.inputs), tuple(results), self.planner.machine
         )
         inputs = builder.inputs
-        if self.is_elementwise(length):
+        if is_static((*leading, length)) and self.is_elementwise(length):
             kernel, inputs = collapsed(kernel, inputs, length)
         scratch = [self.planner.scratch(kernel.scratch)] if kernel.scratch else []
         made = [self.planner.make(value) for value in outputs]
@@ -299,7 +311,7 @@ class RowGroup:
         ]
         self.planner.call(self.planner.dispatches.scheduled, kernel.emit(NAME), [*inputs, *scratch, *views])
 
-    def is_elementwise(self, length: int) -> bool:
+    def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
         return all(
             op.SPEC.qualified_name in ELEMENTS and last(shape_of(op.results[0])).length == length
@@ -307,7 +319,7 @@ class RowGroup:
         )
 
 
-def collapsed(kernel: Rows, inputs: list[Value], length: int) -> tuple[Rows, list[Value]]:
+def collapsed(kernel: Rows, inputs: list[Value], length: Dim) -> tuple[Rows, list[Value]]:
     """An elementwise kernel over as few dimensions as its inputs' strides allow, in rows that threads can share."""
     full = (*kernel.leading, length)
     shape = tuple(size for size in full if size != 1) or (1,)
@@ -318,11 +330,11 @@ def collapsed(kernel: Rows, inputs: list[Value], length: int) -> tuple[Rows, lis
             merged[-1].append(inner)
         else:
             merged.append([inner])
-    sizes = [prod(shape[dim] for dim in group) for group in merged]
+    sizes = list(static([prod(shape[dim] for dim in group) for group in merged]))
     if any(value.strides[-1] not in (0, 1) for value in whole):
         sizes.append(1)  # rows have stride 1: along another stride, each element is a row
     *lead, rest = sizes
-    if prod(lead) < 4 * kernel.machine.threads and rest > CHUNK:
+    if math.prod(lead) < 4 * kernel.machine.threads and rest > CHUNK:
         cuts = (256, 128, 64, 32, 16, 8, 4, 2)
         cut = next((cut for cut in cuts if rest % cut == 0 and rest // cut >= CHUNK // 2), 1)
         lead, rest = [*lead, cut], rest // cut
