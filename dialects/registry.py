@@ -54,7 +54,7 @@ def rank_of(function: Callable[..., Any]) -> int:
 
 
 def import_functions(home: str, optional: bool = False) -> None:
-    """Imports a module by name, or a `.py` file by path, once. Raises `SpecError` where it is not there, unless optional."""
+    """Imports a module by name, or a `.py` file by path, once. Raises `SpecError` where there is none and it is needed."""
     if home in sys.modules:
         return
     _importing.append(home)
@@ -84,7 +84,14 @@ def _import_file(home: str) -> None:
 class Registry(Generic[F]):
     """One stage's functions by operator name."""
 
-    def __init__(self, what: str, package: str, leading: int = 0, extras: frozenset[str] = frozenset()):
+    def __init__(
+        self,
+        what: str,
+        package: str,
+        leading: int = 0,
+        extras: frozenset[str] = frozenset(),
+        files: Mapping[str, str] | None = None,
+    ):
         self.what = what
         """What a function is called in error messages: `shape rule`."""
         self.package = package
@@ -93,6 +100,8 @@ class Registry(Generic[F]):
         """Number of the functions' parameters that come before the operator's arguments."""
         self.extras = extras
         """Names that functions may ask for besides the operator's arguments."""
+        self.files = files or {}
+        """By family, the names of modules that are called otherwise."""
         self._entries: dict[str, Entry[F]] = {}
         self._loaded: set[str] = set()
 
@@ -127,8 +136,11 @@ class Registry(Generic[F]):
 
     def find(self, spec: OperatorSpec) -> Entry[F] | None:
         """The function of an operator; None where the stage has none."""
-        self._load(spec.functions or f"{self.package}.{spec.family}")
+        self._load(spec.functions or self._home(spec.family))
         return self._entries.get(spec.qualified_name)
+
+    def _home(self, family: str) -> str:
+        return f"{self.package}.{self.files.get(family, family)}"
 
     def _load(self, home: str) -> None:
         if home in self._loaded:
@@ -154,5 +166,5 @@ class Registry(Generic[F]):
     def names(self, families: tuple[str, ...]) -> Iterator[str]:
         """Names of the operators that have a function, of these families."""
         for family in families:
-            self._load(f"{self.package}.{family}")
+            self._load(self._home(family))
         yield from self._entries

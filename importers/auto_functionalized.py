@@ -2,8 +2,9 @@
 
     auto_functionalized_v2(mylib.push, x = x, _cache_base_index = 0, _all_bases = [base])
 
-stands for `mylib.push(cache, x)`, where `cache` is `base` or a view of it; it gives the operator's own results and then the
-bases, as they are afterwards. In the IR it is the operator itself, whose last results are what it writes (`spec/library.py`).
+stands for `mylib.push(cache, x)`, where `cache` is `base` or a view of it; it gives the operator's own results and
+then the bases, as they are afterwards. In the IR it is the operator itself, whose last results are what it writes
+(`spec/library.py`).
 The form is that of `torch/_higher_order_ops/auto_functionalize.py`.
 """
 

@@ -37,9 +37,9 @@ BACKENDS: dict[str, Callable[[Program], CompiledDelegate]] = {}
 def register_backend(name: str, compile: Callable[[Program], CompiledDelegate]) -> None:
     """Says who runs the delegates of a backend. The last registration counts.
 
-    `compile` gets what a delegate computes, as an edge program of one method `forward`, and returns a function from the
-    method's arguments to the list of its results, as NumPy arrays. It is called once for each delegate, when a program is
-    compiled, and raises `UnsupportedError` for what it cannot run.
+    `compile` gets what a delegate computes, as an edge program of one method `forward`, and returns a function from
+    the method's arguments to the list of its results, as NumPy arrays. It is called once for each delegate, when a
+    program is compiled, and raises `UnsupportedError` for what it cannot run.
     """
     BACKENDS[name] = compile
 

@@ -2,7 +2,8 @@
 
 `<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags; `edge.yaml` lists dtype rules. This module
 finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
-operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the same table.
+operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the
+same table.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@
       rule: int_to_float
       types: Floating
 
-An entry is a schema, as in `<family>.yaml`, and its dtype rule, as in `edge.yaml` and explained in `dtype_rules.py`. The
-rule may also be an entry of its own, as it is there: `- {func: mylib::soft_relu, rule: int_to_float}`. Everything is checked
-when it is read, and what is wrong is told with its line.
+An entry is a schema, as in `<family>.yaml`, and its dtype rule, as in `edge.yaml` and explained in `dtype_rules.py`.
+The rule may also be an entry of its own, as it is there: `- {func: mylib::soft_relu, rule: int_to_float}`. Everything is
+checked when it is read, and what is wrong is told with its line.
 
-An operator that writes to arguments, `mylib::push(Tensor(a!) cache, Tensor x) -> ()`, is functional in the IR: its last results are
-what it writes. Dtype rule, shape rule and kernel are those of that operator. (In-place variants `name_` of a functional
-operator need no entry.)
+An operator that writes to arguments, `mylib::push(Tensor(a!) cache, Tensor x) -> ()`, is functional in the IR: its last
+results are what it writes. Dtype rule, shape rule and kernel are those of that operator. (In-place variants `name_` of a
+functional operator need no entry.)
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def items(text: str, source: str) -> Iterator[Item]:
 def read(text: str, source: str, functions: str = "", namespace: str = "") -> list[OperatorSpec]:
     """The operators of a YAML text; `source` names it in errors, `functions` as in `OperatorSpec`.
 
-    Raises `SpecError` with the line of what is no schema, breaks the rules of the IR, is there twice, or, where a namespace
-    is given, is of another.
+    Raises `SpecError` with the line of what is no schema, breaks the rules of the IR, is there twice, or, where a
+    namespace is given, is of another.
     """
     schemas: dict[str, Item] = {}
     rules: dict[str, Item] = {}
@@ -185,7 +185,7 @@ def _cases(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _check_form(schema: FunctionSchema, entry: Mapping[str, Any]) -> None:
-    """Raises `SpecError` for a dtype rule whose keys are not of the schema, or whose values are not of a rule's kinds."""
+    """Raises `SpecError` for a dtype rule whose keys are not of the schema, or whose values are not a rule's."""
     arguments = {argument.name: argument.type for argument in schema.arguments}
     results = {f"__ret_{index}" for index in range(len(schema.returns))}
     if "type_constraint" in entry:

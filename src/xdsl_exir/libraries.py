@@ -1,7 +1,7 @@
 """Users' libraries of operators: how they are found.
 
-A library is a YAML file that lists operators (`dialects/spec/library.py` reads it) and, beside it, a Python file of the same
-name that says what they do: shape rules, kernels, decompositions, lowerings. Three ways lead to one:
+A library is a YAML file that lists operators (`dialects/spec/library.py` reads it) and, beside it, a Python file of
+the same name that says what they do: shape rules, kernels, decompositions, lowerings. Three ways lead to one:
 
 - `xdsl_exir.register_ops("mylib.yaml")`, for this process;
 - the environment variable `XDSL_EXIR_OPS`: paths of YAML files, separated as in `PATH`;
@@ -130,7 +130,7 @@ def _make_dialect(namespace: str) -> Dialect:
 
 
 def dialects_of(namespaces: list[str]) -> dict[str, Callable[[], Dialect]]:
-    """The dialects of users' namespaces, each made when it is first used. Raises `SpecError` for a name that is taken."""
+    """The dialects of users' namespaces, made when first used. Raises `SpecError` for a name that is taken."""
     own = [name for name in dict.fromkeys(namespaces) if name not in SCHEMA_NAMESPACES]
     for name in own:
         check_namespace(name)
@@ -162,11 +162,12 @@ def register_ops(
     """Adds a library of operators to those known in this process, and gives their names (`mylib.my_op`).
 
     `source` is the path of a YAML file, or YAML text. `functions` is the Python that says what the operators do: a
-    `.py` file or the name of a module, imported when first needed; of a file the one beside it by default. The decorators
+    `.py` file or the name of a module, imported when first needed; by default the file beside `source`. The decorators
     (`shape_rule`, `kernel`, `decomposition`, `lowering`) may also be used afterwards, anywhere.
 
-    Raises `SpecError`, with file and line, for an entry that is not an operator, or an operator that is known already; then nothing
-    is added. A file that `XDSL_EXIR_OPS` or an entry point names may be registered once more, which changes nothing.
+    Raises `SpecError`, with file and line, for an entry that is not an operator, or an operator that is known already;
+    then nothing is added. A file that `XDSL_EXIR_OPS` or an entry point names may be registered once more, which changes
+    nothing.
     """
     from xdsl_exir.dialects.spec import specs
     from xdsl_exir.dialects.spec.library import read
