@@ -579,7 +579,7 @@ class OperatorOp(IRDLOperation):
         separator = "("
         for slot in self.LAYOUT.slots:
             value = arguments[slot.name]
-            if (value is None and not slot.argument.required) or _is_default(slot, value):
+            if (value is None and not slot.argument.required) or is_default(slot, value):
                 positional = False
                 continue
             positional = positional and not slot.argument.keyword_only
@@ -804,7 +804,8 @@ def _operators_by_class_name(dialect: OperatorDialect, known: int) -> dict[str, 
 # --- syntax of arguments -------------------------------------------------------------------------------------
 
 
-def _is_default(slot: Slot, value: Value) -> bool:
+def is_default(slot: Slot, value: Value) -> bool:
+    """Whether an argument is the schema's default, so that it may be left out."""
     if slot.default is MISSING or isinstance(value, SSAValue):
         return False
     # 1 == True == 1.0 in Python; in the text they differ.
@@ -883,5 +884,6 @@ __all__ = [
     "SymType",
     "class_name",
     "define",
+    "is_default",
     "make_class",
 ]

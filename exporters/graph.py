@@ -269,7 +269,8 @@ class _GraphWriter:
         else:
             for i, value in enumerate(op.results):
                 getitem = self.names.fresh("getitem")
-                self.named[value] = getitem if value.uses else f"{node}_unused_{i}"
+                read = value.uses or value.name_hint == "getitem"
+                self.named[value] = getitem if read else f"{node}_unused_{i}"
 
     def define(self, value: SSAValue, wanted: str, meta: g.ValueMeta | None = None) -> g.Ref:
         """The name that stands for a value from here on."""
@@ -303,6 +304,8 @@ class _GraphWriter:
                 self.node(op, "aten.full", inputs)
             case ConstantOp() if self.lift is not None:
                 self.env[op.result] = self.lift(op)
+            case OperatorOp() if op.SPEC.writes:
+                self.node(op, "higher_order.auto_functionalized_v2", list(self.writing(op)), False)
             case OperatorOp():
                 inputs = list(self.inputs(op))
                 if self.contiguity.copy_needed(op):
@@ -327,7 +330,7 @@ class _GraphWriter:
         that is given."""
         arguments = op.arguments()
         given = [slot for slot in op.LAYOUT.slots if not is_default(slot, arguments[slot.name])]
-        named = BY_KEYWORD.get(op.SPEC.qualified_name, ())
+        named = BY_KEYWORD.get(re.sub(r"_\d+$", "", _origin(op).node), ())
         positional = [slot for slot in op.LAYOUT.positional if slot.name not in named]
         last = max((positional.index(slot) for slot in given if slot in positional), default=-1)
         for slot in op.LAYOUT.slots:
@@ -336,6 +339,19 @@ class _GraphWriter:
                 yield g.NodeInput(
                     slot.name, self.value(arguments[slot.name], slot.argument.type.base), keyword
                 )
+
+    def writing(self, op: OperatorOp) -> Iterator[g.NodeInput]:
+        """The arguments of `auto_functionalized_v2`, by which PyTorch calls an operator that writes: what it writes, the
+        bases, apart from the others."""
+        writes, arguments = op.SPEC.writes, op.arguments()
+        yield g.NodeInput("", g.OperatorRef(op.SPEC.qualified_name), False)
+        for slot in op.LAYOUT.slots:
+            if slot.name not in writes:
+                value = self.value(arguments[slot.name], slot.argument.type.base)
+                yield g.NodeInput(slot.name, value, True)
+        for index, name in enumerate(writes):
+            yield g.NodeInput(f"_{name}_base_index", index, True)
+        yield g.NodeInput("_all_bases", tuple(self.env[arguments[name]] for name in writes), True)
 
     def value(self, value: Any, base: str = "") -> g.Value:
         """An argument of a base type of schemas."""
@@ -394,7 +410,11 @@ class _GraphWriter:
                 self.define(value, "getitem" if value.uses else f"{name}_unused_{i}")
                 for i, value in enumerate(op.results)
             ]
-        outputs = (tuple(refs),) if isinstance(op, OperatorOp) and _gives_list(op) else tuple(refs)
+        outputs: tuple[g.Result, ...] = tuple(refs)
+        if isinstance(op, OperatorOp) and _gives_list(op):
+            outputs = (tuple(refs),)
+        elif isinstance(op, OperatorOp) and len(op.SPEC.writes) == len(refs) > 0:
+            outputs = (None, *refs)  # what the operator itself returns
         metadata = stack_trace_of(op), module_stack_of(origin.module)
         self.nodes.append(g.Node(name, target, tuple(inputs), outputs, returns_single_tensor, *metadata))
 
@@ -408,14 +428,15 @@ def _gives_list(op: OperatorOp) -> bool:
 def _has_one_result(op: Operation) -> bool:
     """Whether an operation's node is its result, rather than a tuple or list of them."""
     if isinstance(op, OperatorOp):
-        return len(op.results) == 1 and not _gives_list(op)
+        return len(op.results) == 1 and not _gives_list(op) and not op.SPEC.writes
     return isinstance(op, SymOp | ConstantOp)
 
 
 _NO_NODES = (NumberOp, RefineOp)
 """Operations that no node stands for."""
-BY_KEYWORD = {"aten._assert_tensor_metadata": ("dtype",)}
-"""Arguments that PyTorch gives by name although it need not."""
+BY_KEYWORD = {"_assert_tensor_metadata_default": ("dtype",)}
+"""Arguments that PyTorch gives by name although it need not, by the name of the nodes: those that a pass put there are
+named after the overload too."""
 _NAMED: Mapping[str, Callable[[str], g.Value]] = {
     "Device": g.Device,
     "Layout": g.Layout,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -44,11 +45,13 @@ from xdsl_exir.dialects.exir import (
     SymBoolType,
     SymFloatType,
     SymIntType,
+    TensorMeta,
+    is_tensor_type,
     is_value,
     symbolic_type,
     tensor_type,
 )
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, prod, to_srepr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
@@ -103,6 +106,21 @@ def value_type(meta: g.ValueMeta, at: str) -> Attribute:
 
 
 SYM_TYPES = {"int": SymIntType, "float": SymFloatType, "bool": SymBoolType}
+
+
+def tensor_of(meta: TensorMeta) -> g.TensorMeta:
+    """A tensor of the IR as values are described, contiguous. Symbolic sizes keep their text."""
+    sizes = tuple(size if isinstance(size, int) else g.Symbolic(to_srepr(size)) for size in meta.shape)
+    strides: list[Dim] = [prod(meta.shape[dim + 1 :]) for dim in range(meta.ndim)]
+    return g.TensorMeta(
+        meta.dtype,
+        sizes,
+        False,
+        g.Device(meta.device),
+        tuple(stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride)) for stride in strides),
+        0,
+        g.Layout("strided"),
+    )
 
 
 # --- aliasing ------------------------------------------------------------------------------------------------
@@ -197,8 +215,7 @@ class GraphBuilder:
     def define(self, name: str, value: SSAValue) -> None:
         """A name stands for a value; tensors get a storage of their own."""
         value.name_hint = name if SSAValue.is_valid_name(name) else None
-        is_tensor = isinstance(self.graph.values.get(name), g.TensorMeta)
-        self.values[name] = Tensor.of(value) if is_tensor else value
+        self.values[name] = Tensor.of(value) if is_tensor_type(value.type) else value
 
     def read(self, name: str) -> SSAValue:
         """The value that a name stands for now."""
@@ -221,6 +238,17 @@ class GraphBuilder:
 
     def type_of(self, name: str) -> Attribute:
         return value_type(self.graph.values[name], f"{self.source}: value {name}")
+
+    def is_described(self, name: str | None) -> bool:
+        """Whether the program says what a value is. Text does not: its values are what the operators give."""
+        return name in self.graph.values
+
+    def meta_of(self, name: str) -> g.ValueMeta | None:
+        """What a value is; a tensor that the program does not describe is taken as contiguous."""
+        known, value = self.graph.values.get(name), self.values.get(name)
+        if known is not None or not isinstance(value, Tensor) or value.cached is None:
+            return known
+        return tensor_of(meta(value.cached))
 
     # nodes
 
@@ -276,7 +304,9 @@ class GraphBuilder:
             return
         names = [result_names(result) for result in node.outputs]
         flat = [name for result in names for name in result]
-        results = flat_results(self.builder.build(cls, bound, self.result_types(cls, bound, flat)))
+        types = self.result_types(cls, bound, flat)
+        flat += [None] * (len(types) - len(flat))
+        results = flat_results(self.builder.build(cls, bound, types))
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
@@ -287,13 +317,14 @@ class GraphBuilder:
     def result_types(
         self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]
     ) -> list[Attribute]:
-        """Types of an operator's results: the file's, and the operator's own of results that have no name there."""
-        given = [self.type_of(name) for name in names if name is not None]
-        if len(given) == len(names):
-            return given
-        rest = iter(given)
+        """Types of an operator's results: the file's, and the operator's own of results that it does not describe."""
+        if all(map(self.is_described, names)):
+            return [self.type_of(name) for name in names if name is not None]
         inferred = cls.infer(bound)
-        return [known if name is None else next(rest) for name, known in zip(names, inferred, strict=True)]
+        if len(names) > len(inferred):
+            raise LoadError(f"{cls.SPEC.qualified_name} has {len(inferred)} results, not {len(names)}")
+        named = zip_longest(names, inferred)
+        return [self.type_of(name) if name and self.is_described(name) else type for name, type in named]
 
     def alias(
         self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None
@@ -307,7 +338,7 @@ class GraphBuilder:
         if not isinstance(viewed, g.Ref):
             return
         base = self.values[viewed.name]
-        before, after = self.graph.values[viewed.name], self.graph.values[name]
+        before, after = self.meta_of(viewed.name), self.meta_of(name)
         if (
             not isinstance(base, Tensor)
             or not isinstance(before, g.TensorMeta)
@@ -358,7 +389,8 @@ class GraphBuilder:
         operands = [self.symbolic_operand(item.value) for item in node.inputs]
         [result] = node.outputs
         assert isinstance(result, g.Ref)
-        op = SYM_OPS[node.target](operands, self.type_of(result.name))
+        type = self.type_of(result.name) if self.is_described(result.name) else None
+        op = SYM_OPS[node.target](operands, type)
         self.define(result.name, self.builder.insert(op).results[0])
 
     def symbolic_operand(self, value: g.Value) -> SSAValue:

@@ -8,6 +8,7 @@ are built in place. A sub-graph that writes to its operands is refused, as PyTor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -71,7 +72,9 @@ class _Body:
                 f"sub-graph {subgraph.name} has {len(graph.inputs)} inputs for {len(operand_types)} operands"
             )
         for value, operand_type in zip(graph.inputs, operand_types, strict=True):
-            type = self.build.type_of(value.name) if isinstance(value, g.Ref) else operand_type
+            type = operand_type
+            if isinstance(value, g.Ref) and self.build.is_described(value.name):
+                type = self.build.type_of(value.name)
             argument = block.insert_arg(type, len(block.args))
             if isinstance(value, g.Ref):
                 self.build.define(value.name, argument)
@@ -143,17 +146,19 @@ def _result_names(node: g.Node) -> list[str | None]:
 def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Attribute]:
     """Types of the results as the graph says them, of those it does not name as inferred."""
     names = _result_names(node)
+    if len(names) <= len(default) and not any(map(build.is_described, names)):
+        return list(default)
     if len(names) != len(default):
         raise LoadError(f"{len(names)} results, its sub-graph returns {len(default)}")
     return [
-        build.type_of(name) if name is not None else inferred
+        build.type_of(name) if name and build.is_described(name) else inferred
         for name, inferred in zip(names, default, strict=True)
     ]
 
 
 def _define_results(build: GraphBuilder, node: g.Node, op: Operation) -> None:
     build.builder.insert(op)
-    for name, value in zip(_result_names(node), op.results, strict=True):
+    for name, value in zip_longest(_result_names(node), op.results):
         if name is not None:
             build.define(name, value)
 
