@@ -18,7 +18,11 @@ from xdsl_exir.dialects.registry import Registry
 F = TypeVar("F", bound=Callable[..., Any])
 
 LOWERINGS: Registry[Callable[..., Any]] = Registry(
-    "lowering", "xdsl_exir.lowering", leading=1, extras=frozenset({"out"})
+    "lowering",
+    "xdsl_exir.lowering",
+    leading=1,
+    extras=frozenset({"out"}),
+    files={"linalg": "linear_algebra"},  # lowering.linalg is MLIR's
 )
 
 

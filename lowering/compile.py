@@ -18,6 +18,7 @@ GROUPS = (
     Pass("transform-interpreter{entry-point=bufferize}", "tensors to memrefs, by the script of this name"),
     Pass("canonicalize", "drops copies onto themselves"),
     Pass("cse", "and equal views"),
+    Pass("func.func(buffer-loop-hoisting)", "the steps of a loop share their buffers"),
     Pass(
         "func.func(promote-buffers-to-stack{max-alloc-size-in-bytes=16384})",
         "small buffers cost nothing to allocate",

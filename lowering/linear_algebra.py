@@ -1,0 +1,494 @@
+"""Lowerings of linear algebra that textbooks have as loops over a matrix: LU and Cholesky factors, triangular systems.
+
+A step of an algorithm is a map over the whole batch, from the matrices before it; the steps are one loop. Matrices are the
+last two dimensions. What PyTorch raises for singular matrices native code cannot: calls that ask for it are refused, and
+so is `_linalg_check_errors`. (`lowering.linalg` is MLIR's linalg.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.meta import broadcast_shapes
+from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.creation import triangle
+from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, dims, read, static_shape
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+
+Out = list[TensorMeta]
+At = Sequence[SSAValue]
+
+# --- loops ---------------------------------------------------------------------------------------------------
+
+
+def steps(
+    b: LinalgBuilder,
+    count: int,
+    state: Sequence[Tensor],
+    step: Callable[[LinalgBuilder, Scalar, list[Tensor]], Sequence[Tensor]],
+    backward: bool = False,
+) -> list[Tensor]:
+    """Tensors that `step` makes from the last ones, from `state` on, for each number from 0 to `count`, or `backward`.
+
+    What a loop carries has to stay in its buffer: results, which a step makes while it reads those before, are copied.
+    """
+    first, last, one = (b.size(number) for number in (0, count, 1))
+    block = Block(arg_types=[IndexType(), *(tensor.value.type for tensor in state)])
+    inside = LinalgBuilder(block.add_op)
+    before = [Tensor(arg, t.sizes, t.dtype) for arg, t in zip(block.args[1:], state, strict=True)]
+    with ImplicitBuilder(block):
+        number = s.from_index(block.args[0])
+        number = count - 1 - number if backward else number
+    after = step(inside, number, before)
+    kept = [
+        inside.add(linalg.CopyOp((new.value,), (old.value,))) for new, old in zip(after, before, strict=True)
+    ]
+    block.add_op(scf.YieldOp(*kept))
+    loop = scf.ForOp(first, last, one, [tensor.value for tensor in state], block)
+    b.add(loop)
+    return [Tensor(value, t.sizes, t.dtype) for value, t in zip(loop.results, state, strict=True)]
+
+
+def over(count: int, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
+    """In a body: a number that `combine` makes from the last one and each number from 0 to `count`."""
+
+    def more(k: Scalar, _: Scalar) -> Scalar:
+        return k < count
+
+    def step(k: Scalar, total: Scalar) -> list[Scalar]:
+        return [k + 1, combine(k, total)]
+
+    return s.repeat_while([s.constant(0, dt.Long), initial], more, step)[1]
+
+
+def place(at: At) -> tuple[At, Scalar, Scalar]:
+    """Batch indices, row and column."""
+    return at[:-2], s.from_index(at[-2]), s.from_index(at[-1])
+
+
+def transposed(b: LinalgBuilder, a: Tensor) -> Tensor:
+    rank = a.ndim
+    return b.permute(a, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def identity(b: LinalgBuilder, shape: Shape, dtype: DType) -> Tensor:
+    """Unit matrices."""
+
+    def element(*at: SSAValue) -> Scalar:
+        _, row, column = place(at)
+        return s.cast(row.equals(column), dtype)
+
+    return b.indexed(element, shape, dtype)
+
+
+def broadcast_batches(b: LinalgBuilder, *matrices: Tensor) -> list[Tensor]:
+    """Matrices with their batch dimensions broadcast."""
+    common = broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
+    batch = tuple(size for size in common if isinstance(size, int))
+    return [b.broadcast(matrix, (*batch, *matrix.shape[-2:])) for matrix in matrices]
+
+
+def raises(arguments: Mapping[str, Any]) -> str | None:
+    """Native code cannot raise."""
+    return "a check that raises" if arguments["check_errors"] else None
+
+
+# --- LU ------------------------------------------------------------------------------------------------------
+
+
+def exchanged(row: Scalar, k: Scalar, other: Scalar) -> Scalar:
+    """Where a row stood before rows k and another were exchanged."""
+    return s.select(row.equals(k), other, s.select(row.equals(other), k, row))
+
+
+def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Gaussian elimination with partial pivoting: both factors in one, the pivots (Int, from 1), and the statuses: 0, or
+    the number of the first pivot that is 0."""
+    *batch, rows, columns = a.shape
+    count, every = min(rows, columns), tuple(batch)
+
+    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, pivots, info = state
+
+        def greatest(*at: SSAValue) -> Scalar:
+            def better(i: Scalar, best: Scalar) -> Scalar:
+                new, old = s.absolute(read(matrix, [*at, i, k])), s.absolute(read(matrix, [*at, best, k]))
+                return s.select((i > k) & (new > old), i, best)
+
+            return over(rows, k, better)
+
+        chosen = b.indexed(greatest, every, dt.Long)
+
+        def element(*at: SSAValue) -> Scalar:
+            where, i, j = place(at)
+            other = read(chosen, where)
+            source, pivot = exchanged(i, k, other), read(matrix, [*where, other, k])
+            x, first = read(matrix, [*where, source, j]), read(matrix, [*where, source, k])
+            factor = s.select(pivot.equals(0), first, first / pivot)
+            rest = x - factor * read(matrix, [*where, other, j])
+            below = (i > k) & ~(j < k)
+            return s.select(below, s.select(j.equals(k), factor, rest), x)
+
+        def status(found: Scalar, *at: SSAValue) -> Scalar:
+            pivot = read(matrix, [*at, read(chosen, at), k])
+            return s.select(found.equals(0) & pivot.equals(0), s.cast(k + 1, dt.Int), found)
+
+        def moved(old: Scalar, *at: SSAValue) -> Scalar:
+            row = s.cast(read(chosen, at[:-1]) + 1, dt.Int)
+            return s.select(s.from_index(at[-1]).equals(k), row, old)
+
+        return [
+            b.indexed(element, matrix.shape, matrix.dtype),
+            b.indexed(moved, pivots.shape, dt.Int, [(pivots, AffineMap.identity(pivots.ndim))]),
+            b.indexed(status, info.shape, dt.Int, [(info, AffineMap.identity(info.ndim))]),
+        ]
+
+    start = [a, b.fill(0, (*every, count), dt.Int), b.fill(0, every, dt.Int)]
+    factors, pivots, info = steps(b, count, start, eliminate)
+    return factors, pivots, info
+
+
+def with_rows_exchanged(b: LinalgBuilder, right: Tensor, pivots: Tensor, inverse: bool = False) -> Tensor:
+    """Rows of matrices exchanged as pivots say, in order; `inverse` is back."""
+    count = pivots.shape[-1]
+
+    def exchange(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        [matrix] = state
+
+        def element(*at: SSAValue) -> Scalar:
+            where, i, j = place(at)
+            other = s.cast(read(pivots, [*where, k]), dt.Long) - 1
+            return read(matrix, [*where, exchanged(i, k, other), j])
+
+        return [b.indexed(element, matrix.shape, matrix.dtype)]
+
+    return steps(b, count, [right], exchange, backward=inverse)[0]
+
+
+def substituted(
+    b: LinalgBuilder, a: Tensor, right: Tensor, lower: bool, unit: bool, transpose: bool = False
+) -> Tensor:
+    """X of A X = B, or of the transposed A, for triangular A: by substitution, forward or backward. `unit` takes ones for
+    its diagonal. Batches are equal."""
+    size, forward = a.shape[-1], lower is not transpose
+
+    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        [matrix] = state
+
+        def element(*at: SSAValue) -> Scalar:
+            where, i, j = place(at)
+
+            def coefficient(row: Scalar) -> Scalar:
+                return read(a, [*where, k, row] if transpose else [*where, row, k])
+
+            found = read(matrix, [*where, k, j])
+            found = found if unit else found / coefficient(k)
+            x = read(matrix, [*where, i, j])
+            rest = x - coefficient(i) * found
+            return s.select(i.equals(k), found, s.select(i > k if forward else i < k, rest, x))
+
+        return [b.indexed(element, matrix.shape, matrix.dtype)]
+
+    return steps(b, size, [right], eliminate, backward=not forward)[0]
+
+
+def solved(
+    b: LinalgBuilder, factors: Tensor, pivots: Tensor, right: Tensor, transpose: bool = False
+) -> Tensor:
+    """X of A X = B, or of the transposed A, from the factors of A."""
+    size = factors.shape[-1]
+    factors, right = broadcast_batches(b, factors, right)
+    pivots = b.broadcast(pivots, (*factors.shape[:-2], size))
+    if transpose:
+        right = substituted(b, factors, right, False, False, True)
+        right = substituted(b, factors, right, True, True, True)
+        return with_rows_exchanged(b, right, pivots, inverse=True)
+    right = with_rows_exchanged(b, right, pivots)
+    right = substituted(b, factors, right, True, True)
+    return substituted(b, factors, right, False, False)
+
+
+def refuse_lu(arguments: Mapping[str, Any]) -> str | None:
+    """PyTorch itself has LU without pivoting on other devices only."""
+    return raises(arguments) if arguments["pivot"] else "LU without pivoting"
+
+
+@lowering("aten.linalg_lu_factor_ex", refuses=refuse_lu)
+def lu_factor_ex(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return lu_of(b, A)
+
+
+@lowering("aten.lu_unpack")
+def lu_unpack(
+    b: LinalgBuilder, LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool, unpack_pivots: bool, out: Out
+) -> list[Tensor]:
+    """The permutation and both factors; nothing of what is not asked for."""
+    results = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    if unpack_pivots:
+        rows = identity(b, results[0].shape, LU_data.dtype)
+        results[0] = transposed(b, with_rows_exchanged(b, rows, LU_pivots))
+    if unpack_data:
+
+        def low(*at: SSAValue) -> Scalar:
+            _, i, j = place(at)
+            return s.select(i > j, read(LU_data, at), s.cast(i.equals(j), LU_data.dtype))
+
+        def up(*at: SSAValue) -> Scalar:
+            _, i, j = place(at)
+            return s.select(i > j, 0, read(LU_data, at))
+
+        results[1:] = [
+            b.indexed(part, result.shape, result.dtype)
+            for part, result in zip((low, up), results[1:], strict=True)
+        ]
+    return results
+
+
+@lowering("aten.linalg_lu", refuses=lambda arguments: None if arguments["pivot"] else "LU without pivoting")
+def linalg_lu(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
+    factors, pivots, _ = lu_of(b, A)
+    return lu_unpack(b, factors, pivots, True, True, out)
+
+
+@lowering("aten.linalg_lu_solve")
+def linalg_lu_solve(
+    b: LinalgBuilder, LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool
+) -> Tensor:
+    if left:
+        return solved(b, LU, pivots, B, adjoint)
+    # X A = B is the transposed A times the transposed X.
+    return transposed(b, solved(b, LU, pivots, transposed(b, B), not adjoint))
+
+
+@lowering("aten.linalg_inv_ex", refuses=raises)
+def inv_ex(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor]:
+    factors, pivots, info = lu_of(b, A)
+    return solved(b, factors, pivots, identity(b, A.shape, A.dtype)), info
+
+
+@lowering("aten._linalg_solve_ex", refuses=raises)
+def solve_ex(b: LinalgBuilder, A: Tensor, B: Tensor, left: bool, out: Out) -> tuple[Tensor, ...]:
+    factors, pivots, info = lu_of(b, A)
+    vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
+    right = b.reshape(B, (*B.shape, 1)) if vectors else B
+    result = linalg_lu_solve(b, factors, pivots, right, left, False)
+    return b.reshape(result, static_shape(out[0])), factors, pivots, info
+
+
+# --- determinants --------------------------------------------------------------------------------------------
+
+
+def is_exchanged(pivots: Tensor, at: At, k: Scalar) -> Scalar:
+    """Whether a row was exchanged with another one."""
+    return s.cast(read(pivots, [*at, k]), dt.Long).differs(k + 1)
+
+
+@lowering("aten._linalg_det")
+def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """As PyTorch keeps them, the factors beside a determinant are of the transposed matrix."""
+    factors, pivots, _ = lu_of(b, transposed(b, A))
+
+    def element(*at: SSAValue) -> Scalar:
+        def multiplied(k: Scalar, total: Scalar) -> Scalar:
+            total = total * read(factors, [*at, k, k])
+            return s.select(is_exchanged(pivots, at, k), -total, total)
+
+        return over(A.shape[-1], s.constant(1, A.dtype), multiplied)
+
+    return b.indexed(element, A.shape[:-2], A.dtype), factors, pivots
+
+
+@lowering("aten._linalg_slogdet")
+def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    factors, pivots, _ = lu_of(b, transposed(b, A))
+
+    def sign(*at: SSAValue) -> Scalar:
+        def multiplied(k: Scalar, total: Scalar) -> Scalar:
+            x = read(factors, [*at, k, k])
+            negative = (x < 0) ^ is_exchanged(pivots, at, k)
+            return s.select(x.equals(0), 0, s.select(negative, -total, total))
+
+        return over(A.shape[-1], s.constant(1, A.dtype), multiplied)
+
+    def logarithm(*at: SSAValue) -> Scalar:
+        def added(k: Scalar, total: Scalar) -> Scalar:
+            return total + s.log(s.absolute(read(factors, [*at, k, k])))
+
+        return over(A.shape[-1], s.constant(0, A.dtype), added)
+
+    results = [b.indexed(body, A.shape[:-2], A.dtype) for body in (sign, logarithm)]
+    return results[0], results[1], factors, pivots
+
+
+# --- triangular systems --------------------------------------------------------------------------------------
+
+
+@lowering("aten.linalg_solve_triangular")
+def solve_triangular(
+    b: LinalgBuilder, self: Tensor, B: Tensor, upper: bool, left: bool, unitriangular: bool
+) -> Tensor:
+    a, right = broadcast_batches(b, self, B if left else transposed(b, B))
+    result = substituted(b, a, right, not upper, unitriangular, not left)
+    return result if left else transposed(b, result)
+
+
+@lowering("aten.triangular_solve")
+def triangular_solve(
+    b: LinalgBuilder, self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool
+) -> tuple[Tensor, Tensor]:
+    a, right = broadcast_batches(b, A, self)
+    return substituted(b, a, right, not upper, unitriangular, transpose), a
+
+
+# --- Cholesky ------------------------------------------------------------------------------------------------
+
+
+@lowering("aten.linalg_cholesky_ex", refuses=raises)
+def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
+    """The factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0."""
+    batch, size = self.shape[:-2], self.shape[-1]
+
+    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, info = state
+
+        def element(*at: SSAValue) -> Scalar:
+            where, i, j = place(at)
+            x, diagonal = read(matrix, at), read(matrix, [*where, k, k])
+            root = s.sqrt(diagonal)
+            rest = x - read(matrix, [*where, i, k]) / root * (read(matrix, [*where, j, k]) / root)
+            column = s.select(i.equals(k), root, x / root)
+            new = s.select(j.equals(k), column, rest)
+            goes_on = read(info, where).equals(0) & (diagonal > 0)
+            return s.select(goes_on & ~(j < k) & ~(i < j), new, x)
+
+        def status(found: Scalar, *at: SSAValue) -> Scalar:
+            fails = found.equals(0) & ~(read(matrix, [*at, k, k]) > 0)
+            return s.select(fails, s.cast(k + 1, dt.Int), found)
+
+        return [
+            b.indexed(element, matrix.shape, matrix.dtype),
+            b.indexed(status, info.shape, dt.Int, [(info, AffineMap.identity(info.ndim))]),
+        ]
+
+    start = [transposed(b, self) if upper else self, b.fill(0, batch, dt.Int)]
+    matrix, info = steps(b, size, start, eliminate)
+
+    def low(*at: SSAValue) -> Scalar:
+        _, i, j = place(at)
+        return s.select(i < j, 0, read(matrix, at))
+
+    factor = b.indexed(low, self.shape, self.dtype)
+    return transposed(b, factor) if upper else factor, info
+
+
+@lowering("aten.cholesky_solve")
+def cholesky_solve(b: LinalgBuilder, self: Tensor, input2: Tensor, upper: bool) -> Tensor:
+    factor, right = broadcast_batches(b, input2, self)
+    right = substituted(b, factor, right, not upper, False, transpose=upper)
+    return substituted(b, factor, right, not upper, False, transpose=not upper)
+
+
+@lowering("aten.cholesky_inverse")
+def cholesky_inverse(b: LinalgBuilder, self: Tensor, upper: bool) -> Tensor:
+    return cholesky_solve(b, identity(b, self.shape, self.dtype), self, upper)
+
+
+# --- distances -----------------------------------------------------------------------------------------------
+
+Norm = tuple[Callable[[Scalar], Scalar], Callable[[Scalar, Scalar], Scalar], Callable[[Scalar], Scalar]]
+
+
+def norm(p: float) -> Norm:
+    """The p-norm: a term, how terms combine from 0 on, and what is made of the total."""
+
+    def same(x: Scalar) -> Scalar:
+        return x
+
+    if p == 0:
+        return lambda x: s.cast(x.differs(0), x.dtype), s.add, same
+    if p == math.inf:
+        return s.absolute, s.maximum, same
+    if p == 1:
+        return s.absolute, s.add, same
+    if p == 2:
+        return lambda x: x * x, s.add, s.sqrt
+
+    def power(exponent: float) -> Callable[[Scalar], Scalar]:
+        return lambda x: s.pow(s.absolute(x), s.constant(exponent, x.dtype))
+
+    return power(p), s.add, power(1 / p)
+
+
+MANY = 25
+"""Rows from which on PyTorch takes Euclidean distances by a matrix product."""
+
+
+@lowering("aten._cdist_forward")
+def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int | None, out: Out) -> Tensor:
+    shape = static_shape(out[0])
+    many = max(x1.shape[-2], x2.shape[-2]) > MANY
+    product = p == 2 and (compute_mode == 1 or (not compute_mode and many))
+    term, combine, finish = norm(p)
+    x1, x2 = broadcast_batches(b, x1, x2)
+    rank, dtype = len(shape), compute_dtype(x1.dtype)
+    loops = dims(rank + 1)
+    batch, (i, j, k) = loops[:-3], loops[-3:]
+    maps = [AffineMap(rank + 1, 0, (*batch, row, k)) for row in (i, j)]
+    kinds = ["parallel"] * rank + ["reduction"]
+
+    def total(body: Callable[[Scalar, Scalar, Scalar], Scalar]) -> Tensor:
+        inputs = list(zip((x1, x2), maps, strict=True))
+        return b.generic(
+            inputs, b.fill(0, shape, dtype), AffineMap(rank + 1, 0, tuple(loops[:-1])), kinds, body
+        )
+
+    if not product:
+        sums = total(lambda x, y, total: combine(total, term(x - y)))
+        return b.elementwise(finish, [sums], shape, out[0].dtype)
+    left, right, products = (
+        total(lambda x, _, total: total + x * x),
+        total(lambda _, y, total: total + y * y),
+        total(lambda x, y, total: total + x * y),
+    )
+    return b.elementwise(
+        lambda x, y, xy: s.sqrt(s.maximum(x + y - xy * 2, 0)), [left, right, products], shape, out[0].dtype
+    )
+
+
+@lowering("aten._pdist_forward")
+def pdist(b: LinalgBuilder, self: Tensor, p: float, out: Out) -> Tensor:
+    rows, width = self.shape
+    [count] = static_shape(out[0])
+    term, combine, finish = norm(p)
+    pairs = triangle(b, rows, rows, 1, False, TensorMeta((2, count), dt.Long))
+    pair, column = dims(2)
+
+    def body(x: Scalar, total: Scalar) -> Scalar:
+        at, here = (linalg.IndexOp(dim).results[0] for dim in (0, 1))
+        ends = [read(pairs, [s.constant(end, dt.Long), at]) for end in (0, 1)]
+        first, second = (read(self, [end, here]) for end in ends)
+        return combine(total, term(first - second))
+
+    # Only the shape of this one matters: it says how many columns there are.
+    columns = Tensor(b.empty((width,), dt.Byte), (width,), dt.Byte)
+    sums = b.generic(
+        [(columns, AffineMap(2, 0, (column,)))],
+        b.fill(0, (count,), compute_dtype(self.dtype)),
+        AffineMap(2, 0, (pair,)),
+        ["parallel", "reduction"],
+        body,
+    )
+    return b.elementwise(finish, [sums], (count,), out[0].dtype)

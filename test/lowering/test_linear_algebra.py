@@ -1,0 +1,110 @@
+"""Linear algebra natively: the real calls of the operators' own tests, larger matrices, singular ones, distances."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check_native, check_natively  # noqa: E402
+from operators.test_linalg import CASES, INDEFINITE, SINGULAR, positive, regular, tensor  # noqa: E402
+
+from xdsl_exir.errors import UnsupportedError  # noqa: E402
+from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
+
+try:
+    find_tool("mlir-opt")
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*deprecated"),
+    pytest.mark.filterwarnings("ignore:.*is slow"),
+]
+
+NAMES = [
+    "linalg_lu_factor_ex",
+    "lu_unpack",
+    "linalg_lu",
+    "linalg_lu_solve",
+    "linalg_inv_ex",
+    "_linalg_solve_ex",
+    "_linalg_det",
+    "_linalg_slogdet",
+    "linalg_solve_triangular",
+    "triangular_solve",
+    "linalg_cholesky_ex",
+    "cholesky_solve",
+    "cholesky_inverse",
+    "_cdist_forward",
+    "_pdist_forward",
+]
+OPTIONS = ("scale", "values")
+
+
+def is_real(args: tuple[Any, ...]) -> bool:
+    return not any(isinstance(value, torch.Tensor) and value.is_complex() for value in args)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_operator(name: str):
+    calls: list[Any] = [
+        (f"aten.{name}", args, {key: value for key, value in kwargs.items() if key not in OPTIONS})
+        for args, kwargs in CASES[f"aten.{name}"]
+        if is_real(args)
+    ]
+    assert calls
+    check_natively(calls, scale=10)
+
+
+def test_larger_matrices():
+    """As steps share their buffers, the stack does not grow with their number."""
+    a, b = regular(70, 70), tensor(70, 3)
+    many = tensor(2000, 2)
+    calls: list[Any] = [
+        ("aten._linalg_solve_ex", (a, b), {}),
+        ("aten.linalg_inv_ex", (regular(3, 40, 40),), {}),
+        ("aten.linalg_cholesky_ex", (positive(60, 60),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(2, 30, 50),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(50, 30),), {}),
+        ("aten.linalg_solve_triangular", (torch.eye(2000).double(), many), {"upper": True}),
+    ]
+    check_natively(calls, scale=100)
+
+
+def test_statuses():
+    calls: list[Any] = [
+        ("aten.linalg_lu_factor_ex", (torch.stack([SINGULAR, INDEFINITE]),), {}),
+        ("aten.linalg_lu_factor_ex", (torch.zeros(3, 3),), {}),
+        ("aten._linalg_det", (torch.stack([SINGULAR, INDEFINITE]),), {}),
+        ("aten._linalg_slogdet", (torch.stack([SINGULAR, INDEFINITE, -torch.eye(2)]),), {}),
+        ("aten.linalg_cholesky_ex", (torch.stack([INDEFINITE, torch.eye(2)]),), {}),
+        ("aten.linalg_cholesky_ex", (INDEFINITE,), {"upper": True}),
+    ]
+    check_natively(calls)
+
+
+def test_distances():
+    x, y = tensor(2, 5, 3), tensor(30, 3)
+    calls: list[Any] = [
+        ("aten._cdist_forward", (x, y, p, mode), {})
+        for p in (0.0, 1.0, 2.0, 2.5, inf)
+        for mode in (None, 1, 2)
+    ]
+    calls += [("aten._cdist_forward", (tensor(0, 3), y, 2.0, None), {})]
+    calls += [
+        ("aten._pdist_forward", (y.to(dtype), p), {})
+        for p in (0.0, 1.0, 2.0, 3.0, inf)
+        for dtype in (torch.float32, torch.float64)
+    ]
+    check_natively(calls, scale=10)
+
+
+def test_refuses_what_raises():
+    with pytest.raises(UnsupportedError, match="a check that raises"):
+        check_native("aten.linalg_inv_ex", regular(3, 3), check_errors=True)
+    with pytest.raises(UnsupportedError, match="_linalg_check_errors"):
+        check_native("aten.linalg_inv", regular(3, 3))
