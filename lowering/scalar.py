@@ -3,19 +3,29 @@
     1 / (1 + exp(-x))
 
 A `Scalar` knows its PyTorch dtype, which says what MLIR's signless integers mean. Short floats are computed in float32,
-as PyTorch's CPU kernels do. Operations are inserted where the surrounding `ImplicitBuilder` inserts.
+as PyTorch's CPU kernels do. Complex numbers are computed by their parts (their other functions are in
+`complex_numbers`). Operations are inserted where the surrounding `ImplicitBuilder` inserts.
 """
 
 from __future__ import annotations
 
+import builtins
 import math as python_math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects import arith, complex, math, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    AnyFloatConstr,
+    ComplexType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+)
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
@@ -24,7 +34,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.errors import ExirError
 
-Number: TypeAlias = "Scalar | bool | int | float"
+Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | SSAValue"
 
 
 @irdl_op_definition
@@ -145,14 +155,18 @@ def _of(op: Operation, dtype: DType) -> Scalar:
     return Scalar(op.results[0], dtype)
 
 
-def constant(value: bool | int | float, dtype: DType) -> Scalar:
-    """A constant of this dtype."""
+def constant(value: builtins.complex | SSAValue, dtype: DType) -> Scalar:
+    """A constant of this dtype; or a size, an `index` value made before the loop."""
+    if isinstance(value, SSAValue):
+        return cast(from_index(value), dtype)
+    if dtype.category is Category.COMPLEX:
+        number, part = builtins.complex(value), PARTS[dtype]
+        return complex_number(constant(number.real, part), constant(number.imag, part))
+    assert not isinstance(value, builtins.complex)
     type = register_type(dtype)
     if dtype.category is Category.FLOAT:
         assert isinstance(type, AnyFloat)
         return _of(arith.ConstantOp(FloatAttr(float(value), type)), dtype)
-    if dtype.category is Category.COMPLEX:
-        raise ExirError("complex numbers are not lowered")
     number = int(bool(value)) if dtype is dt.Bool else int(value)
     attr = IntegerAttr(number, IntegerType(register_bits(dtype)), truncate_bits=True)
     return _of(arith.ConstantOp(attr), dtype)
@@ -162,11 +176,72 @@ def is_float(scalar: Scalar) -> bool:
     return scalar.dtype.category is Category.FLOAT
 
 
+# --- complex numbers -----------------------------------------------------------------------------------------
+
+PARTS = {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}
+"""Dtypes of the real and the imaginary part."""
+
+
+def complex_type(dtype: DType) -> ComplexType[Any]:
+    """The MLIR type of numbers of a complex dtype."""
+    type: Any = dtype.mlir_type
+    return type
+
+
+def is_complex(scalar: Scalar) -> bool:
+    return scalar.dtype.category is Category.COMPLEX
+
+
+def real(x: Scalar) -> Scalar:
+    """The real part; a real number is its own."""
+    return _of(complex.ReOp(x.value), PARTS[x.dtype]) if is_complex(x) else x
+
+
+def imaginary(x: Scalar) -> Scalar:
+    """The imaginary part; a real number's is 0."""
+    return _of(complex.ImOp(x.value), PARTS[x.dtype]) if is_complex(x) else constant(0, x.dtype)
+
+
+def complex_number(real: Scalar, imaginary: Scalar) -> Scalar:
+    """The complex number of these parts."""
+    dtype = next(whole for whole, part in PARTS.items() if part is real.dtype)
+    return _of(complex.CreateOp(real.value, imaginary.value, complex_type(dtype)), dtype)
+
+
+def conjugate(x: Scalar) -> Scalar:
+    return complex_number(real(x), -imaginary(x)) if is_complex(x) else x
+
+
+def _product(a: Scalar, b: Scalar) -> Scalar:
+    return complex_number(
+        real(a) * real(b) - imaginary(a) * imaginary(b), real(a) * imaginary(b) + imaginary(a) * real(b)
+    )
+
+
+def _quotient(a: Scalar, b: Scalar) -> Scalar:
+    """By R. L. Smith's algorithm (1962), which PyTorch takes as well: no square of the divisor's parts overflows."""
+    along_real = absolute(real(b)) >= absolute(imaginary(b))
+    longer, shorter = select(along_real, real(b), imaginary(b)), select(along_real, imaginary(b), real(b))
+    ratio = select(longer.equals(0), 0, shorter / longer)
+    scale = 1 / select(longer.equals(0), 0, longer + shorter * ratio)
+    x, y = real(a), imaginary(a)
+    of_real = select(along_real, x + y * ratio, x * ratio + y)
+    of_imaginary = select(along_real, y - x * ratio, y * ratio - x)
+    return complex_number(of_real * scale, of_imaginary * scale)
+
+
 # --- arithmetic ----------------------------------------------------------------------------------------------
+
+
+def by_parts(op: Callable[..., Scalar], *operands: Scalar) -> Scalar:
+    """An operation on real parts and on imaginary parts."""
+    return complex_number(op(*map(real, operands)), op(*map(imaginary, operands)))
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
     """The sum; of Bools, whether one is true."""
+    if is_complex(a):
+        return by_parts(add, a, b)
     if is_float(a):
         return _of(arith.AddfOp(a.value, b.value, flags=CONTRACT), a.dtype)
     return a | b if a.dtype is dt.Bool else _of(arith.AddiOp(a.value, b.value), a.dtype)
@@ -174,6 +249,8 @@ def add(a: Scalar, b: Scalar) -> Scalar:
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
     """The difference."""
+    if is_complex(a):
+        return by_parts(sub, a, b)
     if is_float(a):
         return _of(arith.SubfOp(a.value, b.value, flags=CONTRACT), a.dtype)
     return _of(arith.SubiOp(a.value, b.value), a.dtype)
@@ -181,6 +258,8 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     """The product; of Bools, whether both are true."""
+    if is_complex(a):
+        return _product(a, b)
     if is_float(a):
         return _of(arith.MulfOp(a.value, b.value, flags=CONTRACT), a.dtype)
     return a & b if a.dtype is dt.Bool else _of(arith.MuliOp(a.value, b.value), a.dtype)
@@ -188,6 +267,8 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
 
 def div(a: Scalar, b: Scalar) -> Scalar:
     """The quotient of floats; of integers, rounded towards zero. Where PyTorch raises, for a divisor 0, it is 0."""
+    if is_complex(a):
+        return _quotient(a, b)
     if is_float(a):
         return _of(arith.DivfOp(a.value, b.value), a.dtype)
     if is_unsigned(a.dtype):
@@ -213,6 +294,8 @@ def _divisor(b: Scalar) -> Scalar:
 
 def neg(a: Scalar) -> Scalar:
     """The number with its sign changed, zero's included."""
+    if is_complex(a):
+        return by_parts(neg, a)
     return _of(arith.NegfOp(a.value), a.dtype) if is_float(a) else constant(0, a.dtype) - a
 
 
@@ -247,9 +330,12 @@ def _bit_count(count: Scalar) -> Scalar:
 
 
 def compare(predicate: str) -> Callable[[Scalar, Scalar], Scalar]:
-    """A comparison, by name (`lt`), with a Bool for result; NaN only differs."""
+    """A comparison, by name (`lt`), with a Bool for result; NaN only differs. Complex numbers have no order."""
 
     def comparison(a: Scalar, b: Scalar) -> Scalar:
+        if is_complex(a):
+            of_real, of_imaginary = comparison(real(a), real(b)), comparison(imaginary(a), imaginary(b))
+            return of_real | of_imaginary if predicate == "ne" else of_real & of_imaginary
         if is_float(a):
             return _of(arith.CmpfOp(a.value, b.value, _FLOAT_PREDICATES[predicate]), dt.Bool)
         signed = (
@@ -263,6 +349,11 @@ def compare(predicate: str) -> Callable[[Scalar, Scalar], Scalar]:
 def select(condition: Scalar, a: Number, b: Number) -> Scalar:
     """`a` where the Bool holds, else `b`; one of them may be a Python number."""
     dtype = next(x.dtype for x in (a, b) if isinstance(x, Scalar))
+    if dtype.category is Category.COMPLEX:
+        x, y = (x if isinstance(x, Scalar) else constant(x, dtype) for x in (a, b))
+        return complex_number(
+            select(condition, real(x), real(y)), select(condition, imaginary(x), imaginary(y))
+        )
     values = [x.value if isinstance(x, Scalar) else constant(x, dtype).value for x in (a, b)]
     return _of(arith.SelectOp(condition.value, *values), dtype)
 
@@ -440,18 +531,33 @@ round_even = _on_floats(_roundeven)
 
 def absolute(x: Scalar) -> Scalar:
     """The absolute value; the least integer is its own."""
+    if is_complex(x):
+        return hypot(real(x), imaginary(x))
     if is_float(x):
         return _of(math.AbsFOp(x.value), x.dtype)
     return x if is_unsigned(x.dtype) or x.dtype is dt.Bool else _of(math.AbsIOp(x.value), x.dtype)
 
 
+def hypot(a: Scalar, b: Scalar) -> Scalar:
+    """The length of a vector, of which no square overflows. Infinite if a component is, the other NaN or not."""
+    x, y = absolute(a), absolute(b)
+    longer, shorter = maximum(x, y), minimum(x, y)
+    ratio = shorter / longer
+    length = select(longer.equals(0), longer, longer * sqrt(ratio * ratio + 1))
+    return select(x.equals(python_math.inf) | y.equals(python_math.inf), python_math.inf, length)
+
+
 def is_nan(x: Scalar) -> Scalar:
-    """Whether the number is NaN."""
+    """Whether the number is NaN, or a part of it."""
+    if is_complex(x):
+        return is_nan(real(x)) | is_nan(imaginary(x))
     return x.differs(x) if is_float(x) else constant(False, dt.Bool)
 
 
 def is_inf(x: Scalar) -> Scalar:
-    """Whether the number is infinite."""
+    """Whether the number is infinite, or a part of it."""
+    if is_complex(x):
+        return is_inf(real(x)) | is_inf(imaginary(x))
     return absolute(x).equals(python_math.inf) if is_float(x) else constant(False, dt.Bool)
 
 
@@ -463,10 +569,13 @@ def cast(x: Scalar, dtype: DType) -> Scalar:
     if x.dtype is dtype:
         return x
     source, target = x.dtype.category, dtype.category
-    if Category.COMPLEX in (source, target):
-        raise ExirError("complex numbers are not lowered")
     if target is Category.BOOL:
         return x.differs(0)
+    if target is Category.COMPLEX:
+        part = PARTS[dtype]
+        return complex_number(cast(real(x), part), cast(imaginary(x), part))
+    if source is Category.COMPLEX:
+        return cast(real(x), dtype)
     return (
         _of(_conversion(x, dtype), dtype)
         if register_type(x.dtype) != register_type(dtype)

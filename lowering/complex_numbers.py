@@ -1,0 +1,141 @@
+"""Functions of complex numbers inside loop bodies, and which lowerings take complex tensors.
+
+Functions are made of real ones of the parts (Abramowitz and Stegun 3.7, 4.3 and 4.5), in float64 whatever the dtype. Sums, products,
+quotients and comparisons are in `scalar`. A complex tensor is a buffer of pairs, real parts first, as in PyTorch and NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.scalar import Scalar
+
+TAKES_COMPLEX = frozenset(
+    f"aten.{name}"
+    for family in (
+        "add.Tensor sub.Tensor mul.Tensor div.Tensor pow.Tensor_Tensor neg reciprocal abs angle sgn eq.Tensor ne.Tensor",
+        "exp exp2 log log2 log10 sqrt rsqrt sin cos tan sinh cosh tanh",
+        "logical_not logical_and logical_or logical_xor isnan isinf where.self _to_copy clone alias copy",
+        "_conj _conj_physical view_as_real view_as_complex complex polar",
+        "sum.dim_IntList mean.dim mean prod prod.dim_int any any.dim any.dims cumsum cumprod",
+        "mm bmm addmm addmv addbmm",
+        "_fft_c2c _fft_r2c _fft_c2r",
+        "view view_copy permute permute_copy unsqueeze squeeze.dims expand slice.Tensor select.int split_with_sizes cat",
+        "repeat flip diagonal unfold as_strided constant_pad_nd slice_scatter diagonal_scatter as_strided_scatter",
+        "embedding index_select gather index.Tensor index_put scatter.src scatter.value scatter_add",
+        "full full_like empty.memory_format empty_strided empty_permuted scalar_tensor",
+        "_assert_tensor_metadata",
+    )
+    for name in family.split()
+)
+"""Operators whose lowering takes complex numbers; it is the one for other dtypes, if it does the same to both."""
+
+
+# --- functions -----------------------------------------------------------------------------------------------
+
+
+def polar(length: Scalar, angle: Scalar) -> Scalar:
+    """The number of a length and an angle."""
+    return s.complex_number(length * s.cos(angle), length * s.sin(angle))
+
+
+def angle(x: Scalar) -> Scalar:
+    """The angle; of a real number pi if it is negative."""
+    if s.is_complex(x):
+        return s.atan2(s.imaginary(x), s.real(x))
+    return s.select(s.is_nan(x), x, s.select(x < 0, math.pi, 0 * x))
+
+
+def exp(x: Scalar) -> Scalar:
+    return polar(s.exp(s.real(x)), s.imaginary(x))
+
+
+def log(x: Scalar) -> Scalar:
+    return s.complex_number(s.log(s.absolute(x)), angle(x))
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """The root with a real part that is not negative."""
+    a, b = s.real(x), s.imaginary(x)
+    root = s.sqrt((s.absolute(x) + s.absolute(a)) / 2)
+    other = s.select(root.equals(0), 0, s.absolute(b) / (root * 2))
+    positive = a >= 0
+    return s.complex_number(s.select(positive, root, other), s.copysign(s.select(positive, other, root), b))
+
+
+def sinh(x: Scalar) -> Scalar:
+    a, b = s.real(x), s.imaginary(x)
+    return s.complex_number(s.sinh(a) * s.cos(b), s.cosh(a) * s.sin(b))
+
+
+def cosh(x: Scalar) -> Scalar:
+    a, b = s.real(x), s.imaginary(x)
+    return s.complex_number(s.cosh(a) * s.cos(b), s.sinh(a) * s.sin(b))
+
+
+FLAT = 350.0
+"""A real part from which on the hyperbolic tangent is 1 or -1 in float64, with doubled arguments that do not overflow."""
+
+
+def tanh(x: Scalar) -> Scalar:
+    a, b = s.minimum(s.maximum(s.real(x), -FLAT), FLAT) * 2, s.imaginary(x) * 2
+    below = s.cosh(a) + s.cos(b)
+    return s.complex_number(s.sinh(a) / below, s.sin(b) / below)
+
+
+def turned(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:
+    """f(i x) / i: the circular function of an odd hyperbolic one."""
+
+    def circular(x: Scalar) -> Scalar:
+        result = function(s.complex_number(-s.imaginary(x), s.real(x)))
+        return s.complex_number(s.imaginary(result), -s.real(result))
+
+    return circular
+
+
+def cos(x: Scalar) -> Scalar:
+    return cosh(s.complex_number(-s.imaginary(x), s.real(x)))
+
+
+def sgn(x: Scalar) -> Scalar:
+    """The number divided by its length; 0 of 0."""
+    length = s.absolute(x)
+    return s.select(length.equals(0), 0, s.complex_number(s.real(x) / length, s.imaginary(x) / length))
+
+
+def pow(a: Scalar, b: Scalar) -> Scalar:
+    """exp(b log a); 0 has no logarithm: its power 0 is 1, and others are 0."""
+    power = exp(b * log(a))
+    return s.select(b.equals(0), 1, s.select(a.equals(0), 0, power))
+
+
+def widened(x: Scalar) -> Scalar:
+    """A complex number as complex128."""
+    return s.cast(x, dt.ComplexDouble) if s.is_complex(x) else x
+
+
+def wide(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    """The function in complex128, its result in the dtype of the first argument."""
+    return lambda *x: s.cast(function(*map(widened, x)), x[0].dtype)
+
+
+FUNCTIONS: dict[str, Callable[[Scalar], Scalar]] = {
+    "aten.exp": exp,
+    "aten.exp2": lambda x: exp(x * math.log(2)),
+    "aten.log": log,
+    "aten.log2": lambda x: log(x) * (1 / math.log(2)),
+    "aten.log10": lambda x: log(x) * (1 / math.log(10)),
+    "aten.sqrt": sqrt,
+    "aten.rsqrt": lambda x: 1 / sqrt(x),
+    "aten.sinh": sinh,
+    "aten.cosh": cosh,
+    "aten.tanh": tanh,
+    "aten.sin": turned(sinh),
+    "aten.cos": cos,
+    "aten.tan": turned(tanh),
+    "aten.sgn": sgn,
+}
+"""Functions of one number that are others than of real numbers."""

@@ -1,0 +1,31 @@
+"""Frequencies of Fourier transforms natively."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import check_natively  # noqa: E402
+
+from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
+
+try:
+    find_tool("mlir-opt")
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+DTYPES = [torch.float32, torch.float64, torch.float16]
+
+
+def test_frequencies():
+    calls: list[Any] = [
+        (f"aten.fft_{name}", (n, d), {"dtype": dtype})
+        for name in ("fftfreq", "rfftfreq")
+        for n in (1, 2, 5, 8)
+        for d in (1.0, 0.1)
+        for dtype in DTYPES
+    ]
+    check_natively(calls)
