@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
-from xdsl_exir.lowering.dispatches.groups import LARGE
+from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
 from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, compile_object, run_passes
 
 GROUPS = (
     Pass("canonicalize", "folds reshapes"),
     Pass("linalg-fuse-elementwise-ops", "elementwise operators become one loop, and part of reductions"),
     Pass("canonicalize", "drops what was fused away"),
-    Pass("cse", "one copy of equal operators"),
-    Pass("eliminate-empty-tensors", "results are computed in their destination"),
+    Pass("transform-interpreter{entry-point=direct}", "results are computed in their destination"),
+    Pass("cse", "one copy of equal operators, but for those that start results of their own"),
     Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
     Pass("transform-interpreter{entry-point=bufferize}", "tensors to memrefs, by the script of this name"),
     Pass("canonicalize", "drops copies onto themselves"),
@@ -39,6 +39,12 @@ GROUPS = (
 """How groups of operators in linalg become loops."""
 
 SCRIPTS = f"""
+transform.named_sequence @direct(%module: !transform.any_op {{transform.readonly}}) {{
+  %0 = transform.structured.match ops{{["func.func"]}} attributes {{{DIRECT}}} in %module
+    : (!transform.any_op) -> !transform.any_op
+  transform.bufferization.eliminate_empty_tensors %0 : !transform.any_op
+  transform.yield
+}}
 transform.named_sequence @bufferize(%module: !transform.any_op {{transform.consumed}}) {{
   %0 = transform.bufferization.one_shot_bufferize %module {{memcpy_op = "linalg.copy"}}
     : (!transform.any_op) -> !transform.any_op

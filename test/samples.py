@@ -236,6 +236,73 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.upsample_nearest2d.vec": (call(_IMAGE, [12, 12], None),),
     "aten.upsample_bilinear2d": (call(_IMAGE, [12, 12], False),),
     "aten.upsample_bilinear2d.vec": (call(_IMAGE, [12, 12], False, None),),
+    # gradients
+    "aten.glu_backward": (call(f(2, 3), f(2, 6), 1),),
+    "aten.nll_loss_backward": (call(f(), f(4, 3), i(4), f(3), 1, -100, f()),),
+    "aten.nll_loss2d_backward": (call(f(1, 2, 2), f(1, 3, 2, 2), i(1, 2, 2), None, 0, -100, f()),),
+    "aten._softmax_backward_data": (call(f(2, 3), f(2, 3), 1, dt.Float),),
+    "aten._log_softmax_backward_data": (call(h(2, 3), h(2, 3), 1, dt.Half),),
+    "aten.native_layer_norm_backward": (
+        call(f(2, 3), f(2, 3), [3], f(2, 1), f(2, 1), f(3), f(3), [True, True, True]),
+        call(f(2, 3), f(2, 3), [3], f(2, 1), f(2, 1), f(3), None, [True, False, True]),
+    ),
+    "aten.native_group_norm_backward": (
+        call(_IMAGE, _IMAGE, f(1, 2), f(1, 2), f(4), 1, 4, 36, 2, [True, True, True]),
+    ),
+    "aten.native_batch_norm_backward": (
+        call(_IMAGE, _IMAGE, f(4), None, None, f(4), f(4), True, 1e-5, [True, True, True]),
+        call(_IMAGE, _IMAGE, f(4), f(4), f(4), None, None, False, 1e-5, [True, False, True]),
+    ),
+    "aten._scaled_dot_product_flash_attention_for_cpu_backward": (
+        call(*[_HEADS] * 5, f(1, 2, 4), 0.0, True),
+    ),
+    "aten.embedding_dense_backward": (call(f(2, 3), i(2), 5, -1, True),),
+    "aten.convolution_backward": (
+        call(f(1, 8, 3, 3), _IMAGE, f(8, 4, 3, 3), [8], [2, 2], [1, 1], [1, 1], False, [0, 0], 1, [True] * 3),
+        call(f(1, 4, 12, 12), _IMAGE, f(4, 2, 3, 3), None, [2, 2], [1, 1], [1, 1], True, [1, 1], 2,
+             [True, True, False]),
+    ),
+    "aten.avg_pool2d_backward": (call(f(1, 4, 3, 3), _IMAGE, [2, 2], [], [0, 0], False, True, None),),
+    "aten.avg_pool3d_backward": (
+        call(f(1, 4, 2, 2, 2), _VOLUME, [2, 2, 2], [], [0, 0, 0], False, True, None),
+    ),
+    "aten._adaptive_avg_pool2d_backward": (call(f(1, 4, 2, 3), _IMAGE),),
+    "aten._adaptive_avg_pool3d_backward": (call(f(1, 4, 2, 3, 4), _VOLUME),),
+    "aten.max_pool2d_with_indices_backward": (
+        call(f(1, 4, 3, 3), _IMAGE, [2, 2], [], [0, 0], [1, 1], False, i(1, 4, 3, 3)),
+    ),
+    "aten.max_pool3d_with_indices_backward": (
+        call(f(1, 4, 2, 2, 2), _VOLUME, [2, 2, 2], [], [0, 0, 0], [1, 1, 1], False, i(1, 4, 2, 2, 2)),
+    ),
+    **{
+        f"aten.{name}_backward": (call(f(1, 4, 3, 3), _IMAGE, *sizes, i(1, 4, 3, 3)),)
+        for name, sizes in (("adaptive_max_pool2d", []), ("fractional_max_pool2d", [[2, 2], [3, 3]]))
+    },
+    **{
+        f"aten.{name}_backward": (call(f(1, 4, 2, 2, 2), _VOLUME, *sizes, i(1, 4, 2, 2, 2)),)
+        for name, sizes in (("adaptive_max_pool3d", []), ("fractional_max_pool3d", [[2, 2, 2], [2, 2, 2]]))
+    },
+    **{
+        f"aten.{name}{rank}d_backward": (call(f(1, 2, *[6] * rank), [6] * rank, [1, 2, *[3] * rank]),)
+        for name in ("upsample_nearest", "_upsample_nearest_exact")
+        for rank in (1, 2, 3)
+    },
+    **{
+        f"aten.upsample_{name}{rank}d_backward": (
+            call(f(1, 2, *[6] * rank), [6] * rank, [1, 2, *[3] * rank], False),
+        )
+        for name, rank in (("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2))
+    },
+    **{
+        f"aten.{name}_pad{rank}d_backward": (call(f(2, *[6] * rank), f(2, *[3] * rank), [1, 2] * rank),)
+        for name in ("reflection", "replication")
+        for rank in (1, 2, 3)
+    },
+    "aten.select_backward": (call(f(3), [2, 3], 0, 1),),
+    "aten.slice_backward": (call(f(1, 3), [2, 3], 0, 0, 1, 1),),
+    "aten.diagonal_backward": (call(f(2), [2, 3], 0, 0, 1),),
+    "aten.unfold_backward": (call(f(2, 2), [3], 0, 2, 1),),
+    "aten._cdist_backward": (call(f(2, 3), f(2, 4), f(3, 4), 2.0, f(2, 3)),),
     "aten.max_pool1d_with_indices": (call(_LINE, [2]),),
     "aten.max_unpool2d": (call(_IMAGE, i(1, 4, 6, 6), [12, 12]),),
     "aten.max_unpool3d": (call(_VOLUME, i(1, 4, 4, 4, 4), [8, 8, 8], [2, 2, 2], [0, 0, 0]),),

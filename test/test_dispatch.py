@@ -488,3 +488,42 @@ def test_columns_of_one_element_are_read_along_their_stride(rows: tuple[int, ...
         """,
         random(*rows, 5),
     )
+
+
+# --- destinations --------------------------------------------------------------------------------------------
+
+BOTH_OVER_ONE = """
+func.func @main(%x: tensor<7xf32>, %i: tensor<5xi64>, %j: tensor<5xi64>, %v: tensor<5xf32>)
+    -> (tensor<7xf32>, tensor<7xf32>) {
+  %y, %places = edge.aten.sort(%x) : (tensor<7xf32>) -> (tensor<7xf32>, tensor<7xi64>)
+  %0 = edge.aten.index_put(%y, [%i], %v) : (tensor<7xf32>, tensor<5xi64>, tensor<5xf32>) -> tensor<7xf32>
+  %1 = edge.aten.index_put(%y, [%j], %v) : (tensor<7xf32>, tensor<5xi64>, tensor<5xf32>) -> tensor<7xf32>
+  func.return %0, %1 : tensor<7xf32>, tensor<7xf32>
+}
+"""
+BOTH_OF_ZEROS = """
+func.func @main(%x: tensor<7xf32>, %i: tensor<5xi64>, %j: tensor<5xi64>, %v: tensor<5xf32>)
+    -> (tensor<7xf32>, tensor<7xf32>) {
+  %a = edge.aten.full(size = [7], fill_value = 0, dtype = f32) : () -> tensor<7xf32>
+  %b = edge.aten.full(size = [7], fill_value = 0, dtype = f32) : () -> tensor<7xf32>
+  %0 = edge.aten.index_put(%a, [%i], %v) : (tensor<7xf32>, tensor<5xi64>, tensor<5xf32>) -> tensor<7xf32>
+  %1 = edge.aten.index_put(%b, [%j], %v) : (tensor<7xf32>, tensor<5xi64>, tensor<5xf32>) -> tensor<7xf32>
+  func.return %0, %1 : tensor<7xf32>, tensor<7xf32>
+}
+"""
+BOTH_SUMS = """
+func.func @main(%x: tensor<3x4x5xf32>, %y: tensor<3x4x5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %0 = edge.aten.sum.dim_IntList(%x, dim = [0, 1]) : (tensor<3x4x5xf32>) -> tensor<5xf32>
+  %1 = edge.aten.sum.dim_IntList(%y, dim = [0, 1]) : (tensor<3x4x5xf32>) -> tensor<5xf32>
+  func.return %0, %1 : tensor<5xf32>, tensor<5xf32>
+}
+"""
+
+
+@native
+@pytest.mark.parametrize("text", [BOTH_OVER_ONE, BOTH_OF_ZEROS, BOTH_SUMS], ids=["one", "zeros", "sums"])
+def test_results_made_of_equal_tensors_have_places_of_their_own(text: str) -> None:
+    if text is BOTH_SUMS:
+        check(text, random(3, 4, 5), random(3, 4, 5) + 1)
+    else:
+        check(text, random(7), np.array([0, 2, 4, 6, 1]), np.array([5, 3, 6, 4, 2]), random(5))

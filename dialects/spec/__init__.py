@@ -32,6 +32,7 @@ FAMILIES = (
     "attention",
     "recurrent",
     "loss",
+    "backward",
     "view",
     "indexing",
     "creation",

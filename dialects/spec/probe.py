@@ -359,6 +359,101 @@ WRITTEN: dict[str, Sequence[Call]] = {
     # In the samples, but their arguments do not survive the casts: a mask in place of indices has another shape.
     "index.Tensor": [(_f(4), [_i(1, 2, 3, 1)]), (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)])],
     "index_put": [
+    "unique_dim": [(_f(2, 3), 1)],
+    "isin.Tensor_Tensor": [(_f(3), _f(2))],
+    "isin.Tensor_Scalar": [(_f(3), 2)],
+    "isin.Scalar_Tensor": [(2, _f(3))],
+    "cartesian_prod": [([_f(3), _f(2)],)],
+    "gradient.scalarint": [(_f(3),)],
+    "gradient.scalararray": [(_f(3), 2, [0])],
+    "gradient.array": [(_f(3), [0])],
+    "gradient.tensorarrayint": [(_f(3), [_f(3)], 0)],
+    "gradient.tensorarray": [(_f(3), [_f(3)], [0])],
+    "nonzero_numpy": [(_f(3),)],
+    "histogram.bin_ct": [(_f(3), 2, None, _f(3))],
+    "histogram.bins_tensor": [(_f(3), _f(3), _f(3))],
+    # Their rules speak of absent operands, which are not tried.
+    "bincount": [],
+    "clamp.Tensor": [],
+    "segment_reduce": [(_f(3), "sum", _i(3), None, _i(0, 3))],
+    "resize": [(_f(3), [2])],
+    "resize_as": [(_f(3), _f(2))],
+    "dist": [(_f(3), _f(3))],
+    "trapezoid.dx": [(_f(3),)],
+    "trapz.dx": [(_f(3),)],
+    "cumulative_trapezoid.dx": [(_f(3),)],
+    # Gradients.
+    **{f"{name}_backward": [(_f(3), _f(3))] for name in ("hardsigmoid", "hardswish", "logit", "mish", "silu")},
+    **{f"{name}_backward": [(_f(3), _f(3), 2)] for name in ("hardshrink", "softshrink")},
+    **{f"{name}_backward": [(_f(3), _f(3), 2, 2)] for name in ("hardtanh", "softplus")},
+    "elu_backward": [(_f(3), 2, 2, 2, is_result, _f(3)) for is_result in (False, True)],
+    "leaky_relu_backward": [(_f(3), _f(3), 2, False)],
+    "rrelu_with_noise_backward": [(_f(3), _f(3), _f(3), 2, 2, training, False) for training in (False, True)],
+    "log_sigmoid_backward": [(_f(3), _f(3), _f(3))],
+    "glu_backward": [(_f(2), _f(4), 0)],
+    "_prelu_kernel_backward": [(_f(3), _f(3), _f(3))],
+    **{f"{name}_loss_backward": [(_f(3), _f(3), _f(3), 0)] for name in ("mse", "soft_margin")},
+    **{f"{name}_loss_backward": [(_f(3), _f(3), _f(3), 0, 1.0)] for name in ("smooth_l1", "huber")},
+    "binary_cross_entropy_backward": [(_f(3), _f(3), _f(3), _f(3))],
+    "nll_loss_backward": [(_f(), _f(2, 3), _i(0, 1), _f(3), 1, -100, _f())],
+    "nll_loss2d_backward": [(_f(), _f(1, 3, 1, 2), _i(0, 1).view(1, 1, 2), _f(3), 1, -100, _f())],
+    **{
+        f"_{name}_backward_data": [(_f(2, 3), _f(2, 3), 1, torch.float32)] for name in ("softmax", "log_softmax")
+    },
+    "native_layer_norm_backward": [
+        (_f(2, 4), _f(2, 4), [4], _f(2, 1), _f(2, 1), _f(4), _f(4), [True, True, True])
+    ],
+    "native_group_norm_backward": [
+        (_IMAGE, _IMAGE, _f(1, 2), _f(1, 2), _NORM, 1, 2, 16, 2, [True, True, True])
+    ],
+    "native_batch_norm_backward": [
+        (_IMAGE, _IMAGE, _NORM, _NORM, _NORM, _NORM, _NORM, train, 1e-5, [True, True, True])
+        for train in (False, True)
+    ],
+    "_scaled_dot_product_flash_attention_for_cpu_backward": [
+        (_QKV[0], *_QKV, _QKV[0], _f(1, 2, 4), 0.0, False)
+    ],
+    "embedding_dense_backward": [(_f(3, 2), _i(0, 1, 1), 2, -1, False)],
+    "convolution_backward": [
+        (_f(1, 2, 2, 2), _IMAGE, _FILTER, [2], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True, True, True])
+    ],
+    "avg_pool2d_backward": [(_f(1, 2, 2, 2), _IMAGE, [2, 2], [], [0, 0], False, True, None)],
+    "avg_pool3d_backward": [(_f(1, 1, 1, 1, 1), _f(1, 1, 2, 2, 2), [2] * 3, [], [0] * 3, False, True, None)],
+    "_adaptive_avg_pool2d_backward": [(_f(1, 2, 2, 2), _IMAGE)],
+    "_adaptive_avg_pool3d_backward": [(_f(1, 1, 1, 1, 1), _f(1, 1, 2, 2, 2))],
+    "max_pool2d_with_indices_backward": [
+        (_f(1, 2, 1, 1), _IMAGE, [4, 4], [], [0, 0], [1, 1], False, _i(0, 0).view(1, 2, 1, 1))
+    ],
+    "max_pool3d_with_indices_backward": [
+        (_f(1, 1, 1, 1, 1), _f(1, 1, 2, 2, 2), [2] * 3, [], [0] * 3, [1] * 3, False, _i(0).view(1, 1, 1, 1, 1))
+    ],
+    "adaptive_max_pool2d_backward": [(_f(1, 2, 1, 1), _IMAGE, _i(0, 0).view(1, 2, 1, 1))],
+    "adaptive_max_pool3d_backward": [(_f(1, 1, 1, 1, 1), _f(1, 1, 2, 2, 2), _i(0).view(1, 1, 1, 1, 1))],
+    "fractional_max_pool2d_backward": [
+        (_f(1, 2, 1, 1), _IMAGE, [2, 2], [1, 1], _i(0, 0).view(1, 2, 1, 1))
+    ],
+    "fractional_max_pool3d_backward": [
+        (_f(1, 1, 1, 1, 1), _f(1, 1, 2, 2, 2), [2] * 3, [1] * 3, _i(0).view(1, 1, 1, 1, 1))
+    ],
+    **{
+        f"{name}{rank}d_backward": [(_f(1, 1, *[4] * rank), [4] * rank, [1, 1, *[2] * rank])]
+        for name in ("upsample_nearest", "_upsample_nearest_exact")
+        for rank in (1, 2, 3)
+    },
+    **{
+        f"upsample_{name}{rank}d_backward": [(_f(1, 1, *[4] * rank), [4] * rank, [1, 1, *[2] * rank], False)]
+        for name, rank in (("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2))
+    },
+    **{
+        f"{name}_pad{rank}d_backward": [(_f(1, *[4] * rank), _f(1, *[2] * rank), [1, 1] * rank)]
+        for name in ("reflection", "replication")
+        for rank in (1, 2, 3)
+    },
+    "select_backward": [(_f(3), [2, 3], 0, 0)],
+    "slice_backward": [(_f(1, 3), [2, 3], 0, 0, 1, 1)],
+    "diagonal_backward": [(_f(2), [2, 3], 0, 0, 1)],
+    "unfold_backward": [(_f(2, 2), [3], 0, 2, 1)],
+    "_cdist_backward": [(_f(2, 3), _f(2, 4), _f(3, 4), 2.0, _f(2, 3))],
         (_f(4), [_i(1, 2, 3, 1)], _f(1)),
         (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)], _f(1)),
     ],

@@ -8,8 +8,8 @@ from io import StringIO
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects import bufferization
-from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
+from xdsl.dialects import bufferization, scf, tensor
+from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
@@ -30,6 +30,10 @@ LARGE_SIZE = 1 << 15
 """Elements that such a function makes, or reads to make fewer."""
 
 
+DIRECT = "direct"
+"""The attribute of functions whose results may be computed in their destination. MLIR's eliminate-empty-tensors takes the
+destination of one result for what another is made of too, where both are one tensor with other elements written over."""
+WRITES = scf.ForOp | tensor.InsertSliceOp
 @dataclass
 class LinalgGroup:
     """Operators that MLIR fuses and bufferizes."""
@@ -152,6 +156,8 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
             operands=[result, out],
             result_types=[[]],
             properties={"restrict": UnitAttr(), "writable": UnitAttr()},
+    if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
+        lowered.attributes[DIRECT] = UnitAttr()
         )
         block.add_op(write)
     block.add_op(ReturnOp())

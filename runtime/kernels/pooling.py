@@ -152,6 +152,20 @@ def divide(total: Array, count: Array) -> Array:
     return quotient + ((rest != 0) & (quotient < 0))
 
 
+def divisors(
+    windows: Sequence[Windows], padding: Sequence[int], count_include_pad: bool, divisor_override: int | None
+) -> Array:
+    """What each window's sum is divided by."""
+    if divisor_override is not None:
+        return np.array(divisor_override)
+    counts = [
+        # Padding counts, but not what ceil_mode reaches beyond it.
+        (window.coordinates < window.size + pad).sum(0) if count_include_pad else window.inside.sum(0)
+        for window, pad in zip(windows, pair(padding, len(windows)), strict=True)
+    ]
+    return grid(np.multiply, counts)
+
+
 @kernel("aten.avg_pool2d", "aten.avg_pool3d")
 def avg_pool(
     self: Array,
@@ -162,16 +176,8 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    count = len(kernel_size)
-    windows = sliding(self.shape[-count:], kernel_size, stride, padding, [1], ceil_mode)
-    if divisor_override is not None:
-        return divide(sum_of(self, windows), np.array(divisor_override))
-    counts = [
-        # Padding counts, but not what ceil_mode reaches beyond it.
-        (window.coordinates < window.size + pad).sum(0) if count_include_pad else window.inside.sum(0)
-        for window, pad in zip(windows, pair(padding, count), strict=True)
-    ]
-    return divide(sum_of(self, windows), grid(np.multiply, counts))
+    windows = sliding(self.shape[-len(kernel_size) :], kernel_size, stride, padding, [1], ceil_mode)
+    return divide(sum_of(self, windows), divisors(windows, padding, count_include_pad, divisor_override))
 
 
 @kernel("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
