@@ -60,13 +60,13 @@ class OperatorSpec:
     tags: frozenset[str]
     rule_text: str = field(repr=False)
     """The YAML list item of its dtype rule; empty where it has none (it then takes and gives no tensors)."""
-
     functions: str = ""
     """Of a user's operator where its functions of all stages are: a module's name, or the path of a `.py` file."""
     writes: tuple[str, ...] = ()
     """Of a user's operator the arguments that PyTorch's writes: in the IR their new values are its last results."""
     place: str = field(default="", compare=False)
     """Of a user's operator where it is specified: `mylib.yaml:3`."""
+
     @cached_property
     def schema(self) -> FunctionSchema:
         return FunctionSchema.parse(self.schema_text)
@@ -97,7 +97,6 @@ class SpecTable(Mapping[str, OperatorSpec]):
             tags = frozenset(re.findall(r"\w+", match["tags"] or ""))
             self._specs[name] = OperatorSpec(name, match["schema"], family, tags, rules.get(name, ""))
 
-    def __getitem__(self, name: str) -> OperatorSpec:
     def extend(self, added: Iterable[OperatorSpec]) -> None:
         """Adds users' operators, all or none. Raises `SpecError` where one is known already."""
         new: dict[str, OperatorSpec] = {}
@@ -109,6 +108,7 @@ class SpecTable(Mapping[str, OperatorSpec]):
             new[spec.qualified_name] = spec
         self._specs |= new
 
+    def __getitem__(self, name: str) -> OperatorSpec:
         return self._specs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -142,8 +142,8 @@ def specs() -> SpecTable:
         path = folder.joinpath(f"{family}.yaml")
         if path.is_file():
             table.add(family, path.read_text(), rules)
-    return table
     table.extend(read_found())
+    return table
 
 
 def find(name: str) -> OperatorSpec:
