@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import bufferization, scf, tensor
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
@@ -28,12 +28,12 @@ LARGE = "large"
 """The attribute of functions that are worth running in threads."""
 LARGE_SIZE = 1 << 15
 """Elements that such a function makes, or reads to make fewer."""
-
-
 DIRECT = "direct"
 """The attribute of functions whose results may be computed in their destination. MLIR's eliminate-empty-tensors takes the
 destination of one result for what another is made of too, where both are one tensor with other elements written over."""
 WRITES = scf.ForOp | tensor.InsertSliceOp
+
+
 @dataclass
 class LinalgGroup:
     """Operators that MLIR fuses and bufferizes."""
@@ -130,6 +130,8 @@ def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[V
     lowered = FunctionLowering(FuncOp(NAME, types, Region(block))).run()
     if max((prod(value.shape) for value in arguments), default=0) >= LARGE_SIZE:
         lowered.attributes[LARGE] = UnitAttr()
+    if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
+        lowered.attributes[DIRECT] = UnitAttr()
     stream = StringIO()
     Printer(stream, print_generic_format=True).print_op(destination_style(lowered, arguments))
     return stream.getvalue()
@@ -156,8 +158,6 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
             operands=[result, out],
             result_types=[[]],
             properties={"restrict": UnitAttr(), "writable": UnitAttr()},
-    if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
-        lowered.attributes[DIRECT] = UnitAttr()
         )
         block.add_op(write)
     block.add_op(ReturnOp())
