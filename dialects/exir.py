@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     ComplexType,
+    DictionaryAttr,
+    DictionaryAttr,
     Float64Type,
     FloatAttr,
     IntegerAttr,
@@ -425,6 +427,13 @@ class OriginAttr(Data[Origin]):
         origin = self.data
         with printer.in_angle_brackets():
             printer.print_list((origin.node, origin.operator, origin.module), printer.print_string_literal)
+
+
+def ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
+    """What each symbol of a function may be, both ends included; None is no bound."""
+    ranges = function.attributes.get(RANGES)
+    held = ranges.data if isinstance(ranges, DictionaryAttr) else dict[str, Attribute]()
+    return {name: attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
 
 
 @irdl_attr_definition

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, static_shape
@@ -18,32 +19,42 @@ from xdsl_exir.lowering.scalar import Scalar
 Out = list[TensorMeta]
 
 
-@lowering("aten.full", "aten.full_like")
-def full(b: LinalgBuilder, fill_value: float, out: Out) -> Tensor:
-    return b.fill(fill_value, static_shape(out[0]), out[0].dtype)
+def filled(b: LinalgBuilder, number: float | Expr, out: TensorMeta) -> Tensor:
+    """A tensor full of one number, which may be a size."""
+    if not isinstance(number, Expr):
+        return b.fill(number, out.shape, out.dtype)
+    size = b.size(number)
+    return b.indexed(lambda *at: s.constant(size, s.compute_dtype(out.dtype)), out.shape, out.dtype)
 
 
-@lowering("aten.scalar_tensor")
-def scalar_tensor(b: LinalgBuilder, s: float, out: Out) -> Tensor:
-    return b.fill(s, (), out[0].dtype)
+@lowering("aten.full", "aten.full_like", dynamic=True)
+def full(b: LinalgBuilder, fill_value: float | Expr, out: Out) -> Tensor:
+    return filled(b, fill_value, out[0])
 
 
-@lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted")
+@lowering("aten.scalar_tensor", dynamic=True)
+def scalar_tensor(b: LinalgBuilder, s: float | Expr, out: Out) -> Tensor:
+    return filled(b, s, out[0])
+
+
+@lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted", dynamic=True)
 def empty(b: LinalgBuilder, out: Out) -> Tensor:
-    return b.fill(0, static_shape(out[0]), out[0].dtype)
+    return b.fill(0, out[0].shape, out[0].dtype)
 
 
-@lowering("aten.arange.start_step")
-def arange(b: LinalgBuilder, start: float, step: float, out: Out) -> Tensor:
+@lowering("aten.arange.start_step", dynamic=True)
+def arange(b: LinalgBuilder, start: float | Expr, step: float | Expr, out: Out) -> Tensor:
     """Integers in int64, floats in float64 as PyTorch's CPU kernel, rounded once."""
     dtype = out[0].dtype
     compute = dt.Double if dtype.category is Category.FLOAT else dt.Long
 
+    first_known, step_known = (b.known(x) if isinstance(x, Expr) else x for x in (start, step))
+
     def number(index: SSAValue) -> Scalar:
-        first, increment = s.constant(start, compute), s.constant(step, compute)
+        first, increment = s.constant(first_known, compute), s.constant(step_known, compute)
         return s.cast(first + s.cast(s.from_index(index), compute) * increment, s.compute_dtype(dtype))
 
-    return b.indexed(number, static_shape(out[0]), dtype)
+    return b.indexed(number, out[0].shape, dtype)
 
 
 # --- triangles -----------------------------------------------------------------------------------------------

@@ -7,13 +7,13 @@ compiled: weights are packed for their schedules, batch norms folded into convol
 that only rearrange how elements are seen (`view`, `permute`, `expand`, `slice`) are views of buffers.
 
 The driver's arguments are pointers: inputs, constants, outputs and one arena that holds all other buffers, planned by
-their lifetimes.
+their lifetimes. Sizes may be symbolic: then the driver takes the program's symbols before all else, and no code depends on their
+values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import ConstantOp
+from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, is_tensor_type, ranges_of
+from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
@@ -33,19 +34,22 @@ from xdsl_exir.lowering.dispatches.buffers import (
     Buffer,
     Call,
     Dispatches,
+    Place,
     Plan,
     Shape,
     Value,
     driver_text,
-    plan_arena,
+    plan_memory,
+    symbols_of,
 )
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
-from xdsl_exir.lowering.dispatches.groups import copy_text, groups_of
+from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copy_text, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
-from xdsl_exir.lowering.dispatches.views import is_view, views_of
-from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
-from xdsl_exir.lowering.linalg import static_shape
+from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
+from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
 from xdsl_exir.lowering.schedules import Machine
+from xdsl_exir.lowering.sizes import is_static
+from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
 
@@ -54,6 +58,29 @@ LARGEST_FOLDED = 1 << 22
 
 FILLED = ("aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.full")
 """Operators whose result is one number everywhere, whatever their operands hold."""
+
+
+TYPICAL = 64
+"""The value of a symbol, if its range allows it, by which buffers are compared and loops thought worth threads."""
+
+
+def within(value: int, low: int | None, high: int | None) -> int:
+    """The number of a range, both ends included, that is closest to a value."""
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
+
+
+def assertions_of(name: str, arguments: Mapping[str, Any]) -> list[tuple[Dim, str]]:
+    """What an operator asserts about a number: conditions and messages."""
+    if name == "aten._assert_scalar":
+        return [(arguments["self"], arguments["assert_msg"])]
+    if not name.startswith("aten.sym_constrain_range"):
+        return []
+    size, low, high = (arguments[key] for key in ("size", "min", "max"))
+    low = 0 if low is None and name.endswith("for_size") else low
+    bounds = f"{size} is not between {'-inf' if low is None else low} and {'inf' if high is None else high}"
+    wanted = (("ge", low), ("le", high))
+    return [(apply(compare, size, bound), bounds) for compare, bound in wanted if bound is not None]
 
 
 class Planner:
@@ -86,16 +113,20 @@ class Planner:
 
     def run(self) -> Plan:
         """The plan. Raises `UnsupportedError` listing everything in the way, before any work is done."""
+        self.find_symbols()
         self.fold_constants()
         blocking = [
             Unsupported(op.name, reason, location_text(op))
             for op in self.function.body.block.ops
             if not self.is_constant(op) and (reason := obstacle(op)) is not None
         ]
+        blocking += [
+            Unsupported(symbol, "a symbol that is no size of an input") for symbol in sorted(self.unknown_symbols())
+        ]
         if blocking:
             raise UnsupportedError(blocking)
         for arg in self.function.args:
-            if arg not in self.constants:
+            if arg not in self.constants and is_tensor_type(arg.type):
                 self.values[arg] = self.argument(f"%in{len(self.plan.inputs)}", arg)
                 self.plan.inputs.append(self.values[arg])
         for op in self.function.body.block.ops:
@@ -107,11 +138,51 @@ class Planner:
 
     def operator(self, op: OperatorOp) -> None:
         """Makes a dispatch of an operator, or lets it wait for its group."""
-        if is_view(op) or not op.results:
-            return  # made when asked for; an assertion about types, which holds
+        if not op.results:
+            self.assertion(op)
+        if is_number(op) or is_view(op) or not op.results:
+            return  # part of sizes; made when asked for
         schedule = SCHEDULES.get(op.SPEC.qualified_name)
         if schedule is None or not schedule(self, op):
             self.pending[op] = None
+
+    # symbols
+
+    def find_symbols(self) -> None:
+        """Finds where a call sees the values of the symbols that sizes depend on."""
+        places: list[tuple[Dim, int, int | None]] = []
+        for position, arg in enumerate(self.function.args):
+            if isinstance(arg.type, SymIntType):
+                places.append((arg.type.data, position, None))
+            elif is_tensor_type(arg.type):
+                places += [(size, position, dim) for dim, size in enumerate(meta_of(arg).shape)]
+        # A size that is a symbol says it as it is; one of another form has to be solved.
+        for size, position, dim in sorted(places, key=lambda place: not is_symbol(place[0])):
+            free = size.free_symbols() if isinstance(size, Expr) else frozenset[str]()
+            if len(free) == 1:
+                (symbol,) = free
+                self.plan.symbols.setdefault(symbol, Place(position, dim, size))
+        ranges = ranges_of(self.function)
+        self.typical = {symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols}
+
+    def unknown_symbols(self) -> set[str]:
+        """Symbols that values' types name and no input says."""
+        values = [result for op in self.function.body.block.ops for result in op.results]
+        sizes = [size for value in values if is_tensor_type(value.type) for size in meta_of(value).shape]
+        return free_symbols(sizes) - self.plan.symbols.keys()
+
+    def is_large(self, values: Sequence[Value]) -> bool:
+        """Whether there are values with many elements, symbolic sizes taken to be typical."""
+        counts = (prod(value.shape) for value in values)
+        sizes = (count.evaluate(self.typical) if isinstance(count, Expr) else count for count in counts)
+        return max(sizes, default=0) >= LARGE_SIZE
+
+    def assertion(self, op: OperatorOp) -> None:
+        """Keeps what an operator asserts about symbols, unless it holds for all their values."""
+        arguments = op.arguments(lambda value: value.type.data if isinstance(value.type, SymType) else value)
+        for condition, message in assertions_of(op.SPEC.qualified_name, arguments):
+            if isinstance(condition, Expr) and not provably(condition, ranges_of(self.function)):
+                self.plan.checks.append((condition, message))
 
     # constants
 
@@ -131,17 +202,22 @@ class Planner:
                 if isinstance(op, ConstantOp):
                     self.constants[op.result] = literal_array(op)
                     continue
+                if is_number(op):
+                    continue
                 if (
                     not isinstance(op, OperatorOp)
                     or KERNELS.find(op.SPEC) is None
                     or not is_side_effect_free(op)
                 ):
                     continue
-                if op.SPEC.qualified_name in FILLED and LARGEST_FOLDED and obstacle(op) is None:
+                if op.SPEC.qualified_name in FILLED and obstacle(op) is None and is_filled(op):
                     self.constants[op.results[0]] = filled(op)
                 if not all(operand in self.constants for operand in op.operands) or self.is_constant(op):
                     continue
-                largest = max([prod(static_shape(meta_of(r))) for r in op.results], default=0)
+                counts = [prod(meta_of(value).shape) for value in (*op.results, *op.operands)]
+                if not is_static(counts):
+                    continue
+                largest = max([count for count in counts[: len(op.results)] if isinstance(count, int)], default=0)
                 if largest > max(
                     LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0
                 ):
@@ -205,7 +281,9 @@ class Planner:
         if value in self.values:
             return self.values[value]
         if value in self.constants:
-            return self.constant(self.constants[value], meta_of(value).dtype)
+            meta = meta_of(value)
+            # A number that fills a symbolic shape is one element, repeated.
+            return expanded(self.constant(self.constants[value], meta.dtype), meta.shape)
         if value in self.identities:
             return self.value(self.identities[value])
         if isinstance(value.owner, OperatorOp) and is_view(value.owner):
@@ -229,7 +307,7 @@ class Planner:
         if not value.layout:
             return value
         copy = self.allocate(value.shape, value.dtype)
-        self.call(self.dispatches.generic, copy_text(value, copy), [value, copy])
+        self.call(self.dispatches.generic, copy_text(value, copy, self.is_large([value])), [value, copy])
         return copy
 
     def plain(self, value: Value) -> Value:
@@ -245,23 +323,22 @@ class Planner:
 
     def argument(self, name: str, value: SSAValue) -> Value:
         meta = meta_of(value)
-        shape = static_shape(meta)
-        return Value(Buffer(prod(shape) * meta.dtype.itemsize, name), shape, meta.dtype)
+        return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize, name), meta.shape, meta.dtype)
 
-    def allocate(self, shape: Sequence[int], dtype: DType, strides: Shape | None = None) -> Value:
+    def allocate(self, shape: Sequence[Dim], dtype: DType, strides: Shape | None = None) -> Value:
         """A part of the arena, from the next dispatch on."""
         now = len(self.plan.calls)
-        buffer = Buffer(max(prod(shape) * dtype.itemsize, 1), first=now, last=now)
+        buffer = Buffer(prod(shape) * dtype.itemsize or 1, first=now, last=now)
         self.plan.arena.append(buffer)
         return Value(buffer, tuple(shape), dtype, strides or ())
 
     def make(self, value: SSAValue, strides: Shape | None = None) -> Value:
         """A part of the arena for a value."""
         meta = meta_of(value)
-        self.values[value] = self.allocate(static_shape(meta), meta.dtype, strides)
+        self.values[value] = self.allocate(meta.shape, meta.dtype, strides)
         return self.values[value]
 
-    def scratch(self, shape: Sequence[int]) -> Value:
+    def scratch(self, shape: Sequence[Dim]) -> Value:
         """A float32 buffer for one dispatch."""
         return self.allocate(shape, dt.Float)
 
@@ -305,7 +382,7 @@ class Planner:
         name = table.setdefault(text, f"{kind}{len(table)}")
         for argument in arguments:
             argument.buffer.last = max(argument.buffer.last, len(self.plan.calls))
-        self.plan.calls.append(Call(name, list(arguments)))
+        self.plan.calls.append(Call(name, list(arguments), symbols_of(text)))
 
     def flush(self) -> None:
         """Makes dispatches of the operators that wait."""
@@ -332,10 +409,14 @@ class Planner:
     def finish(self) -> None:
         """Puts results where the caller wants them, and plans the arena."""
         taken: set[Buffer] = set()
-        for index, operand in enumerate(self.returned.operands):
+        for position, operand in enumerate(self.returned.operands):
+            if isinstance(operand.type, SymType):
+                self.plan.numbers[position] = operand.type.data
+                continue
+            index = len(self.plan.outputs)
             output = self.argument(f"%out{index}", operand)
             self.plan.outputs.append(output)
-            if operand in self.constants:
+            if operand in self.constants and is_static(output.shape):
                 self.plan.copies.append((index, self.constants[operand]))
                 continue
             value = self.contiguous(self.value(operand))
@@ -348,8 +429,10 @@ class Planner:
             elif value.is_whole:
                 self.plan.copies.append((index, self.source_of(value)))
             else:
-                self.call(self.dispatches.generic, copy_text(value, output), [value, output])
-        self.plan.arena_bytes = plan_arena(self.plan.arena)
+                self.call(
+                    self.dispatches.generic, copy_text(value, output, self.is_large([value])), [value, output]
+                )
+        self.plan.arena_bytes = plan_memory(self.plan.arena, self.typical)
 
     def source_of(self, value: Value) -> int:
         """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`."""
@@ -359,9 +442,16 @@ class Planner:
         return -1 - next(i for i, v in enumerate(self.plan.outputs) if v.buffer is value.buffer)
 
 
+def is_filled(op: OperatorOp) -> bool:
+    """Whether it is known what number an operator of `FILLED` fills its result with."""
+    return not isinstance(op.arguments().get("fill_value"), SSAValue)
+
+
 def filled(op: OperatorOp) -> Array:
-    """The result of an operator of `FILLED`: one number in memory, seen everywhere."""
+    """The result of an operator of `FILLED`: one number in memory, seen everywhere; of symbolic shape, one element."""
     meta = meta_of(op.results[0])
     number = {"aten.zeros_like": 0, "aten.ones_like": 1}.get(op.SPEC.qualified_name)
     given = op.arguments()["fill_value"] if number is None else number
-    return np.broadcast_to(np.asarray(given).astype(meta.dtype.numpy), static_shape(meta))
+    number = np.asarray(given).astype(meta.dtype.numpy)
+    shape = [size for size in meta.shape if isinstance(size, int)]
+    return np.broadcast_to(number, shape if is_static(meta.shape) else [1] * meta.ndim)

@@ -1,7 +1,8 @@
 """`edge-to-linalg`: an edge program as linalg on tensors, in upstream dialects only.
 
-Functions keep their names and their arguments' order; types are converted (`linalg.lowered_type`). Everything that
-cannot be lowered is reported at once, before anything is changed.
+Functions keep their names and their arguments' order; types are converted (`linalg.lowered_type`). A symbol is an argument of
+type index, or read from an argument that has it as a size; numbers whose type says their value are lowered to nothing.
+What the program asserts about symbols is its caller's to check. Everything that cannot be lowered is reported at once, before anything is changed.
 """
 
 from __future__ import annotations
@@ -11,49 +12,134 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
-from xdsl_exir.dialects.exir import ConstantOp, ShapeAttr, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.backend import DelegateOp
+from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
+from xdsl_exir.dialects.exir import (
+    ConstantOp,
+    NumberOp,
+    SymIntType,
+    SymType,
+    TensorMeta,
+    is_tensor_type,
+    tensor_meta,
+)
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, static_shape
+from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
+from xdsl_exir.lowering.sizes import is_computable, is_static
 
 
 def obstacle(op: Operation) -> str | None:
     """Why an operation cannot be lowered; None where it can."""
+    if is_number(op):
+        return next((reason for result in op.results if (reason := unknown(result.type))), None)
     if isinstance(op, OperatorOp):
         if op.NUMBERS:
             return "not an edge operation"
         if LOWERINGS.find(op.SPEC) is None:
             return "no lowering"
+    elif isinstance(op, DelegateOp):
+        return f"belongs to backend {op.backend}"
     elif not isinstance(op, ConstantOp | ReturnOp | FuncOp | ModuleOp):
         return "no lowering"
-    for value in (*op.operands, *op.results):
-        if not is_tensor_type(value.type):
-            return f"a value of type {value.type}"
-        dtype = BY_MLIR_TYPE[value.type.element_type]
-        if dtype.category is Category.COMPLEX or (dtype.bits == 8 and dtype.category is Category.FLOAT):
-            return f"dtype {dtype}"
-        if isinstance(value.type.encoding, ShapeAttr) and value.type.encoding.data.sizes is not None:
-            return "symbolic sizes"
-    return refusal(op) if isinstance(op, OperatorOp) else None
+    values = (*op.operands, *op.results)
+    return next((reason for value in values if (reason := unlowerable(op, value.type))), None) or (
+        refusal(op) if isinstance(op, OperatorOp) else None
+    )
+
+
+def is_number(op: Operation) -> bool:
+    """Whether an operation only computes numbers whose types say their values."""
+    asks = isinstance(op, OperatorOp) and op.SPEC.qualified_name.startswith("aten.sym_")
+    return isinstance(op, SymOp | NumberOp) or (
+        (asks or isinstance(op, UnrealizedConversionCastOp))
+        and bool(op.results)
+        and all(isinstance(result.type, SymType) for result in op.results)
+    )
+
+
+def is_symbol(size: Dim) -> bool:
+    """Whether a size is a symbol."""
+    return isinstance(size, Expr) and size.head == "symbol"
+
+
+@dataclass(frozen=True)
+class ForgetSizes(ModulePass):
+    """Makes the sizes that a program asks its tensors for values of their own: their types say what they are.
+
+    Then a tensor whose size alone is asked for has no use.
+    """
+
+    name = "forget-sizes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for number in list(op.walk()):
+            if is_number(number) and any(is_tensor_type(operand.type) for operand in number.operands):
+                if not any(unknown(result.type) for result in number.results):
+                    types = [result.type for result in number.results]
+                    Rewriter.replace_op(number, UnrealizedConversionCastOp.get([], types))
+
+
+def unknown(type: Attribute) -> str | None:
+    """Why a number is not known before the program runs; None where it is."""
+    if not isinstance(type, SymType):
+        return None
+    value: Dim = type.data
+    return f"the number {value} depends on data" if isinstance(value, Expr) and value.is_unbacked else None
+
+
+def unlowerable(op: Operation, type: Attribute) -> str | None:
+    """Why an operation cannot be lowered with an operand or result of a type; None where it can."""
+    if isinstance(type, SymType) and isinstance(op, OperatorOp | ReturnOp):
+        if not is_dynamic(op):
+            return f"a number of type {type}"
+        if not op.results:
+            return unknown(type)
+        return (
+            None if isinstance(type, SymIntType) and is_computable(type.data) else f"a number of type {type}"
+        )
+    if not is_tensor_type(type):
+        return f"a value of type {type}"
+    dtype = BY_MLIR_TYPE[type.element_type]
+    if dtype.category is Category.FLOAT and dtype.bits == 8:
+        return f"dtype {dtype}"
+    if dtype.category is Category.COMPLEX and not takes_complex(op):
+        return f"dtype {dtype}"
+    sizes = tensor_meta(type).shape
+    if not is_static(sizes) and not (all(map(is_computable, sizes)) and is_dynamic(op)):
+        return "symbolic sizes"
+    return None
+
+
+def takes_complex(op: Operation) -> bool:
+    """Whether an operation can be lowered with complex tensors."""
+    return not isinstance(op, OperatorOp) or op.SPEC.qualified_name in TAKES_COMPLEX
+
+
+def is_dynamic(op: Operation) -> bool:
+    """Whether an operation can be lowered with symbolic sizes and numbers."""
+    entry = LOWERINGS.find(op.SPEC) if isinstance(op, OperatorOp) else None
+    return not isinstance(op, OperatorOp) or (entry is not None and bool(entry.options.get("dynamic")))
 
 
 def refusal(op: OperatorOp) -> str | None:
     """Why an operator's lowering does not take this call; None where it does."""
     entry = LOWERINGS.find(op.SPEC)
-    elif isinstance(op, DelegateOp):
-        return f"belongs to backend {op.backend}"
     refuses = entry.options.get("refuses") if entry is not None else None
-    return refuses(op.arguments(meta_of)) if refuses is not None else None
+    return refuses(op.arguments(lambda value: as_meta(value.type))) if refuses is not None else None
 
 
 def obstacles(module: ModuleOp) -> list[Unsupported]:
@@ -73,6 +159,7 @@ class FunctionLowering:
         self.function = function
         self.block = Block()
         self.values: dict[SSAValue, Tensor] = {}
+        self.symbols: dict[str, SSAValue] = {}
         self.location = function.location
 
     def insert(self, op: Operation) -> None:
@@ -81,20 +168,47 @@ class FunctionLowering:
 
     def run(self) -> FuncOp:
         """The lowered function."""
-        builder = LinalgBuilder(self.insert)
+        builder = LinalgBuilder(self.insert, self.symbol)
         for arg in self.function.args:
-            meta = meta_of(arg)
-            value = self.block.insert_arg(lowered_type(meta), len(self.block.args))
+            if isinstance(arg.type, SymIntType) and not is_symbol(arg.type.data):
+                continue  # its type says what it is
+            type = IndexType() if isinstance(arg.type, SymIntType) else lowered_type(meta_of(arg))
+            value = self.block.insert_arg(type, len(self.block.args))
             value.name_hint = arg.name_hint
-            self.values[arg] = Tensor(value, static_shape(meta), meta.dtype)
+            if isinstance(arg.type, SymIntType):
+                self.symbols[str(arg.type.data)] = value
+            else:
+                meta = meta_of(arg)
+                self.values[arg] = Tensor(value, meta.shape, meta.dtype)
         for op in self.function.body.block.ops:
             self.location = op.location
             self.operation(builder, op)
         types = [arg.type for arg in self.block.args], [value.type for value in self.results]
         return FuncOp(self.function.sym_name.data, types, Region(self.block), self.function.sym_visibility)
 
+    def symbol(self, name: str) -> SSAValue:
+        """A symbol's value: an argument, or a size of one."""
+        if name not in self.symbols:
+            places = (
+                (value.value, dim)
+                for value in self.values.values()
+                for dim, size in enumerate(value.sizes)
+                if str(size) == name and value.value in self.block.args
+            )
+            found = next(places, None)
+            if found is None:
+                raise ExirError(f"the symbol {name} is not the size of an argument")
+            dim = arith.ConstantOp.from_int_and_width(found[1], IndexType())
+            size = tensor.DimOp(found[0], dim)
+            self.insert(dim)
+            self.insert(size)
+            self.symbols[name] = size.result
+        return self.symbols[name]
+
     def operation(self, builder: LinalgBuilder, op: Operation) -> None:
         match op:
+            case _ if is_number(op):
+                pass
             case OperatorOp():
                 for result, value in zip(op.results, self.operator(builder, op), strict=True):
                     self.values[result] = value
@@ -102,23 +216,34 @@ class FunctionLowering:
                 self.values[op.result] = literal(builder, op)
             case _:
                 assert isinstance(op, ReturnOp)
-                self.results = [self.values[operand].value for operand in op.operands]
+                self.results = [
+                    builder.size(operand.type.data)
+                    if isinstance(operand.type, SymType)
+                    else self.values[operand].value
+                    for operand in op.operands
+                ]
                 self.insert(ReturnOp(*self.results))
 
     def operator(self, builder: LinalgBuilder, op: OperatorOp) -> Sequence[Tensor]:
         entry = LOWERINGS.find(op.SPEC)
         assert entry is not None
-        arguments: dict[str, Any] = op.arguments(lambda value: self.values[value])
+        arguments: dict[str, Any] = op.arguments(self.argument)
         given = entry.call({**arguments, "out": [meta_of(result) for result in op.results]}, builder)
         if given is None:
             return ()
         results = [given] if isinstance(given, Tensor) else list(given)
+        typed: list[Tensor] = []
         for result, value in zip(op.results, results, strict=True):
             meta = meta_of(result)
-            assert (value.shape, value.dtype) == (meta.shape, meta.dtype), (
-                f"lowering of {op.name} gives {value.dtype}{list(value.shape)} for {result.type}"
+            assert same_shape(value.sizes, meta.shape) and value.dtype is meta.dtype, (
+                f"lowering of {op.name} gives {value.dtype}{list(value.sizes)} for {result.type}"
             )
-        return results
+            typed.append(builder.retyped(value, meta.shape))
+        return typed
+
+    def argument(self, value: SSAValue) -> Tensor | Dim:
+        """What a lowering gets for an operand."""
+        return value.type.data if isinstance(value.type, SymType) else self.values[value]
 
 
 def meta_of(value: SSAValue) -> TensorMeta:
@@ -129,16 +254,12 @@ def meta_of(value: SSAValue) -> TensorMeta:
 
 def literal(builder: LinalgBuilder, op: ConstantOp) -> Tensor:
     """A literal as a filled tensor, or as elements put together."""
-    from xdsl.dialects import tensor
-
     meta = tensor_meta(op.type)
-    shape, values = static_shape(meta), op.values
-    numbers = [value for value in values if not isinstance(value, complex)]
+    shape, values = meta.shape, op.values
     if op.is_splat:
-        return builder.fill(numbers[0], shape, meta.dtype)
-    elements = [builder.constant(value, meta.dtype) for value in numbers]
-    type = lowered_type(meta)
-    flat = TensorType(type.element_type, [len(elements)])
+        return builder.fill(values[0], shape, meta.dtype)
+    elements = [builder.constant(value, meta.dtype) for value in values]
+    flat = tensor_of([len(elements)], meta.dtype)
     value = builder.add(tensor.FromElementsOp(*elements, result_type=flat))
     return builder.reshape(Tensor(value, (len(elements),), meta.dtype), shape)
 

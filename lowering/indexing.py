@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
@@ -24,18 +25,20 @@ from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, broadcast_map, dims, read, static_shape
 from xdsl_exir.lowering.pointwise import floor_divide
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 Place = list[Scalar | SSAValue]
 TensorLike = TypeVar("TensorLike", Tensor, TensorMeta)
 
 
-def in_range(index: Scalar, size: int, wraps: bool = False) -> Scalar:
+def in_range(index: Scalar, size: int | SSAValue, wraps: bool = False) -> Scalar:
     """An index as int64 within a dimension; negative ones count from the end if it `wraps`."""
     index = s.cast(index, dt.Long)
     if wraps:
         index = s.select(index < 0, index + size, index)
-    return s.minimum(s.maximum(index, 0), size - 1)
+    last = size - 1 if isinstance(size, int) else s.constant(size, dt.Long) - 1
+    return s.minimum(s.maximum(index, 0), last)
 
 
 def replaced(place: Sequence[SSAValue], dim: int, by: Scalar) -> Place:
@@ -47,30 +50,32 @@ def replaced(place: Sequence[SSAValue], dim: int, by: Scalar) -> Place:
 
 
 def indexed_by(
-    b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, index_dims: Sequence[int], shape: Shape
+    b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, index_dims: Sequence[int], shape: Sizes
 ) -> Tensor:
     """Elements of a tensor at an index along one dimension, which depends on some dimensions of the result."""
     index_map = AffineMap(len(shape), 0, tuple(dims(len(shape))[axis] for axis in index_dims))
     first, last = dim, dim + len(shape) - self.ndim + 1  # the result's dimensions that stand for `dim`
 
+    size = b.known(self.sizes[dim])
+
     def pick(found: Scalar, *at: SSAValue) -> Scalar:
-        return read(self, [*at[:first], in_range(found, self.shape[dim]), *at[last:]])
+        return read(self, [*at[:first], in_range(found, size), *at[last:]])
 
     return b.indexed(pick, shape, self.dtype, [(index, index_map)])
 
 
-@lowering("aten.embedding")
+@lowering("aten.embedding", dynamic=True)
 def embedding(b: LinalgBuilder, weight: Tensor, indices: Tensor, out: Out) -> Tensor:
-    return indexed_by(b, weight, 0, indices, range(indices.ndim), static_shape(out[0]))
+    return indexed_by(b, weight, 0, indices, range(indices.ndim), out[0].shape)
 
 
-@lowering("aten.index_select")
+@lowering("aten.index_select", dynamic=True)
 def index_select(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, out: Out) -> Tensor:
     if not self.ndim:
         return self
     dim = wrap_dim(dim, self.ndim)
-    vector = b.reshape(index, index.shape or (1,))
-    return indexed_by(b, self, dim, vector, [dim], static_shape(out[0]))
+    vector = b.reshape(index, index.sizes or (1,))
+    return indexed_by(b, self, dim, vector, [dim], out[0].shape)
 
 
 @lowering("aten.gather")
@@ -409,6 +414,18 @@ def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, out: Out) -> l
     ]
 
 
+@lowering("aten.kthvalue")
+def kthvalue(b: LinalgBuilder, self: Tensor, k: int, dim: int, out: Out) -> list[Tensor]:
+    vectors = at_least_1d(b, self)
+    dim = wrap_dim(dim, vectors.ndim)
+    offsets, sizes = [0] * vectors.ndim, list(vectors.shape)
+    offsets[dim], sizes[dim] = k - 1, 1
+    order = sorting_order(b, vectors, dim, False)
+    places = b.slice(order, offsets, sizes, [1] * vectors.ndim)
+    values = indexed_by(b, vectors, dim, places, range(vectors.ndim), places.shape)
+    return [b.reshape(result, static_shape(meta)) for result, meta in zip((values, places), out, strict=True)]
+
+
 def search(
     b: LinalgBuilder, boundaries: Tensor, self: Tensor, right: bool, sorter: Tensor | None, out: TensorMeta
 ) -> Tensor:
@@ -449,3 +466,129 @@ def searchsorted(
 @lowering("aten.bucketize.Tensor")
 def bucketize(b: LinalgBuilder, self: Tensor, boundaries: Tensor, right: bool, out: Out) -> Tensor:
     return search(b, boundaries, self, right, None, out[0])
+
+
+# --- counting ------------------------------------------------------------------------------------------------
+
+
+@lowering("aten.nonzero_static")
+def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) -> Tensor:
+    """The indices of elements that are not 0, as many as there is place for."""
+    count, rank = static_shape(out[0])
+    result = b.fill(fill_value, (count, rank), dt.Long)
+    if 0 in (count, rank, *self.shape):
+        return result
+    found = b.convert(self, dt.Bool)
+    before = true_before(b, found)
+
+    def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
+        *where, dim = at
+        index = s.from_index(where[0])
+        for axis in range(1, rank):
+            index = s.select(s.from_index(dim).equals(axis), s.from_index(where[axis]), index)
+        row = read(before, where)
+        place: Place = [s.minimum(row, count - 1), dim]
+        return place, s.select(read(found, where) & (row < count), index, read(so_far, place))
+
+    return b.update(result, (*self.shape, rank), step)
+
+
+# --- bags ----------------------------------------------------------------------------------------------------
+
+
+def bag_of_each(b: LinalgBuilder, offsets: Tensor, count: int) -> Tensor:
+    """The bag that each of so many indices is in: the last one that begins at it or before."""
+    positions = b.indexed(s.from_index, (count,), dt.Long)
+    ends = search(b, offsets, positions, True, None, TensorMeta((count,), dt.Long))
+    return b.elementwise(lambda end: end - 1, [ends], (count,), dt.Long)
+
+
+@lowering("aten._embedding_bag", "aten._embedding_bag_forward_only")
+def embedding_bag(
+    b: LinalgBuilder,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    mode: int,
+    per_sample_weights: Tensor | None,
+    padding_idx: int,
+    out: Out,
+) -> list[Tensor]:
+    """Sums, means or maxima of rows, a bag from each offset to the next; empty ones are 0."""
+    (count, width), total = static_shape(out[0]), indices.shape[0]
+    compute = compute_dtype(weight.dtype)
+    if not count or not total:
+        return [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    bag = bag_of_each(b, offsets, total)
+
+    def taken(at: SSAValue) -> tuple[Scalar, Scalar, Scalar]:
+        """The bag of an index, the row it picks, and whether it counts."""
+        number, row = read(bag, [at]), s.cast(read(indices, [at]), dt.Long)
+        return (
+            in_range(number, count),
+            in_range(row, weight.shape[0]),
+            (number < count) & row.differs(padding_idx),
+        )
+
+    def gather(
+        initial: float,
+        dtype: DType,
+        shape: Shape,
+        combine: Callable[[Scalar, Scalar, list[Scalar | SSAValue]], Scalar],
+    ) -> Tensor:
+        """Combines, bag by bag, what stands there with each row that counts, at a place `[row, column]`."""
+
+        def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
+            number, row, counts = taken(at[0])
+            place: Place = [number, *at[1:]]
+            old = read(so_far, place)
+            new = combine(old, row, [at[0], *at[1:]])
+            return place, s.select(counts, new, old)
+
+        return b.update(b.fill(initial, shape, dtype), (total, *shape[1:]), step)
+
+    sizes = gather(0, dt.Long, (count,), lambda old, _, __: old + 1)
+
+    def fitted(values: Tensor, meta: TensorMeta) -> Tensor:
+        """A vector with zeros after it, or cut off."""
+        [size] = static_shape(meta)
+        if size <= values.shape[0]:
+            return b.slice(values, [0], [size], [1])
+        return b.insert(values, b.fill(0, (size,), values.dtype), [0])
+
+    def element(row: Scalar, at: list[Scalar | SSAValue]) -> Scalar:
+        value = read(weight, [row, at[1]])
+        if per_sample_weights is None:
+            return value
+        return value * s.cast(read(per_sample_weights, at[:1]), value.dtype)
+
+    nothing = b.fill(0, (0,), dt.Long)
+    numbers = nothing if static_shape(out[1]) == (0,) else bag
+    shape = (count, width)
+    per_bag = b.reshape(sizes, (count, 1))
+    if mode == BAG_MAX:
+        greatest = gather(
+            neutral("amax", weight.dtype),
+            compute,
+            shape,
+            lambda old, row, at: s.maximum(old, element(row, at)),
+        )
+
+        def first(old: Scalar, row: Scalar, at: list[Scalar | SSAValue]) -> Scalar:
+            value, best = element(row, at), read(greatest, [in_range(read(bag, at[:1]), count), at[1]])
+            return s.select((old < 0) & (value.equals(best) | s.is_nan(value)), row, old)
+
+        places = gather(-1, dt.Long, shape, first)
+        result = b.elementwise(
+            lambda x, size: s.select(size > 0, x, 0), [greatest, per_bag], shape, weight.dtype
+        )
+        found = b.elementwise(lambda place: s.maximum(place, 0), [places], shape, dt.Long)
+        return [result, numbers, fitted(sizes, out[2]), found]
+    sums = gather(0, compute, shape, lambda old, row, at: old + element(row, at))
+    if mode == BAG_MEAN:
+        means = b.elementwise(
+            lambda x, size: x / s.cast(s.maximum(size, 1), x.dtype), [sums, per_bag], shape, weight.dtype
+        )
+        return [means, numbers, fitted(sizes, out[2]), fitted(sizes, out[3])]
+    zeros = [b.fill(0, static_shape(meta), dt.Long) for meta in out[2:]]
+    return [b.convert(sums, weight.dtype), numbers, *zeros]

@@ -3,20 +3,23 @@
 Tensors keep their PyTorch dtype beside the value, since the lowered types are signless: Bool and Byte are both `i8`
 (`i1` buffers are bit-packed by some vector lowerings, and `arith` takes no `ui8`). Loop bodies see numbers in the dtype
 they compute in (`scalar`); conversions happen where elements are read and written. Every `linalg.generic` has one result.
+Sizes may be symbolic (`sizes`): `Tensor.sizes` has them all, `Tensor.shape` is for lowerings that take numbers only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AffineMapAttr,
     AnyFloat,
     ArrayAttr,
+    DenseArrayBase,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -24,6 +27,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
+from xdsl.dialects.complex import CreateOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -32,10 +36,11 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.sizes import Sizes, compute, quotient
 
 Shape = tuple[int, ...]
 Body: TypeAlias = (
@@ -56,15 +61,30 @@ def storage_type(dtype: DType) -> Attribute:
 
 def static_shape(meta: TensorMeta) -> Shape:
     """The sizes of a tensor. Raises `ExirError` for symbolic ones."""
-    sizes = tuple(size for size in meta.shape if not isinstance(size, Expr))
-    if len(sizes) != len(meta.shape):
-        raise ExirError(f"symbolic sizes {list(meta.shape)} are not lowered")
-    return sizes
+    return static(meta.shape)
+
+
+def static(sizes: Sequence[Dim]) -> Shape:
+    """Sizes that are numbers. Raises `ExirError` for symbolic ones."""
+    numbers = tuple(size for size in sizes if isinstance(size, int))
+    if len(numbers) != len(sizes):
+        raise ExirError(f"symbolic sizes [{', '.join(map(str, sizes))}] are not lowered")
+    return numbers
+
+
+def tensor_of(sizes: Sequence[Dim], dtype: DType) -> TensorType[Attribute]:
+    """The lowered type of a tensor."""
+    return TensorType(storage_type(dtype), list(map(static_size, sizes)))
+
+
+def static_size(size: Dim) -> int:
+    """A size as types have it: symbolic ones are dynamic."""
+    return size if isinstance(size, int) else DYNAMIC_INDEX
 
 
 def lowered_type(meta: TensorMeta) -> TensorType[Attribute]:
     """The type of a tensor below edge."""
-    return TensorType(storage_type(meta.dtype), static_shape(meta))
+    return tensor_of(meta.shape, meta.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +92,17 @@ class Tensor:
     """A tensor of the lowered program."""
 
     value: SSAValue
-    shape: Shape
+    sizes: Sizes
     dtype: DType
 
     @property
+    def shape(self) -> Shape:
+        """Its sizes, as numbers. Raises `ExirError` for symbolic ones."""
+        return static(self.sizes)
+
+    @property
     def ndim(self) -> int:
-        return len(self.shape)
+        return len(self.sizes)
 
 
 def dims(count: int) -> list[AffineExpr]:
@@ -85,35 +110,95 @@ def dims(count: int) -> list[AffineExpr]:
     return [AffineExpr.dimension(index) for index in range(count)]
 
 
+_INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
+    "addi": arith.AddiOp,
+    "subi": arith.SubiOp,
+    "muli": arith.MuliOp,
+    "divsi": arith.DivSIOp,
+    "xori": arith.XOrIOp,
+    "maxsi": arith.MaxSIOp,
+    "minsi": arith.MinSIOp,
+}
+
+
 class LinalgBuilder:
     """Inserts operations before an operation of the program being lowered."""
 
-    def __init__(self, insert: Callable[[Operation], None]):
+    def __init__(
+        self, insert: Callable[[Operation], None], symbol: Callable[[str], SSAValue] | None = None
+    ):
         self._insert = insert
+        self._symbol = symbol
+        self._sizes: dict[Dim | str, SSAValue] = {}
 
     def add(self, op: Operation) -> SSAValue:
         """Inserts an operation and gives its result."""
         self._insert(op)
         return op.results[0]
 
+    # sizes; bodies of loops use values that were made before
+
+    def size(self, size: Dim) -> SSAValue:
+        """A size as an `index` value."""
+        if size not in self._sizes:
+            self._sizes[size] = compute(size, self)
+        return self._sizes[size]
+
+    def known(self, size: Dim) -> SSAValue | int:
+        """A size for bodies to compute with."""
+        return size if isinstance(size, int) else self.size(size)
+
+    def mixed(self, sizes: Sequence[Dim]) -> list[SSAValue | int]:
+        """Sizes, those that are symbolic as values."""
+        return list(map(self.known, sizes))
+
+    def dynamic(self, sizes: Sequence[Dim]) -> list[SSAValue]:
+        """Values of the sizes that are symbolic."""
+        return [self.size(size) for size in sizes if not isinstance(size, int)]
+
+    def number(self, value: int) -> SSAValue:
+        return self.add(arith.ConstantOp.from_int_and_width(value, IndexType()))
+
+    def symbol(self, name: str) -> SSAValue:
+        if name not in self._sizes:
+            if self._symbol is None:
+                raise ExirError(f"the symbol {name} is not known")
+            self._sizes[name] = self._symbol(name)
+        return self._sizes[name]
+
+    def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.add(_INDEX_OPS[name](a, b))
+
+    def choose(self, predicate: str, a: SSAValue, b: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return self.add(arith.SelectOp(self.add(arith.CmpiOp(a, b, predicate)), yes, no))
+
     # making tensors
 
-    def empty(self, shape: Shape, dtype: DType) -> SSAValue:
-        return self.add(tensor.EmptyOp((), TensorType(storage_type(dtype), shape)))
+    def empty(self, shape: Sizes, dtype: DType) -> SSAValue:
+        return self.add(tensor.EmptyOp(self.dynamic(shape), tensor_of(shape, dtype)))
 
-    def constant(self, value: bool | int | float, dtype: DType) -> SSAValue:
+    def constant(self, value: complex, dtype: DType) -> SSAValue:
         """A number in the form that tensors hold it in."""
+        if dtype.category is Category.COMPLEX:
+            whole = complex(value)
+            parts = [self.constant(part, s.PARTS[dtype]) for part in (whole.real, whole.imag)]
+            return self.add(CreateOp(parts[0], parts[1], s.complex_type(dtype)))
+        assert not isinstance(value, complex)
         type = storage_type(dtype)
         if dtype.category is Category.FLOAT:
             assert isinstance(type, AnyFloat)
             return self.add(arith.ConstantOp(FloatAttr(float(value), type)))
-        if dtype.category is Category.COMPLEX:
-            raise ExirError("complex numbers are not lowered")
         number = int(bool(value)) if dtype is dt.Bool else int(value)
         return self.add(arith.ConstantOp(IntegerAttr(number, IntegerType(dtype.bits), truncate_bits=True)))
 
-    def fill(self, value: bool | int | float, shape: Shape, dtype: DType) -> Tensor:
+    def fill(self, value: complex, shape: Sizes, dtype: DType) -> Tensor:
         """A tensor full of one number."""
+        if dtype.category is Category.COMPLEX:  # xDSL's linalg.fill takes none
+
+            def number(*_: SSAValue) -> Scalar:
+                return s.constant(value, dtype)
+
+            return self.indexed(number, shape, dtype)
         fill = self.constant(value, dtype)
         init = self.empty(shape, dtype)
         return Tensor(self.add(linalg.FillOp((fill,), (init,), (init.type,))), shape, dtype)
@@ -147,11 +232,11 @@ class LinalgBuilder:
             [init.value.type],
         )
         op.attributes.update(attributes)
-        return Tensor(self.add(op), init.shape, init.dtype)
+        return Tensor(self.add(op), init.sizes, init.dtype)
 
-    def elementwise(self, body: Body, inputs: Sequence[Tensor], shape: Shape, dtype: DType) -> Tensor:
+    def elementwise(self, body: Body, inputs: Sequence[Tensor], shape: Sizes, dtype: DType) -> Tensor:
         """A map over elements; inputs broadcast to `shape`."""
-        maps = [(t, broadcast_map(t.shape, shape)) for t in inputs]
+        maps = [(t, broadcast_map(t.sizes, shape)) for t in inputs]
 
         def without_result(*elements: Scalar) -> Scalar:
             return body(*elements[:-1])
@@ -168,7 +253,7 @@ class LinalgBuilder:
     def indexed(
         self,
         body: Callable[..., Scalar],
-        shape: Shape,
+        shape: Sizes,
         dtype: DType,
         inputs: Sequence[tuple[Tensor, AffineMap]] = (),
     ) -> Tensor:
@@ -183,19 +268,17 @@ class LinalgBuilder:
     def update(
         self,
         into: Tensor,
-        over: Shape,
+        over: Sizes,
         step: Callable[..., tuple[Sequence[Scalar | SSAValue], Scalar]],
     ) -> Tensor:
         """`into` with one element replaced at each point of an index space, in order. `step` gets the tensor so far and
         the point's indices (`index` values), and gives the element's place and its new value."""
         space = over or (1,)
-        zero, one, *sizes = (
-            self.add(arith.ConstantOp.from_int_and_width(n, IndexType())) for n in (0, 1, *space)
-        )
+        zero, one, *sizes = map(self.size, (0, 1, *space))
 
         def nest(so_far: SSAValue, indices: list[SSAValue]) -> SSAValue:
             if len(indices) == len(space):
-                place, value = step(Tensor(so_far, into.shape, into.dtype), *indices[: len(over)])
+                place, value = step(Tensor(so_far, into.sizes, into.dtype), *indices[: len(over)])
                 element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
                 return tensor.InsertOp(element, so_far, _places(place)).result
             block = Block(arg_types=[IndexType(), into.value.type])
@@ -205,7 +288,7 @@ class LinalgBuilder:
 
         result = nest(into.value, [])
         assert isinstance(result.owner, Operation)
-        return Tensor(self.add(result.owner), into.shape, into.dtype)
+        return Tensor(self.add(result.owner), into.sizes, into.dtype)
 
     def reduce(
         self,
@@ -231,7 +314,7 @@ class LinalgBuilder:
     ) -> Tensor:
         """A reduction of several tensors, which broadcast to the first. `combine` gets the result so far, which
         accumulates in `dtype`, and one element of each in the dtype they compute in."""
-        source, rank = inputs[0].shape, inputs[0].ndim
+        source, rank = inputs[0].sizes, inputs[0].ndim
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
         indices = dims(rank)
@@ -240,7 +323,7 @@ class LinalgBuilder:
             return combine(elements[-1], *elements[:-1])
 
         reduced = self.generic(
-            [(input, broadcast_map(input.shape, source)) for input in inputs],
+            [(input, broadcast_map(input.sizes, source)) for input in inputs],
             self.fill(initial, kept, compute_dtype(dtype)),
             AffineMap(rank, 0, tuple(indices[dim] for dim in range(rank) if dim not in over)),
             ["reduction" if dim in over else "parallel" for dim in range(rank)],
@@ -252,39 +335,50 @@ class LinalgBuilder:
         """A tensor in another dtype."""
         if input.dtype is dtype:
             return input
-        return self.elementwise(lambda x: s.cast(x, compute_dtype(dtype)), [input], input.shape, dtype)
+        return self.elementwise(lambda x: s.cast(x, compute_dtype(dtype)), [input], input.sizes, dtype)
 
     # reshaping
 
-    def reshape(self, input: Tensor, shape: Shape) -> Tensor:
+    def reshape(self, input: Tensor, shape: Sizes) -> Tensor:
         """The same elements in another shape."""
-        if input.shape == shape:
+        if input.sizes == shape:
             return input
-        groups = reassociation(input.shape, shape)
+        groups = reassociation(input.sizes, shape)
         collapsed = self._collapse(input, groups)
-        return collapsed if collapsed.shape == shape else self._expand(collapsed, shape)
+        return collapsed if collapsed.sizes == shape else self._expand(collapsed, shape)
 
     def _collapse(self, input: Tensor, groups: list[list[int]]) -> Tensor:
-        shape = tuple(_product(input.shape[dim] for dim in group) for group in groups)
-        if shape == input.shape:
+        shape = tuple(prod(input.sizes[dim] for dim in group) for group in groups)
+        if shape == input.sizes:
             return input
-        type = TensorType(storage_type(input.dtype), shape)
         op = tensor.CollapseShapeOp(
-            operands=[input.value], result_types=[type], properties={"reassociation": _groups_attr(groups)}
+            operands=[input.value],
+            result_types=[tensor_of(shape, input.dtype)],
+            properties={"reassociation": _groups_attr(groups)},
         )
         return Tensor(self.add(op), shape, input.dtype)
 
-    def _expand(self, input: Tensor, shape: Shape) -> Tensor:
-        groups = expansion(input.shape, shape)
-        type = TensorType(storage_type(input.dtype), shape)
-        op = tensor.ExpandShapeOp(input.value, [], _groups_attr(groups), list(shape), type)
+    def _expand(self, input: Tensor, shape: Sizes) -> Tensor:
+        groups = _groups_attr(expansion(input.sizes, shape))
+        sizes = list(map(static_size, shape))
+        op = tensor.ExpandShapeOp(
+            input.value, self.dynamic(shape), groups, sizes, tensor_of(shape, input.dtype)
+        )
         return Tensor(self.add(op), shape, input.dtype)
+
+    def retyped(self, input: Tensor, sizes: Sizes) -> Tensor:
+        """The tensor with its sizes written otherwise."""
+        if input.sizes == sizes:
+            return input
+        type = tensor_of(sizes, input.dtype)
+        value = input.value if input.value.type == type else self.add(tensor.CastOp(input.value, type))
+        return Tensor(value, sizes, input.dtype)
 
     def permute(self, input: Tensor, order: Sequence[int]) -> Tensor:
         """Dimensions in another order: dimension i of the result is `order[i]` of the input."""
         if list(order) == list(range(input.ndim)):
             return input
-        shape = tuple(input.shape[dim] for dim in order)
+        shape = tuple(input.sizes[dim] for dim in order)
         indices = dims(input.ndim)
         input_map = AffineMap(
             input.ndim, 0, tuple(indices[list(order).index(dim)] for dim in range(input.ndim))
@@ -292,12 +386,12 @@ class LinalgBuilder:
         init = Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         return self.copy(input, input_map, init)
 
-    def broadcast(self, input: Tensor, shape: Shape) -> Tensor:
+    def broadcast(self, input: Tensor, shape: Sizes) -> Tensor:
         """The input repeated along dimensions of size 1, and along new leading ones."""
-        if input.shape == shape:
+        if input.sizes == shape:
             return input
         init = Tensor(self.empty(shape, input.dtype), shape, input.dtype)
-        return self.copy(input, broadcast_map(input.shape, shape), init)
+        return self.copy(input, broadcast_map(input.sizes, shape), init)
 
     def copy(self, input: Tensor, input_map: AffineMap, init: Tensor) -> Tensor:
         """The elements of `input` that a map of the result's indices picks."""
@@ -307,33 +401,40 @@ class LinalgBuilder:
         )
 
     def slice(
-        self, input: Tensor, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
+        self, input: Tensor, offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[int]
     ) -> Tensor:
         """A rectangular part."""
         shape = tuple(sizes)
         if 0 in shape:  # of empty tensors MLIR takes no slices, not even empty ones
             return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
-        op = tensor.ExtractSliceOp.from_static_parameters(input.value, list(offsets), shape, list(strides))
+        op = tensor.ExtractSliceOp(
+            input.value, self.mixed(offsets), self.mixed(shape), list(strides), tensor_of(shape, input.dtype)
+        )
         return Tensor(self.add(op), shape, input.dtype)
 
     def insert(
-        self, part: Tensor, into: Tensor, offsets: Sequence[int], strides: Sequence[int] | None = None
+        self, part: Tensor, into: Tensor, offsets: Sequence[Dim], strides: Sequence[int] | None = None
     ) -> Tensor:
         """`into` with a rectangular part replaced."""
-        if 0 in part.shape:
+        if 0 in part.sizes:
             return into
-        op = tensor.InsertSliceOp.from_static_parameters(
-            part.value, into.value, list(offsets), part.shape, list(strides or [1] * part.ndim)
+        # By its parts: the constructor takes numbers only.
+        lists = (self.mixed(offsets), self.mixed(part.sizes), list(strides or [1] * part.ndim))
+        op = tensor.InsertSliceOp.build(
+            operands=[part.value, into.value, *([x for x in one if not isinstance(x, int)] for one in lists)],
+            result_types=[into.value.type],
+            properties={
+                name: DenseArrayBase.from_list(i64, [x if isinstance(x, int) else DYNAMIC_INDEX for x in one])
+                for name, one in zip(("static_offsets", "static_sizes", "static_strides"), lists, strict=True)
+            },
         )
-        return Tensor(self.add(op), into.shape, into.dtype)
+        return Tensor(self.add(op), into.sizes, into.dtype)
 
-    def pad(
-        self, input: Tensor, low: Sequence[int], high: Sequence[int], value: bool | int | float
-    ) -> Tensor:
+    def pad(self, input: Tensor, low: Sequence[Dim], high: Sequence[Dim], value: complex) -> Tensor:
         """The input with a border of one number; borders are not negative."""
         if not any(low) and not any(high):
             return input
-        shape = tuple(a + size + b for a, size, b in zip(low, input.shape, high, strict=True))
+        shape = tuple(a + size + b for a, size, b in zip(low, input.sizes, high, strict=True))
         return self.insert(input, self.fill(value, shape, input.dtype), low)
 
 
@@ -362,7 +463,7 @@ def store(value: Scalar, dtype: DType) -> SSAValue:
     return s.cast(value, dtype).value
 
 
-def broadcast_map(shape: Sequence[int], target: Sequence[int]) -> AffineMap:
+def broadcast_map(shape: Sequence[Dim], target: Sequence[Dim]) -> AffineMap:
     """The map from a result's indices to those of an input that broadcasts to it."""
     rank, offset = len(target), len(target) - len(shape)
     indices = dims(rank)
@@ -373,43 +474,51 @@ def broadcast_map(shape: Sequence[int], target: Sequence[int]) -> AffineMap:
     return AffineMap(rank, 0, tuple(exprs))
 
 
-def _product(sizes: Any) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
-
-
 def _groups_attr(groups: list[list[int]]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
     return ArrayAttr([ArrayAttr([IntegerAttr(dim, i64) for dim in group]) for group in groups])
 
 
-def reassociation(source: Shape, target: Shape) -> list[list[int]]:
-    """Groups of the source's dimensions that collapse to a common coarser shape, from which the target expands."""
+def reassociation(source: Sizes, target: Sizes) -> list[list[int]]:
+    """Groups of the source's dimensions that collapse to a common coarser shape, from which the target expands.
+
+    All dimensions are one group where symbolic sizes do not say how they belong together.
+    """
     if not source or not target:
         return []
+    everything = [list(range(len(source)))]
     if 0 in source:
-        return [list(range(len(source)))]
+        return everything
     groups: list[list[int]] = []
     i = j = 0
     while i < len(source) and j < len(target):
         group, have, want = [i], source[i], target[j]
         while have != want:
-            if have < want:
+            if _is_part(have, want) and i + 1 < len(source):
                 i += 1
                 group.append(i)
                 have *= source[i]
-            else:
+            elif j + 1 < len(target):
                 j += 1
                 want *= target[j]
+            else:
+                return everything
         groups.append(group)
         i, j = i + 1, j + 1
     groups[-1] += list(range(i, len(source)))  # trailing dimensions of size 1
     return groups
 
 
-def expansion(source: Shape, target: Shape) -> list[list[int]]:
+def _is_part(a: Dim, b: Dim) -> bool:
+    """Whether more dimensions have to join those of size `a` to make `b`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a < b
+    return quotient(b, a) is not None
+
+
+def expansion(source: Sizes, target: Sizes) -> list[list[int]]:
     """For each dimension of the source the target's dimensions it expands to."""
+    if len(source) == 1:
+        return [list(range(len(target)))]
     groups: list[list[int]] = []
     j = 0
     for size in source:

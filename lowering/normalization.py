@@ -20,7 +20,7 @@ Out = list[TensorMeta]
 
 def inverse_deviation(b: LinalgBuilder, variance: Tensor, eps: float) -> Tensor:
     dtype = compute_dtype(variance.dtype)
-    return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.shape, dtype)
+    return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.sizes, dtype)
 
 
 def normalized(
@@ -41,7 +41,7 @@ def normalized(
         result = result if weight is None else result * next(factors)
         return result if bias is None else result + next(factors)
 
-    return b.elementwise(body, [x, mean, invstd, *affine], x.shape, out.dtype)
+    return b.elementwise(body, [x, mean, invstd, *affine], x.sizes, out.dtype)
 
 
 def shaped_if_given(b: LinalgBuilder, input: Tensor | None, shape: Shape) -> Tensor | None:
@@ -61,7 +61,7 @@ def normalize_channels(
     out: TensorMeta,
 ) -> Tensor:
     """`input * scale + shift`, with a scale and a shift per channel, as PyTorch computes it."""
-    dtype, channels = compute_dtype(input.dtype), mean.shape
+    dtype, channels = compute_dtype(input.dtype), mean.sizes
 
     def scaled(invstd: Scalar, *weight: Scalar) -> Scalar:
         result = s.cast(invstd, dtype)
@@ -77,12 +77,12 @@ def normalize_channels(
     return b.elementwise(
         lambda x, scale, shift: x * scale + shift,
         [input, b.reshape(scale, per_channel), b.reshape(shift, per_channel)],
-        input.shape,
+        input.sizes,
         out.dtype,
     )
 
 
-@lowering("aten._native_batch_norm_legit_no_training")
+@lowering("aten._native_batch_norm_legit_no_training", dynamic=True)
 def batch_norm_no_training(
     b: LinalgBuilder,
     input: Tensor,
@@ -113,10 +113,10 @@ def batch_norm_training(
     saved_mean = shaped(b, mean, out[1])
     invstd = shaped(b, inverse_deviation(b, variance, eps), out[2])
     result = normalize_channels(b, input, saved_mean, invstd, weight, bias, out[0])
-    return result, saved_mean, invstd, b.reshape(variance, saved_mean.shape)
+    return result, saved_mean, invstd, b.reshape(variance, saved_mean.sizes)
 
 
-@lowering("aten._native_batch_norm_legit.no_stats")
+@lowering("aten._native_batch_norm_legit.no_stats", dynamic=True)
 def batch_norm_no_stats(
     b: LinalgBuilder, input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, out: Out
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -158,7 +158,7 @@ def batch_norm_functional(
 # --- layer and group norm ------------------------------------------------------------------------------------
 
 
-@lowering("aten.native_layer_norm")
+@lowering("aten.native_layer_norm", dynamic=True)
 def native_layer_norm(
     b: LinalgBuilder,
     input: Tensor,
@@ -198,25 +198,25 @@ def native_group_norm(
 # --- softmax -------------------------------------------------------------------------------------------------
 
 
-@lowering("aten._softmax")
+@lowering("aten._softmax", dynamic=True)
 def softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     x, axis = along(b, self, dim)
     dtype = compute_dtype(self.dtype)
-    exponentials = b.elementwise(lambda x, peak: s.exp(x - peak), [x, greatest(b, x, [axis])], x.shape, dtype)
+    exponentials = b.elementwise(lambda x, peak: s.exp(x - peak), [x, greatest(b, x, [axis])], x.sizes, dtype)
     total = b.reduce(s.add, exponentials, [axis], 0, dtype)
     return b.reshape(
-        b.elementwise(s.div, [exponentials, total], x.shape, out[0].dtype),
-        self.shape,
+        b.elementwise(s.div, [exponentials, total], x.sizes, out[0].dtype),
+        self.sizes,
     )
 
 
-@lowering("aten._log_softmax")
+@lowering("aten._log_softmax", dynamic=True)
 def log_softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     x, axis = along(b, self, dim)
     dtype = compute_dtype(self.dtype)
-    logits = b.elementwise(s.sub, [x, greatest(b, x, [axis])], x.shape, dtype)
+    logits = b.elementwise(s.sub, [x, greatest(b, x, [axis])], x.sizes, dtype)
     total = b.reduce(lambda total, logit: total + s.exp(logit), logits, [axis], 0, dtype)
     return b.reshape(
-        b.elementwise(lambda logit, total: logit - s.log(total), [logits, total], x.shape, out[0].dtype),
-        self.shape,
+        b.elementwise(lambda logit, total: logit - s.log(total), [logits, total], x.sizes, out[0].dtype),
+        self.sizes,
     )

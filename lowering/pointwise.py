@@ -14,14 +14,19 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.registry import parameters_of
 from xdsl_exir.lowering import LOWERINGS, lowering, special
+from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.view import BITS, bitcast
 
 F = TypeVar("F", bound=Callable[..., Scalar])
 
@@ -50,12 +55,12 @@ def elementwise(
         given = dict(zip(tensors, (to_computation(x, out.dtype) for x in elements), strict=True))
         return body(**{**arguments, **given})
 
-    return b.elementwise(element, list(tensors.values()), static_shape(out), out.dtype)
+    return b.elementwise(element, list(tensors.values()), out.shape, out.dtype)
 
 
 def to_computation(x: Scalar, result: DType) -> Scalar:
     """An element in the dtype the operator computes in: floating-point where the result is."""
-    floating = result.category is Category.FLOAT and x.dtype.category is not Category.FLOAT
+    floating = result.category is Category.FLOAT and x.dtype.category < Category.FLOAT
     return s.cast(x, compute_dtype(result)) if floating else x
 
 
@@ -77,13 +82,13 @@ def mul(self: Scalar, other: Scalar) -> Scalar:
     return self * other
 
 
-@lowering("aten.div.Tensor")
+@lowering("aten.div.Tensor", dynamic=True)
 def div(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     compute = compute_dtype(out[0].dtype)
     return b.elementwise(
         lambda x, y: s.cast(x, compute) / s.cast(y, compute),
         [self, other],
-        static_shape(out[0]),
+        out[0].shape,
         out[0].dtype,
     )
 
@@ -132,6 +137,8 @@ def fmod(self: Scalar, other: Scalar) -> Scalar:
 def pow(self: Scalar, exponent: Scalar) -> Scalar:
     if self.dtype.category is Category.BOOL:
         return self | ~exponent
+    if s.is_complex(self):
+        return numbers.wide(numbers.pow)(self, exponent)
     return s.pow(self, exponent) if s.is_float(self) else integer_power(self, exponent)
 
 
@@ -174,14 +181,14 @@ def gcd(self: Scalar, other: Scalar) -> Scalar:
     return s.repeat_while([s.absolute(self), s.absolute(other)], rest_left, step)[0]
 
 
+@pointwise("aten.lcm")
+def lcm(self: Scalar, other: Scalar) -> Scalar:
+    return s.absolute(self / gcd(self, other) * other)
+
+
 @pointwise("aten.hypot")
 def hypot(self: Scalar, other: Scalar) -> Scalar:
-    """The length of a vector, of which no square overflows. Infinite if a component is, the other NaN or not."""
-    x, y = s.absolute(self), s.absolute(other)
-    longer, shorter = s.maximum(x, y), s.minimum(x, y)
-    ratio = shorter / longer
-    length = s.select(longer.equals(0), longer, longer * s.sqrt(ratio * ratio + 1))
-    return s.select(x.equals(math.inf) | y.equals(math.inf), math.inf, length)
+    return s.hypot(self, other)
 
 
 @pointwise("aten.copysign.Tensor")
@@ -199,6 +206,53 @@ def right_shift(self: Scalar, other: Scalar) -> Scalar:
     return s.shift_right(self, other)
 
 
+@lowering("aten.nextafter")
+def nextafter(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
+    """As integers, the bits of numbers of one sign are in their order."""
+    dtype, pattern = out[0].dtype, BITS[out[0].dtype.bits]
+    least_negative = (1 << dtype.bits - 1) + 1
+
+    def step(x: Scalar, y: Scalar, bits: Scalar, target: Scalar) -> Scalar:
+        away = (x < y) ^ (x < 0)
+        moved = s.select(away, bits + 1, bits - 1)
+        least = s.select(y < 0, s.constant(least_negative, pattern), 1)
+        moved = s.select(x.equals(0), least, moved)
+        return s.select(s.is_nan(x), bits, s.select(s.is_nan(y) | x.equals(y), target, moved))
+
+    inputs = [self, other, bitcast(b, self, pattern), bitcast(b, other, pattern)]
+    return bitcast(b, b.elementwise(step, inputs, out[0].shape, pattern), dtype)
+
+
+@lowering("aten.frexp.Tensor")
+def frexp(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> tuple[Tensor, Tensor]:
+    """A mantissa of at least 1/2 and below 1, and the exponent of 2: from the bits in float64."""
+    shape, position, mask = self.sizes, 52, 0x7FF
+
+    def parts(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """The number itself, its bits but for its exponent, and its exponent; subnormal ones are scaled."""
+        x = s.cast(x, dt.Double)
+        small = s.absolute(x) < 2.0**-1022
+        bits = s.bitcast(s.select(small, x * 2.0**54, x), dt.Long)
+        exponent = (s.shift_right(bits, s.constant(position, dt.Long)) & mask) - 1022
+        return x, bits & ~(mask << position), exponent - s.select(small, s.constant(54, dt.Long), 0)
+
+    def is_itself(x: Scalar) -> Scalar:
+        return x.equals(0) | s.is_inf(x) | s.is_nan(x)
+
+    def mantissa(x: Scalar) -> Scalar:
+        x, rest, _ = parts(x)
+        return s.select(is_itself(x), x, s.bitcast(rest | (1022 << position), dt.Double))
+
+    def exponent(x: Scalar) -> Scalar:
+        x, _, exponent = parts(x)
+        return s.select(is_itself(x), 0, s.cast(exponent, dt.Int))
+
+    return (
+        b.elementwise(mantissa, [self], shape, out[0].dtype),
+        b.elementwise(exponent, [self], shape, out[1].dtype),
+    )
+
+
 @pointwise("aten.neg")
 def neg(self: Scalar) -> Scalar:
     return -self
@@ -206,13 +260,15 @@ def neg(self: Scalar) -> Scalar:
 
 @pointwise("aten.abs")
 def absolute(self: Scalar) -> Scalar:
-    return s.absolute(self)
+    return s.absolute(numbers.widened(self))
 
 
 @pointwise("aten.sign", "aten.sgn")
 def sign(self: Scalar) -> Scalar:
     if self.dtype.category is Category.BOOL:
         return self
+    if s.is_complex(self):
+        return numbers.wide(numbers.sgn)(self)
     positive, negative = s.cast(self > 0, self.dtype), s.cast(self < 0, self.dtype)
     return positive - negative
 
@@ -279,15 +335,19 @@ FUNCTIONS: dict[str, Callable[[Scalar], Scalar]] = {
 """Functions of one element."""
 
 
-def _function(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:
+def _function(
+    function: Callable[[Scalar], Scalar], of_complex: Callable[[Scalar], Scalar] | None = None
+) -> Callable[[Scalar], Scalar]:
     def body(self: Scalar) -> Scalar:
+        if of_complex is not None and s.is_complex(self):
+            return numbers.wide(of_complex)(self)
         return function(self)
 
     return body
 
 
 for _name, _scalar_function in FUNCTIONS.items():
-    pointwise(_name)(_function(_scalar_function))
+    pointwise(_name)(_function(_scalar_function, numbers.FUNCTIONS.get(_name)))
 
 
 def in_double(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
@@ -406,6 +466,8 @@ def atan2(self: Scalar, other: Scalar) -> Scalar:
 
 @pointwise("aten.sigmoid")
 def sigmoid(self: Scalar) -> Scalar:
+    if s.is_complex(self):
+        return numbers.wide(numbers.sigmoid)(self)
     return 1 / (1 + s.exp(-self))
 
 
@@ -447,6 +509,53 @@ def gelu(self: Scalar, approximate: str) -> Scalar:
         inner = (self + self * self * self * 0.044715) * math.sqrt(2 / math.pi)
         return self * 0.5 * (s.tanh(inner) + 1)
     return self * 0.5 * (s.erf(self * math.sqrt(0.5)) + 1)
+
+
+# --- complex numbers -----------------------------------------------------------------------------------------
+
+
+@pointwise("aten.complex")
+def complex_number(real: Scalar, imag: Scalar) -> Scalar:
+    return s.complex_number(real, imag)
+
+
+@pointwise("aten.polar")
+def polar(abs: Scalar, angle: Scalar) -> Scalar:
+    return numbers.polar(abs, angle)
+
+
+@pointwise("aten.angle")
+def angle(self: Scalar) -> Scalar:
+    return numbers.angle(numbers.widened(self))
+
+
+@pointwise("aten._conj", "aten._conj_physical")
+def conjugate(self: Scalar) -> Scalar:
+    return s.conjugate(self)
+
+
+@lowering("aten.view_as_real", dynamic=True)
+def view_as_real(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
+    def part(x: Scalar, *at: SSAValue) -> Scalar:
+        return s.select(s.from_index(at[-1]).equals(0), s.real(x), s.imaginary(x))
+
+    of_pair = AffineMap(self.ndim + 1, 0, tuple(dims(self.ndim)))
+    return b.indexed(part, out[0].shape, out[0].dtype, [(self, of_pair)])
+
+
+@lowering("aten.view_as_complex", dynamic=True)
+def view_as_complex(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
+    shape = out[0].shape
+    init = Tensor(b.empty(shape, out[0].dtype), shape, out[0].dtype)
+    rank = len(shape)
+    parts = [(self, AffineMap(rank, 0, (*dims(rank), AffineExpr.constant(which)))) for which in (0, 1)]
+    return b.generic(
+        parts,
+        init,
+        AffineMap.identity(rank),
+        ["parallel"] * rank,
+        lambda real, imaginary, _: s.complex_number(real, imaginary),
+    )
 
 
 # --- comparisons and logic -----------------------------------------------------------------------------------
@@ -510,26 +619,26 @@ def bitwise_xor(self: Scalar, other: Scalar) -> Scalar:
     return self ^ other
 
 
-@lowering("aten.where.self")
+@lowering("aten.where.self", dynamic=True)
 def where(b: LinalgBuilder, condition: Tensor, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     return b.elementwise(
-        lambda c, x, y: s.select(truth(c), x, y), [condition, self, other], static_shape(out[0]), out[0].dtype
+        lambda c, x, y: s.select(truth(c), x, y), [condition, self, other], out[0].shape, out[0].dtype
     )
 
 
 # --- copies --------------------------------------------------------------------------------------------------
 
 
-@lowering("aten._to_copy")
+@lowering("aten._to_copy", dynamic=True)
 def to_copy(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
     return b.convert(self, out[0].dtype)
 
 
-@lowering("aten.clone", "aten.alias")
+@lowering("aten.clone", "aten.alias", dynamic=True)
 def clone(b: LinalgBuilder, self: Tensor) -> Tensor:
     return self
 
 
-@lowering("aten.copy")
+@lowering("aten.copy", dynamic=True)
 def copy(b: LinalgBuilder, self: Tensor, src: Tensor) -> Tensor:
-    return b.broadcast(b.convert(src, self.dtype), self.shape)
+    return b.broadcast(b.convert(src, self.dtype), self.sizes)

@@ -7,8 +7,10 @@ order, each element reading the one before.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import SSAValue
@@ -17,12 +19,17 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, Expr, max_
+from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.indexing import sorting_order
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape
+from xdsl_exir.lowering.indexing import indexed_by, search, sorting_order
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.pointwise import clamp_between
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.sizes import is_static
+from xdsl_exir.lowering.view import bitcast
 
 Out = list[TensorMeta]
 Combine = Callable[[Scalar, Scalar], Scalar]
@@ -36,18 +43,18 @@ def dims_of(input: Tensor, dim: Sequence[int] | None) -> list[int]:
 def along(b: LinalgBuilder, input: Tensor, dim: int | None) -> tuple[Tensor, int]:
     """The tensor and the dimension that an `int? dim` means: of the tensor laid flat if None, of a vector if 0-dim."""
     if dim is None or not input.ndim:
-        return b.reshape(input, (math.prod(input.shape),)), 0
+        return b.reshape(input, (numel(input.sizes),)), 0
     return input, wrap_dim(dim, input.ndim)
 
 
 def shaped(b: LinalgBuilder, input: Tensor, out: TensorMeta) -> Tensor:
     """A reduction's result as the operator gives it: in its dtype, with or without the dimensions of size 1."""
-    return b.reshape(b.convert(input, out.dtype), static_shape(out))
+    return b.reshape(b.convert(input, out.dtype), out.shape)
 
 
-def size_of(input: Tensor, over: Sequence[int]) -> int:
+def size_of(input: Tensor, over: Sequence[int]) -> Dim:
     """Number of elements that reduce to one."""
-    return math.prod(input.shape[dim] for dim in over)
+    return numel([input.sizes[dim] for dim in over])
 
 
 def lowest(dtype: DType) -> float:
@@ -79,33 +86,34 @@ def accumulate(
     )
 
 
-def divided(b: LinalgBuilder, total: Tensor, count: float) -> Tensor:
-    return b.elementwise(lambda x: x / count, [total], total.shape, total.dtype)
+def divided(b: LinalgBuilder, total: Tensor, count: float | Expr) -> Tensor:
+    known = b.known(count) if isinstance(count, Expr) else count
+    return b.elementwise(lambda x: x / known, [total], total.sizes, total.dtype)
 
 
-@lowering("aten.sum.dim_IntList")
+@lowering("aten.sum.dim_IntList", dynamic=True)
 def sum_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.add, self, dims_of(self, dim), 0, out[0].dtype), out[0])
 
 
-@lowering("aten.mean.dim")
+@lowering("aten.mean.dim", dynamic=True)
 def mean_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     over = dims_of(self, dim)
     total = accumulate(b, s.add, self, over, 0, out[0].dtype)
     return shaped(b, divided(b, total, size_of(self, over)), out[0])
 
 
-@lowering("aten.mean")
+@lowering("aten.mean", dynamic=True)
 def mean(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return mean_dims(b, self, None, out)
 
 
-@lowering("aten.prod")
+@lowering("aten.prod", dynamic=True)
 def prod(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.mul, self, dims_of(self, None), 1, out[0].dtype), out[0])
 
 
-@lowering("aten.prod.dim_int")
+@lowering("aten.prod.dim_int", dynamic=True)
 def prod_dim(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.mul, self, dims_of(self, [dim]), 1, out[0].dtype), out[0])
 
@@ -117,17 +125,17 @@ def any_over(b: LinalgBuilder, self: Tensor, over: Sequence[int], out: TensorMet
     return shaped(b, b.reduce(s.add, self, over, False, dt.Bool), out)
 
 
-@lowering("aten.any")
+@lowering("aten.any", dynamic=True)
 def any_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return any_over(b, self, dims_of(self, None), out[0])
 
 
-@lowering("aten.any.dim")
+@lowering("aten.any.dim", dynamic=True)
 def any_dim(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return any_over(b, self, dims_of(self, [dim]), out[0])
 
 
-@lowering("aten.any.dims")
+@lowering("aten.any.dims", dynamic=True)
 def any_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     # Alone among reductions it takes an empty list at its word.
     return any_over(b, self, [] if dim == [] else dims_of(self, dim), out[0])
@@ -159,27 +167,31 @@ def position(b: LinalgBuilder, input: Tensor, value: Tensor, dim: int) -> Tensor
         here = s.from_index(linalg.IndexOp(dim).results[0])
         return s.select(is_same(x, extreme), s.minimum(first, here), first)
 
-    return b.fold(combine, [input, value], [dim], input.shape[dim], dt.Long)
+    count = input.sizes[dim]
+    if not isinstance(count, Expr):
+        return b.fold(combine, [input, value], [dim], count, dt.Long)
+    # One beyond the last, as the largest number there is; an extreme is always found.
+    return b.fold(combine, [input, value], [dim], int(highest(dt.Long)), dt.Long)
 
 
 def register_extremes(name: str, extreme: Extreme) -> None:
     """Lowerings of `amax`, `max`, `max.dim` and `argmax`, or those of minima."""
 
-    @lowering(f"aten.a{name}")
+    @lowering(f"aten.a{name}", dynamic=True)
     def over_dims(b: LinalgBuilder, self: Tensor, dim: list[int], out: Out) -> Tensor:
         return shaped(b, extreme(b, self, dims_of(self, dim)), out[0])
 
-    @lowering(f"aten.{name}")
+    @lowering(f"aten.{name}", dynamic=True)
     def over_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
         return over_dims(b, self, [], out)
 
-    @lowering(f"aten.{name}.dim")
+    @lowering(f"aten.{name}.dim", dynamic=True)
     def with_position(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
         vectors, axis = along(b, self, dim)
         values = extreme(b, vectors, [axis])
         return shaped(b, values, out[0]), shaped(b, position(b, vectors, values, axis), out[1])
 
-    @lowering(f"aten.arg{name}")
+    @lowering(f"aten.arg{name}", dynamic=True)
     def position_only(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> Tensor:
         vectors, axis = along(b, self, dim)
         return shaped(b, position(b, vectors, extreme(b, vectors, [axis]), axis), out[0])
@@ -191,37 +203,336 @@ register_extremes("max", greatest)
 register_extremes("min", least)
 
 
-@lowering("aten.median.dim")
-def median_dim(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
-    """The lower of two middle elements; NaN where there is one, the first of several."""
+Rank = Callable[[Scalar, int], Scalar]
+"""The place in order of what is wanted, from the number of NaNs and of all elements. NaN comes last."""
+
+
+def middle(nans: Scalar, count: int) -> Scalar:
+    """The lower of two middle elements; the first NaN where there is one."""
+    return s.select(nans > 0, count - nans, (count - 1) // 2)
+
+
+def middle_number(nans: Scalar, count: int) -> Scalar:
+    """The lower of two middle elements that are numbers; a NaN where none is."""
+    return s.shift_right(s.maximum(count - nans - 1, 0), s.constant(1, dt.Long))
+
+
+def at_rank(b: LinalgBuilder, self: Tensor, dim: int | None, rank: Rank, out: Out) -> tuple[Tensor, Tensor]:
+    """The elements of a rank along a dimension, and where they stand; the first of equal ones."""
     vectors, axis = along(b, self, dim)
     count = vectors.shape[axis]
     order = sorting_order(b, vectors, axis, False)
     nans = b.fold(lambda nans, x: nans + s.cast(s.is_nan(x), dt.Long), [vectors], [axis], 0, dt.Long)
+    ranks = b.elementwise(lambda nans: rank(nans, count), [nans], nans.shape, dt.Long)
+    every = range(vectors.ndim)
+    places = indexed_by(b, order, axis, ranks, every, ranks.shape)
+    values = indexed_by(b, vectors, axis, places, every, ranks.shape)
+    return shaped(b, values, out[0]), shaped(b, places, out[1])
 
-    def picked(source: Tensor, along: Tensor) -> Tensor:
-        """The elements whose places along the axis a tensor holds."""
 
-        def element(place: Scalar, *at: SSAValue) -> Scalar:
-            return read(source, [*at[:axis], place, *at[axis + 1 :]])
+def register_median(name: str, rank: Rank) -> None:
+    """Lowerings of `median` and `median.dim`, or of those that leave NaN out."""
 
-        return b.indexed(element, along.shape, source.dtype, [(along, AffineMap.identity(along.ndim))])
+    @lowering(f"aten.{name}.dim", dynamic=True)
+    def over_dim(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
+        return at_rank(b, self, dim, rank, out)
 
-    # NaN sorts last.
-    middle = b.elementwise(
-        lambda nans: s.select(nans > 0, count - nans, (count - 1) // 2), [nans], nans.shape, dt.Long
+    @lowering(f"aten.{name}", dynamic=True)
+    def over_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
+        dtype = out[0].dtype
+        if 0 in self.shape:
+            # PyTorch's answer for integers is the cast of NaN.
+            return b.fill(math.nan if dtype.category is Category.FLOAT else lowest(dtype), (), dtype)
+        return over_dim(b, self, None, [*out, TensorMeta((), dt.Long)])[0]
+
+    del over_all
+
+
+register_median("median", middle)
+register_median("nanmedian", middle_number)
+
+
+def following(b: LinalgBuilder, ordered: Tensor, axis: int) -> Tensor:
+    """How many elements equal to each one stand right before it."""
+
+    def starts(*at: SSAValue) -> Scalar:
+        here = s.from_index(at[axis])
+        before = [*at[:axis], s.maximum(here - 1, 0), *at[axis + 1 :]]
+        return here.equals(0) | read(ordered, at).differs(read(ordered, before))
+
+    run_starts = b.indexed(starts, ordered.shape, dt.Bool)
+
+    def longer(before: Scalar, _: Scalar, start: Scalar) -> Scalar:
+        return s.select(start, 0, before + 1)
+
+    return scan(b, longer, [run_starts], axis, 0, dt.Long)
+
+
+@lowering("aten.mode")
+def mode(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
+    """The most frequent element, the least of several, and where it stands last."""
+    vectors, axis = along(b, self, dim)
+    every = range(vectors.ndim)
+    order = sorting_order(b, vectors, axis, False)
+    run = following(b, indexed_by(b, vectors, axis, order, every, vectors.shape), axis)
+    longest = position(b, run, greatest(b, run, [axis]), axis)
+    places = indexed_by(b, order, axis, longest, every, longest.shape)
+    values = indexed_by(b, vectors, axis, places, every, places.shape)
+    return shaped(b, values, out[0]), shaped(b, places, out[1])
+
+
+@lowering("aten.hash_tensor")
+def hash_tensor(b: LinalgBuilder, self: Tensor, dim: list[int], out: Out) -> Tensor:
+    """The exclusive or of the elements' bits: as float64, or as integers of 64 bits."""
+    floating = self.dtype.category is Category.FLOAT
+    bits = bitcast(b, b.convert(self, dt.Double if floating else dt.Long), dt.UInt64)
+    return shaped(b, b.fold(lambda x, y: x ^ y, [bits], dims_of(self, dim), 0, dt.UInt64), out[0])
+
+
+# --- segments ------------------------------------------------------------------------------------------------
+
+SEGMENTS: dict[str, tuple[Combine, float]] = {
+    "sum": (s.add, 0),
+    "mean": (s.add, 0),
+    "prod": (s.mul, 1),
+    "max": (s.maximum, -math.inf),
+    "min": (s.minimum, math.inf),
+}
+"""What reduces a segment, and what an empty one gives."""
+
+
+@lowering("aten.segment_reduce")
+def segment_reduce(
+    b: LinalgBuilder,
+    data: Tensor,
+    reduce: str,
+    lengths: Tensor | None,
+    offsets: Tensor | None,
+    axis: int,
+    initial: float | None,
+    out: Out,
+) -> Tensor:
+    """Reduces consecutive segments of a dimension; `initial` takes part in each."""
+    combine, neutral = SEGMENTS[reduce]
+    axis, compute = wrap_dim(axis, data.ndim), compute_dtype(data.dtype)
+    bounds = b.convert(offsets, dt.Long) if offsets is not None else segment_bounds(b, lengths)
+
+    def element(*at: SSAValue) -> Scalar:
+        segment, row = s.from_index(at[axis]), list(at[:axis])
+        start, end = (
+            clamp_between(read(bounds, [*row, place]), 0, data.shape[axis])
+            for place in (segment, segment + 1)
+        )
+
+        def more(here: Scalar, _: Scalar) -> Scalar:
+            return here < end
+
+        def step(here: Scalar, total: Scalar) -> list[Scalar]:
+            return [here + 1, combine(total, read(data, [*at[:axis], here, *at[axis + 1 :]]))]
+
+        first = s.constant(neutral if initial is None else initial, compute)
+        total = s.repeat_while([start, first], more, step)[1]
+        if reduce != "mean":
+            return total
+        count = end - start if initial is None else s.maximum(end - start, 1)
+        mean = total / s.cast(count, compute)
+        return mean if initial is None else s.select(end > start, mean, first)
+
+    return b.indexed(element, out[0].shape, out[0].dtype)
+
+
+def segment_bounds(b: LinalgBuilder, lengths: Tensor | None) -> Tensor:
+    """Where segments of these lengths begin and end, one after another."""
+    assert lengths is not None
+    padded = b.pad(b.convert(lengths, dt.Long), [0] * (lengths.ndim - 1) + [1], [0] * lengths.ndim, 0)
+
+    def add(before: Scalar, _: Scalar, x: Scalar) -> Scalar:
+        return before + x
+
+    return scan(b, add, [padded], lengths.ndim - 1, 0, dt.Long)
+
+
+# --- histograms ----------------------------------------------------------------------------------------------
+
+
+def limits_of(
+    b: LinalgBuilder, coordinate: Tensor, limits: Sequence[float] | None, margin: float
+) -> tuple[Tensor, Tensor]:
+    """A range, of the least and the greatest coordinate unless told; never of width 0."""
+    dtype = coordinate.dtype
+    if limits is None and not coordinate.shape[0]:
+        limits = (0, 1)
+    if limits is None:
+        low, high = (b.reshape(extreme(b, coordinate, [0]), ()) for extreme in (least, greatest))
+    else:
+        low, high = (b.fill(limit, (), dtype) for limit in limits)
+    return (
+        b.elementwise(lambda x, y: s.select(x.equals(y), x - margin, x), [low, high], (), dtype),
+        b.elementwise(lambda x, y: s.select(x.equals(y), y + margin, y), [low, high], (), dtype),
     )
-    places = picked(order, middle)
-    return shaped(b, picked(vectors, places), out[0]), shaped(b, places, out[1])
 
 
-@lowering("aten.median")
-def median(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
-    dtype = out[0].dtype
-    if 0 in self.shape:
-        # PyTorch's answer for integers is the cast of NaN.
-        return b.fill(math.nan if dtype.category is Category.FLOAT else lowest(dtype), (), dtype)
-    return median_dim(b, self, None, [*out, TensorMeta((), dt.Long)])[0]
+def even_edges(b: LinalgBuilder, coordinate: Tensor, bins: int, limits: Sequence[float] | None) -> Tensor:
+    """Edges of bins of one width: from both ends to the middle, so that the first and the last are exact."""
+    low, high = limits_of(b, coordinate, limits, 0.5)
+    dtype = coordinate.dtype
+
+    def edge(index: SSAValue) -> Scalar:
+        place, first, last = s.from_index(index), read(low, []), read(high, [])
+        step = (last - first) / bins
+        rising = first + step * s.cast(place, dtype)
+        falling = last - step * s.cast(bins - place, dtype)
+        return s.select(place * 2 >= bins + 1, falling, rising)
+
+    return b.indexed(edge, (bins + 1,), dtype)
+
+
+def bin_of(b: LinalgBuilder, coordinate: Tensor, edges: Tensor) -> Tensor:
+    """The bin that each coordinate is in; the last one includes its right edge, -1 is none."""
+    count, last = coordinate.shape[0], edges.shape[0] - 1
+    after = search(b, edges, coordinate, True, None, TensorMeta((count,), dt.Long))
+
+    def place(x: Scalar, after: Scalar) -> Scalar:
+        first, end = (read(edges, [s.constant(at, dt.Long)]) for at in (0, last))
+        inside = ~(x < first) & ~(x > end) & ~s.is_nan(x)
+        return s.select(inside, s.minimum(after - 1, last - 1), -1)
+
+    return b.elementwise(place, [coordinate, after], (count,), dt.Long)
+
+
+def counted(b: LinalgBuilder, places: Sequence[Tensor], bins: Sequence[int], weight: Tensor | None) -> Tensor:
+    """How many points, or what weight of them, each bin has, in float64."""
+    total = b.fill(0, tuple(bins), dt.Double)
+    weights = None if weight is None else b.reshape(weight, (math.prod(weight.shape),))
+    if not places or 0 in (*bins, places[0].shape[0]):
+        return total
+
+    def step(so_far: Tensor, at: SSAValue) -> tuple[Sequence[Scalar | SSAValue], Scalar]:
+        found = [read(each, [at]) for each in places]
+        inside = functools.reduce(lambda x, y: x & y, (place >= 0 for place in found))
+        place = [s.maximum(place, 0) for place in found]
+        share = s.constant(1, dt.Double) if weights is None else s.cast(read(weights, [at]), dt.Double)
+        return place, read(so_far, place) + s.select(inside, share, 0)
+
+    return b.update(total, places[0].shape, step)
+
+
+def binned(
+    b: LinalgBuilder,
+    points: Tensor,
+    edges: Sequence[Tensor],
+    weight: Tensor | None,
+    density: bool,
+    out: TensorMeta,
+) -> Tensor:
+    """The histogram of points, whose coordinates are columns; as shares of the sum by the bins' volume if `density`."""
+    bins = [each.shape[0] - 1 for each in edges]
+    places = [bin_of(b, column(b, points, dim), each) for dim, each in enumerate(edges)]
+    total = counted(b, places, bins, weight)
+    if not density:
+        return b.convert(total, out.dtype)
+    everything = b.reshape(b.reduce(s.add, total, dims_of(total, None), 0, dt.Double), ())
+
+    def share(x: Scalar, whole: Scalar, *at: SSAValue) -> Scalar:
+        result = x / whole
+        for each, place in zip(edges, at, strict=True):
+            here = s.from_index(place)
+            low, high = (s.cast(read(each, [end]), dt.Double) for end in (here, here + 1))
+            result = result / (high - low)
+        return result
+
+    rank = total.ndim
+    inputs = [(total, AffineMap.identity(rank)), (everything, AffineMap(rank, 0, ()))]
+    return b.indexed(share, total.shape, out.dtype, inputs)
+
+
+def column(b: LinalgBuilder, points: Tensor, dim: int) -> Tensor:
+    """One coordinate of points `[..., dims]`."""
+    count = math.prod(points.shape[:-1])
+    table = b.reshape(points, (count, points.shape[-1]))
+    return b.reshape(b.slice(table, [0, dim], [count, 1], [1, 1]), (count,))
+
+
+def edges_of(
+    b: LinalgBuilder, points: Tensor, bins: Sequence[int], limits: Sequence[float] | None
+) -> list[Tensor]:
+    pairs = [None] * len(bins) if limits is None else list(zip(limits[::2], limits[1::2], strict=True))
+    return [
+        even_edges(b, column(b, points, dim), *each) for dim, each in enumerate(zip(bins, pairs, strict=True))
+    ]
+
+
+def as_points(b: LinalgBuilder, self: Tensor) -> Tensor:
+    """Numbers as points of one dimension."""
+    return b.reshape(self, (math.prod(self.shape), 1))
+
+
+@lowering("aten.histc")
+def histc(b: LinalgBuilder, self: Tensor, bins: int, min: float, max: float, out: Out) -> Tensor:
+    """Bins are found by division, in the tensor's dtype, as PyTorch finds them here."""
+    numbers = b.reshape(self, (math.prod(self.shape),))
+    low, high = limits_of(b, numbers, None if min == max else (min, max), 1)
+
+    def rounded(x: Scalar) -> Scalar:
+        return s.cast(s.cast(x, self.dtype), x.dtype)
+
+    def place(x: Scalar, first: Scalar, last: Scalar) -> Scalar:
+        inside = (x >= first) & (x <= last)
+        scaled = rounded(rounded(x - first) * float(bins)) / rounded(last - first)
+        found = s.cast(rounded(s.select(inside, scaled, 0)), dt.Long)
+        return s.select(inside, s.minimum(found, bins - 1), -1)
+
+    places = b.elementwise(place, [numbers, low, high], numbers.shape, dt.Long)
+    return b.convert(counted(b, [places], [bins], None), out[0].dtype)
+
+
+@lowering("aten.histogram.bin_ct")
+def histogram(
+    b: LinalgBuilder,
+    self: Tensor,
+    bins: int,
+    range: list[float] | None,
+    weight: Tensor | None,
+    density: bool,
+    out: Out,
+) -> tuple[Tensor, Tensor]:
+    points = as_points(b, self)
+    edges = edges_of(b, points, [bins], range)
+    return binned(b, points, edges, weight, density, out[0]), edges[0]
+
+
+@lowering("aten.histogram.bins_tensor")
+def histogram_of_edges(
+    b: LinalgBuilder, self: Tensor, bins: Tensor, weight: Tensor | None, density: bool, out: Out
+) -> tuple[Tensor, Tensor]:
+    return binned(b, as_points(b, self), [bins], weight, density, out[0]), bins
+
+
+@lowering("aten._histogramdd_bin_edges")
+def histogramdd_edges(
+    b: LinalgBuilder, self: Tensor, bins: list[int], range: list[float] | None
+) -> list[Tensor]:
+    return edges_of(b, self, bins, range)
+
+
+@lowering("aten._histogramdd_from_bin_cts")
+def histogramdd(
+    b: LinalgBuilder,
+    self: Tensor,
+    bins: list[int],
+    range: list[float] | None,
+    weight: Tensor | None,
+    density: bool,
+    out: Out,
+) -> Tensor:
+    return binned(b, self, edges_of(b, self, bins, range), weight, density, out[0])
+
+
+@lowering("aten._histogramdd_from_bin_tensors")
+def histogramdd_of_edges(
+    b: LinalgBuilder, self: Tensor, bins: list[Tensor], weight: Tensor | None, density: bool, out: Out
+) -> Tensor:
+    return binned(b, self, bins, weight, density, out[0])
 
 
 # --- spread and norms ----------------------------------------------------------------------------------------
@@ -232,10 +543,19 @@ def moments(b: LinalgBuilder, x: Tensor, over: Sequence[int], correction: float 
     dtype, count = compute_dtype(x.dtype), size_of(x, over)
     mean = divided(b, b.reduce(s.add, x, over, 0, dtype), count)
     squares = b.fold(lambda total, x, mean: total + (x - mean) * (x - mean), [x, mean], over, 0, dtype)
+    if isinstance(count, Expr):
+        return mean, divided(b, squares, max_(count - int(correction), 0))
     return mean, divided(b, squares, max(count - correction, 0))
 
 
-@lowering("aten.var_mean.correction")
+def refuse_part_correction(arguments: Mapping[str, Any]) -> str | None:
+    """A symbolic count less a part of one is no size."""
+    correction, sizes = arguments["correction"], arguments["self"].shape
+    whole = correction is None or correction == int(correction)
+    return None if whole or is_static(sizes) else "symbolic sizes and a correction that is not whole"
+
+
+@lowering("aten.var_mean.correction", refuses=refuse_part_correction, dynamic=True)
 def var_mean(
     b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out
 ) -> tuple[Tensor, Tensor]:
@@ -243,7 +563,7 @@ def var_mean(
     return shaped(b, variance, out[0]), shaped(b, mean, out[1])
 
 
-@lowering("aten.var.correction")
+@lowering("aten.var.correction", refuses=refuse_part_correction, dynamic=True)
 def var(b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out) -> Tensor:
     return var_mean(b, self, dim, correction, [*out, *out])[0]
 
@@ -271,14 +591,14 @@ def power_of(exponent: float) -> Callable[[Scalar], Scalar]:
     return lambda x: s.pow(s.absolute(x), s.constant(exponent, x.dtype))
 
 
-@lowering("aten.linalg_vector_norm")
+@lowering("aten.linalg_vector_norm", dynamic=True)
 def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | None, out: Out) -> Tensor:
     general = power_of(ord), s.add, 0, power_of(1 / ord if ord else 0)
     term, combine, initial, finish = NORMS.get(ord, general)
     total = accumulate(
         b, lambda total, x: combine(total, term(x)), self, dims_of(self, dim), initial, out[0].dtype
     )
-    return shaped(b, b.elementwise(finish, [total], total.shape, total.dtype), out[0])
+    return shaped(b, b.elementwise(finish, [total], total.sizes, total.dtype), out[0])
 
 
 # --- scans ---------------------------------------------------------------------------------------------------
@@ -331,6 +651,19 @@ def cumsum(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
 @lowering("aten.cumprod")
 def cumprod(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.mul, self, dim, 1, out[0])
+
+
+def log_add_exp(x: Scalar, y: Scalar) -> Scalar:
+    """log(exp(x) + exp(y)) without overflow."""
+    greater, less = s.maximum(x, y), s.minimum(x, y)
+    # The difference of equal infinities would be NaN.
+    same = greater.equals(less) & s.is_inf(greater)
+    return s.select(same, greater, greater + s.log1p(s.exp(less - greater)))
+
+
+@lowering("aten.logcumsumexp")
+def logcumsumexp(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
+    return running(b, log_add_exp, self, dim, -math.inf, out[0])
 
 
 def running_extreme(

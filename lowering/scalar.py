@@ -601,6 +601,11 @@ def _conversion(x: Scalar, dtype: DType) -> Operation:
     return (arith.ExtUIOp if unsigned else arith.ExtSIOp)(x.value, type)
 
 
+def bitcast(x: Scalar, dtype: DType) -> Scalar:
+    """The number that the same bits are in another dtype of that width."""
+    return _of(arith.BitcastOp(x.value, register_type(dtype)), dtype)
+
+
 def register_bits(dtype: DType) -> int:
     """Bits of a number inside a body: a Bool has one."""
     return 1 if dtype is dt.Bool else dtype.bits

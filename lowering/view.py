@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, min_, provably
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape, storage_type
 from xdsl_exir.lowering.linalg import dims as loop_indices
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 
@@ -23,17 +32,17 @@ Out = list[TensorMeta]
 # --- reshaping and permuting ---------------------------------------------------------------------------------
 
 
-@lowering("aten.view", "aten.view_copy", "aten.unsqueeze", "aten.squeeze.dims")
+@lowering("aten.view", "aten.view_copy", "aten._unsafe_view", "aten.unsqueeze", "aten.squeeze.dims", dynamic=True)
 def view(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
-    return b.reshape(self, static_shape(out[0]))
+    return b.reshape(self, out[0].shape)
 
 
-@lowering("aten.permute", "aten.permute_copy")
+@lowering("aten.permute", "aten.permute_copy", dynamic=True)
 def permute(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     return b.permute(self, [wrap_dim(dim, self.ndim) for dim in dims])
 
 
-def pick(b: LinalgBuilder, self: Tensor, exprs: Sequence[AffineExpr], shape: Shape) -> Tensor:
+def pick(b: LinalgBuilder, self: Tensor, exprs: Sequence[AffineExpr], shape: Sizes) -> Tensor:
     """The elements at affine functions of the result's indices."""
     init = Tensor(b.empty(shape, self.dtype), shape, self.dtype)
     return b.copy(self, AffineMap(len(shape), 0, tuple(exprs)), init)
@@ -53,12 +62,69 @@ def flip(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     return pick(b, self, exprs, self.shape)
 
 
+# --- other dtypes --------------------------------------------------------------------------------------------
+
+BITS = {8: dt.Byte, 16: dt.UInt16, 32: dt.UInt32, 64: dt.UInt64}
+"""Dtypes of bit patterns, by width."""
+
+
+def bitcast(b: LinalgBuilder, self: Tensor, dtype: DType) -> Tensor:
+    """The elements' bits as elements of another dtype of that width."""
+    source, target = storage_type(self.dtype), storage_type(dtype)
+    if source == target:
+        return Tensor(self.value, self.sizes, dtype)
+    block = Block(arg_types=[source, target])
+    with ImplicitBuilder(block):
+        linalg.YieldOp(arith.BitcastOp(block.args[0], target))
+    init = b.empty(self.shape, dtype)
+    identity = AffineMapAttr(AffineMap.identity(self.ndim))
+    parallel = IteratorTypeAttr(IteratorType.PARALLEL)
+    op = linalg.GenericOp(
+        [self.value],
+        [init],
+        Region(block),
+        [identity, identity],
+        ArrayAttr([parallel] * self.ndim),
+        [init.type],
+    )
+    return Tensor(b.add(op), self.sizes, dtype)
+
+
+@lowering("aten.view.dtype")
+def view_dtype(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
+    """Where widths differ the last dimension is cut into parts or put together, the lowest bits first."""
+    dtype, shape = out[0].dtype, static_shape(out[0])
+    source, target = BITS[self.dtype.bits], BITS[dtype.bits]
+    bits = bitcast(b, self, source)
+    ratio = max(source.bits, target.bits) // min(source.bits, target.bits)
+
+    def cut(*at: SSAValue) -> Scalar:
+        place = s.from_index(at[-1])
+        whole = s.cast(read(bits, [*at[:-1], place / ratio]), source)
+        return s.cast(
+            s.shift_right(whole, s.cast(s.rem(place, s.constant(ratio, dt.Long)) * target.bits, source)),
+            target,
+        )
+
+    def joined(*at: SSAValue) -> Scalar:
+        first = s.from_index(at[-1]) * ratio
+        total = s.constant(0, target)
+        for part in range(ratio):
+            piece = s.cast(s.cast(read(bits, [*at[:-1], first + part]), source), target)
+            total = total | s.shift_left(piece, s.constant(part * source.bits, target))
+        return total
+
+    if source.bits != target.bits:
+        bits = b.indexed(cut if source.bits > target.bits else joined, shape, target)
+    return bitcast(b, bits, dtype)
+
+
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@lowering("aten.expand")
+@lowering("aten.expand", dynamic=True)
 def expand(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
-    return b.broadcast(self, static_shape(out[0]))
+    return b.broadcast(self, out[0].shape)
 
 
 @lowering("aten.repeat")
@@ -74,41 +140,59 @@ def repeat(b: LinalgBuilder, self: Tensor, repeats: list[int]) -> Tensor:
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
-def part(b: LinalgBuilder, self: Tensor, dim: int, start: int, size: int, step: int = 1) -> Tensor:
+def part(b: LinalgBuilder, self: Tensor, dim: int, start: Dim, size: Dim, step: int = 1) -> Tensor:
     """Some of a dimension."""
-    return self if size == self.shape[dim] else b.slice(self, *window(self.shape, dim, start, size, step))
+    return self if size == self.sizes[dim] else b.slice(self, *window(self.sizes, dim, start, size, step))
 
 
 def window(
-    shape: Shape, dim: int, start: int, size: int, step: int = 1
-) -> tuple[list[int], list[int], list[int]]:
+    shape: Sizes, dim: int, start: Dim, size: Dim, step: int = 1
+) -> tuple[list[Dim], list[Dim], list[int]]:
     """Offsets, sizes and strides of some of a dimension and all of the others."""
-    offsets, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
+    offsets: list[Dim] = [0] * len(shape)
+    sizes, strides = list(shape), [1] * len(shape)
     offsets[dim], sizes[dim], strides[dim] = start, size, step
     return offsets, sizes, strides
 
 
-@lowering("aten.slice.Tensor")
+def refuse_start(arguments: Mapping[str, Any]) -> str | None:
+    """A symbolic place counts from the end if it is negative: its sign has to be known."""
+    starts = [arguments.get(name) for name in ("start", "index")]
+    unknown = [x for x in starts if isinstance(x, Expr) and not provably(apply("ge", x, 0))]
+    return f"the sign of {unknown[0]} is not known" if unknown else None
+
+
+def first_place(start: Dim | None, size: Dim) -> Dim:
+    """Where a slice of a dimension begins."""
+    if isinstance(start, int) and start < 0:
+        return max_(size + start, 0)
+    return min_(start or 0, size)
+
+
+@lowering("aten.slice.Tensor", dynamic=True, refuses=refuse_start)
 def slice_tensor(
-    b: LinalgBuilder, self: Tensor, dim: int, start: int | None, end: int | None, step: int
+    b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out
 ) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
-    places = range(self.shape[dim])[start:end:step]
-    return part(b, self, dim, places.start, len(places), step)
+    return part(b, self, dim, first_place(start, self.sizes[dim]), out[0].shape[dim], step)
 
 
-@lowering("aten.select.int")
-def select(b: LinalgBuilder, self: Tensor, dim: int, index: int, out: Out) -> Tensor:
+@lowering("aten.select.int", dynamic=True, refuses=refuse_start)
+def select(b: LinalgBuilder, self: Tensor, dim: int, index: Dim, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
-    place = range(self.shape[dim])[index]
-    return b.reshape(part(b, self, dim, place, 1), static_shape(out[0]))
+    place = self.sizes[dim] + index if isinstance(index, int) and index < 0 else index
+    return b.reshape(part(b, self, dim, place, 1), out[0].shape)
 
 
-@lowering("aten.split_with_sizes")
-def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[int], dim: int) -> list[Tensor]:
+@lowering("aten.split_with_sizes", dynamic=True)
+def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[Dim], dim: int) -> list[Tensor]:
     dim = wrap_dim(dim, self.ndim)
-    starts = [sum(split_sizes[:index]) for index in range(len(split_sizes))]
-    return [part(b, self, dim, start, size) for start, size in zip(starts, split_sizes, strict=True)]
+    start: Dim = 0
+    parts: list[Tensor] = []
+    for size in split_sizes:
+        parts.append(part(b, self, dim, start, size))
+        start = start + size
+    return parts
 
 
 @lowering("aten.diagonal")
@@ -207,34 +291,34 @@ def as_strided_scatter(
 # --- joining and padding -------------------------------------------------------------------------------------
 
 
-@lowering("aten.cat")
+@lowering("aten.cat", dynamic=True)
 def cat(b: LinalgBuilder, tensors: list[Tensor], dim: int, out: Out) -> Tensor:
     """Parts put one behind another. Vectors without elements count for nothing, whatever the others' rank."""
-    shape, dtype = static_shape(out[0]), out[0].dtype
+    shape, dtype = out[0].shape, out[0].dtype
     dim = wrap_dim(dim, len(shape))
     parts = [
-        b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.shape[dim]
+        b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.sizes[dim] != 0
     ]
     if len(parts) == 1:
         return parts[0]
     result = Tensor(b.empty(shape, dtype), shape, dtype)
-    start = 0
+    start: Dim = 0
     for tensor in parts:
-        offsets, _, _ = window(shape, dim, start, tensor.shape[dim])
+        offsets, _, _ = window(shape, dim, start, tensor.sizes[dim])
         result = b.insert(tensor, result, offsets)
-        start += tensor.shape[dim]
+        start = start + tensor.sizes[dim]
     return result
 
 
-@lowering("aten.constant_pad_nd")
-def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[int], value: float) -> Tensor:
+@lowering("aten.constant_pad_nd", dynamic=True)
+def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[Dim], value: float) -> Tensor:
     """A border of one number; a negative pad takes away."""
-    untouched = [0] * (self.ndim - len(pad) // 2)
+    untouched: list[Dim] = [0] * (self.ndim - len(pad) // 2)
     low, high = untouched + pad[-2::-2], untouched + pad[::-2]
-    offsets = [max(-before, 0) for before in low]
+    offsets = [max_(0 - before, 0) for before in low]
     sizes = [
-        size + min(before, 0) + min(after, 0)
-        for size, before, after in zip(self.shape, low, high, strict=True)
+        size + min_(before, 0) + min_(after, 0)
+        for size, before, after in zip(self.sizes, low, high, strict=True)
     ]
-    kept = self if tuple(sizes) == self.shape else b.slice(self, offsets, sizes, [1] * self.ndim)
-    return b.pad(kept, [max(before, 0) for before in low], [max(after, 0) for after in high], value)
+    kept = self if tuple(sizes) == self.sizes else b.slice(self, offsets, sizes, [1] * self.ndim)
+    return b.pad(kept, [max_(before, 0) for before in low], [max_(after, 0) for after in high], value)

@@ -16,7 +16,7 @@ import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from xdsl_exir.dialects.exir import (
     OutputKind,
     OutputSpec,
 )
-from xdsl_exir.errors import ExirError
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
@@ -78,6 +78,7 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
     planned = plan_program(program)
+    refuse_symbols(planned.plans)
     data = module_object(planned.dispatches, planned.plans)
     layout = Layout(planned.program)
     methods = [
@@ -102,6 +103,18 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
     layout.weights.write(artifact.weights)
     link(library, data, artifact)
     return artifact
+
+
+def refuse_symbols(plans: Mapping[str, Plan]) -> None:
+    """Raises `UnsupportedError` for methods with symbolic sizes: the C interface has arrays of fixed shape, and no numbers."""
+    found = [
+        Unsupported(method, f"the size {symbol} is symbolic")
+        for method, plan in plans.items()
+        for symbol in plan.symbols
+    ]
+    found += [Unsupported(method, "results that are numbers") for method, plan in plans.items() if plan.numbers]
+    if found:
+        raise UnsupportedError(found)
 
 
 def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:

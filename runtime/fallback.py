@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
-from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, InputSpec
+from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, InputSpec, SymType
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
@@ -115,7 +115,8 @@ def group_lowerable(block: Block, fallbacks: list[Unsupported]) -> list[Delegate
         if isinstance(op, ConstantOp | ReturnOp):
             continue
         if obstacle(op) is None and not op.results:
-            settle(op)
+            if not any(isinstance(operand.type, SymType) for operand in op.operands):
+                settle(op)
             continue
         reason = obstacle_to_piece(op)
         if reason is None:

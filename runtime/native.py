@@ -15,12 +15,24 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.backend import DelegateOp
-from xdsl_exir.dialects.exir import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
+from xdsl_exir.dialects.exir import (
+    INPUT,
+    MUTATIONS,
+    OUTPUT,
+    InputAttr,
+    InputKind,
+    OutputAttr,
+    is_tensor_type,
+)
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.lowering.compile import module_object
-from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
+from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
+from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
+from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
 from xdsl_exir.program import Program
+from xdsl_exir.runtime.kernels.symbolic import AssertionFailed
 from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
@@ -52,6 +64,17 @@ def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Arr
     return constants
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What the values of a program's symbols say about a call."""
+
+    outputs: Sequence[tuple[tuple[int, ...], Any]]
+    """Shapes and NumPy dtypes of the results."""
+    numbers: Sequence[tuple[int, Any]]
+    """Results that are numbers, by position, the first ones first."""
+    arena_bytes: int
+
+
 class NativeMethod:
     """One compiled method: its driver, and the arguments that stay the same from call to call."""
 
@@ -59,25 +82,29 @@ class NativeMethod:
         self.plan = plan
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
-        self.arena = np.empty(max(plan.arena_bytes, 1) + 64, np.uint8)
-        start = -self.arena.ctypes.data % 64
-        self.arena = self.arena[start : start + max(plan.arena_bytes, 1)]
-        # Of what changes from call to call only the pointers do.
-        self.inputs = [describe(empty(value)) for value in plan.inputs]
-        self.outputs = [describe(empty(value)) for value in plan.outputs]
-        constants = [array for _, array in plan.constants]
-        self.kept = [describe(array) for array in (*constants, self.arena)]
-        described = (*self.inputs, *self.kept[:-1], *self.outputs, self.kept[-1])
+        self.frames: dict[tuple[int, ...], Frame] = {}
+        # Of what changes from call to call only the pointers do; of symbolic shape, nothing but the pointer is looked at.
+        self.inputs, self.outputs = (
+            [describe(np.empty(value.shape if is_static(value.shape) else 1, value.dtype.numpy)) for value in values]
+            for values in (plan.inputs, plan.outputs)
+        )
+        self.kept = [describe(array) for _, array in plan.constants]
+        self.arena = describe(aligned_bytes(0))
+        self.capacity = 0
+        described = (*self.inputs, *self.kept, *self.outputs, self.arena)
         self.arguments = [ctypes.c_void_p(ctypes.addressof(one)) for one in described]
-        self.function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(described))(address)
+        types = [ctypes.c_int64] * len(plan.symbols) + [ctypes.c_void_p] * len(described)
+        self.function = ctypes.CFUNCTYPE(None, *types)(address)
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
+        symbols = tuple(find(place, values) for place in self.plan.symbols.values())
+        frame = self.frames.get(symbols) or self.frame(symbols)
         inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
-        outputs = [empty(value) for value in self.plan.outputs]
+        outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
         for descriptors, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
             for descriptor, array in zip(descriptors, arrays, strict=True):
                 descriptor.allocated = descriptor.aligned = array.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
-        self.function(*self.arguments)
+        self.function(*symbols, *self.arguments)
         for index, source in self.plan.copies:
             given = (
                 source
@@ -87,12 +114,57 @@ class NativeMethod:
                 else outputs[-1 - source]
             )
             outputs[index][...] = given.reshape(outputs[index].shape)
-        return outputs
+        results: list[Any] = outputs
+        for position, number in frame.numbers:
+            results.insert(position, number)
+        return results
+
+    def frame(self, values: tuple[int, ...]) -> Frame:
+        """What these values of the symbols say, and an arena that is large enough.
+
+        Raises `AssertionFailed` where they break what the program asserts.
+        """
+        symbols = dict(zip(self.plan.symbols, values, strict=True))
+
+        def number(size: Dim) -> int:
+            return int(size.evaluate(symbols)) if isinstance(size, Expr) else size
+
+        for condition, message in self.plan.checks:
+            if not number(condition):
+                raise AssertionFailed(message)
+        frame = Frame(
+            [(tuple(map(number, value.shape)), value.dtype.numpy) for value in self.plan.outputs],
+            [
+                (position, size.evaluate(symbols) if isinstance(size, Expr) else size)
+                for position, size in sorted(self.plan.numbers.items())
+            ],
+            max(number(self.plan.arena_bytes), 1),
+        )
+        if frame.arena_bytes > self.capacity:
+            self.memory = aligned_bytes(frame.arena_bytes)
+            self.capacity = frame.arena_bytes
+            self.arena.allocated = self.arena.aligned = self.memory.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
+        if len(self.frames) >= MOST_FRAMES:
+            self.frames.clear()
+        self.frames[values] = frame
+        return frame
 
 
-def empty(value: Value) -> Array:
-    """A fresh array for a result."""
-    return np.empty(value.shape, value.dtype.numpy)
+MOST_FRAMES = 1024
+"""Sizes that a method remembers."""
+
+
+def aligned_bytes(count: int) -> Array:
+    """Bytes that begin at a cache line."""
+    memory = np.empty(count + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count]
+
+
+def find(place: Place, values: Sequence[Any]) -> int:
+    """A symbol's value."""
+    value = values[place.argument]
+    return solve(place.size, value if place.dim is None else np.shape(value)[place.dim])
 
 
 @dataclass(frozen=True)
@@ -112,14 +184,16 @@ def plan_program(program: Program) -> Planned:
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
-    program = as_edge(program)
+    program = as_edge(program).apply(ForgetSizes())
     machine = host_machine()
     planned = Planned(program, Dispatches(), {}, {})
     for name, function in program.methods.items():
         constants = constant_arguments(program, function)
         planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
         planned.passed[name] = [
-            position for position, arg in enumerate(function.args) if arg not in constants
+            position
+            for position, arg in enumerate(function.args)
+            if arg not in constants and is_tensor_type(arg.type)
         ]
     return planned
 

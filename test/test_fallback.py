@@ -175,12 +175,16 @@ def test_random_numbers_are_drawn_in_order() -> None:
         np.testing.assert_allclose(got, wanted, rtol=1e-6)
 
 
-def test_symbolic_sizes_fall_back_as_a_whole() -> None:
+def test_symbolic_sizes_are_no_reason_to_fall_back() -> None:
     size = torch.export.Dim("size", min=2, max=16)
     program = export(lambda self, x: self.linear(x).relu(), X, dynamic_shapes=(({0: size},),))
     mixed = check(program, torch.rand(5, 4))
-    assert not engine_of(mixed).pieces
-    assert {item.reason for item in mixed.fallbacks} == {"symbolic sizes"}
+    assert not isinstance(mixed.engine, FallbackEngine)
+    program = export(lambda self, x: (self.linear(x).cumsum(0) + x.shape[0]).relu(), X, dynamic_shapes=(({0: size},),))
+    for rows in (2, 5, 16):
+        mixed = check(program, torch.rand(rows, 4))
+        assert engine_of(mixed).pieces
+        assert {item.reason for item in mixed.fallbacks} == {"symbolic sizes"}
 
 
 def test_native_throughout_needs_no_interpreter() -> None:

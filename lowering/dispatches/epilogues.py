@@ -14,7 +14,7 @@ from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.elements import Element, Lanes, element_of
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import static_shape, storage_type
+from xdsl_exir.lowering.linalg import storage_type
 from xdsl_exir.lowering.schedules import Epilogue, Input
 from xdsl_exir.lowering.schedules.text import Text
 
@@ -103,7 +103,7 @@ class Absorber:
         for operand in op.operands:
             if operand in self.made or self.planner.splat(operand) is not None:
                 continue
-            if self.start not in frames or not self.add_input(operand, static_shape(result), op):
+            if self.start not in frames or not self.add_input(operand, result.shape, op):
                 return None
         return Step(op, element)
 
@@ -113,7 +113,7 @@ class Absorber:
             return True
         if meta_of(operand).dtype is not dt.Float or not self.planner.is_available(operand, self.start):
             return False
-        value = epilogue_input(self.planner.value(operand), shape, static_shape(meta_of(self.start)))
+        value = epilogue_input(self.planner.value(operand), shape, meta_of(self.start).shape)
         if value is None or not self.fits(value):
             return False
         self.places[operand] = len(self.inputs)
@@ -199,6 +199,4 @@ def epilogue_input(value: Value, shape: Shape, result: Shape) -> Value | None:
 
 def input_of(value: Value) -> Input:
     """An epilogue's or row program's operand for a value."""
-    return Input(
-        value.shape, str(storage_type(value.dtype)), value.strides if value.layout else None, value.offset
-    )
+    return Input(value.shape, str(storage_type(value.dtype)), *value.strided)

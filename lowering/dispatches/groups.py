@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import bufferization, scf, tensor
-from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
-from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type
+from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
-from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, is_symbol
+from xdsl_exir.lowering.schedules.text import symbol_name
+from xdsl_exir.lowering.sizes import symbols_of
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -56,9 +58,21 @@ class LinalgGroup:
         mapper: dict[SSAValue, SSAValue] = {}
         inputs: list[Value] = []
 
+        numbers: dict[SymType, SSAValue] = {}
+
+        def number(type: SymType) -> SSAValue:
+            """A number that its type says; symbols are arguments of the function."""
+            if type not in numbers:
+                numbers[type] = block.insert_arg(type, 0)
+                numbers[type].name_hint = symbol_name(str(type.data))[1:] if is_symbol(type.data) else None
+            return numbers[type]
+
         def bring(value: SSAValue) -> None:
             """Puts a value into the block: what makes it, if that is a view of what the group makes, or an argument."""
             if value in mapper:
+                return
+            if isinstance(value.type, SymType):
+                mapper[value] = number(value.type)
                 return
             splat = planner.splat(value)
             if splat is not None and is_tensor_type(value.type):
@@ -87,7 +101,9 @@ class LinalgGroup:
             add(op)
         block.add_op(ReturnOp(*[mapper[value] for value in outputs]))
         made = [planner.make(value) for value in outputs]
-        text = linalg_text(block, outputs, [*inputs, *made])
+        for symbol in sorted(symbols_in(block), reverse=True):
+            number(SymIntType(Expr.symbol(symbol)))
+        text = linalg_text(block, outputs, [*inputs, *made], planner.is_large([*inputs, *made]))
         planner.call(planner.dispatches.generic, text, [*inputs, *made])
 
 
@@ -124,11 +140,21 @@ def joins(group: Group, op: OperatorOp, related: object) -> bool:
     return bool(related or isinstance(group, LinalgGroup)) and group.takes(op)
 
 
-def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[Value]) -> str:
-    """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments."""
+def symbols_in(block: Block) -> set[str]:
+    """The symbols that types in a block name."""
+    values = [*block.args, *(result for op in block.ops for result in op.results)]
+    sizes: list[Dim] = []
+    for type in (value.type for value in values):
+        sizes += tensor_meta(type).shape if is_tensor_type(type) else [type.data] if isinstance(type, SymType) else []
+    return symbols_of(sizes)
+
+
+def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[Value], large: bool) -> str:
+    """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
+    symbols come before the others."""
     types = [arg.type for arg in block.args], [value.type for value in outputs]
     lowered = FunctionLowering(FuncOp(NAME, types, Region(block))).run()
-    if max((prod(value.shape) for value in arguments), default=0) >= LARGE_SIZE:
+    if large:
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
         lowered.attributes[DIRECT] = UnitAttr()
@@ -142,7 +168,8 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
     block = function.body.block
     returned = block.last_op
     assert isinstance(returned, ReturnOp)
-    for arg, value in zip(list(block.args), arguments, strict=False):
+    tensors = [arg for arg in block.args if not isinstance(arg.type, IndexType)]
+    for arg, value in zip(tensors, arguments, strict=False):
         memref = block.insert_arg(memref_of(arg, value), arg.index)
         read = bufferization.ToTensorOp(memref, restrict=True)
         block.insert_ops_before([read], block.first_op) if block.first_op else block.add_op(read)
@@ -152,7 +179,7 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
     results = list(returned.operands)
     returned.detach()
     returned.erase()
-    for result, value in zip(results, arguments[len(block.args) :], strict=True):
+    for result, value in zip(results, arguments[len(tensors) :], strict=True):
         out = block.insert_arg(memref_of(result, value), len(block.args))
         write = bufferization.MaterializeInDestinationOp.build(
             operands=[result, out],
@@ -170,14 +197,15 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
 def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
     """The memref type of a tensor that lies as a value does."""
     type: Any = tensor.type
-    layout = StridedLayoutAttr(value.strides, value.offset) if value.layout else NoneAttr()
+    numbers = [size if isinstance(size, int) else None for size in (value.offset, *value.strides)]
+    layout = StridedLayoutAttr(numbers[1:], numbers[0]) if value.layout else NoneAttr()
     return MemRefType(type.element_type, type.get_shape(), layout)
 
 
-def copy_text(source: Value, target: Value) -> str:
+def copy_text(source: Value, target: Value, large: bool) -> str:
     """A function that copies a value to another of its shape."""
-    large = f" attributes {{{LARGE}}}" if prod(source.shape) >= LARGE_SIZE else ""
+    attributes = f" attributes {{{LARGE}}}" if large else ""
     return (
-        f"func.func @{NAME}(%0: {source.type}, %1: {target.type}){large} {{\n"
+        f"func.func @{NAME}(%0: {source.type}, %1: {target.type}){attributes} {{\n"
         f"  linalg.copy ins(%0 : {source.type}) outs(%1 : {target.type})\n  return\n}}\n"
     )

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import static_shape
 from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
+from xdsl_exir.lowering.sizes import is_static
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -42,7 +42,7 @@ def schedule(*names: str) -> Callable[[Schedule], Schedule]:
 
 
 def shape_of(value: SSAValue) -> Shape:
-    return static_shape(meta_of(value))
+    return meta_of(value).shape
 
 
 def is_float32(*values: SSAValue) -> bool:
@@ -96,7 +96,7 @@ def product(
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine)
     left = planner.plain(planner.value(lhs))
     kernel = replace(kernel, lhs_strides=strides_of(left))
-    if rhs in planner.constants and not batch:
+    if rhs in planner.constants and not batch and is_static((k, n)):
         right = planner.constant(kernel.pack(planner.constants[rhs]), dt.Float)
     else:
         right = planner.plain(planner.value(rhs))
@@ -158,6 +158,8 @@ def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     given["stride"] = list(a["stride"]) or given["kernel_size"]
     kernel, padding, dilation, stride = ((x * 2)[:2] for x in given.values())
     shape = shape_of(a["self"])
+    if not is_static((*shape, *shape_of(result))):
+        return False
     if indices.uses or not is_float32(result) or dilation != [1, 1] or 0 in (*shape, *shape_of(result)):
         return False
     pool = MaxPool2d(
@@ -188,6 +190,8 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     constants = planner.constants
     known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
+    if not is_static(shape_of(a["input"])):
+        return False
     if a["transposed"] or len(a["stride"]) != 2 or not is_float32(*op.results) or not known:
         return False
     n, c, h, w = shape_of(a["input"])

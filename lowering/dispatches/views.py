@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import prod
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from xdsl_exir.dialects.exir import SymType
+from xdsl_exir.dialects.expr import Dim, max_
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import static_shape
+from xdsl_exir.lowering.sizes import quotient
 
 View = Callable[[Value, Sequence[Shape], dict[str, Any]], list[Value | None]]
 """From the operand, the results' shapes and the operator's arguments to the results; None where elements must move."""
@@ -37,12 +38,17 @@ def is_view(op: object) -> bool:
 
 def shapes_of(op: Operation) -> list[Shape]:
     """The shapes of an operation's results."""
-    return [static_shape(meta_of(result)) for result in op.results]
+    return [meta_of(result).shape for result in op.results]
 
 
 def views_of(value: Value, op: OperatorOp) -> list[Value | None]:
     """The results of a view operator on a value."""
-    return VIEWS[op.SPEC.qualified_name](value, shapes_of(op), op.arguments())
+    return VIEWS[op.SPEC.qualified_name](value, shapes_of(op), op.arguments(number_of))
+
+
+def number_of(value: SSAValue) -> Any:
+    """What a view operator gets for an operand: a symbolic number's expression."""
+    return value.type.data if isinstance(value.type, SymType) else value
 
 
 RENAMES = (
@@ -71,24 +77,24 @@ def reshaped(value: Value, shape: Shape) -> Value | None:
     """
     if value.shape == shape:
         return value
-    if prod(shape) == 0:
+    if 0 in shape:
         return Value(value.buffer, shape, value.dtype)
-    strides: list[int] = []
+    strides: list[Dim] = []
     wanted = list(reversed(shape))
-    size, stride = 1, 1
     sources = [(n, s) for n, s in zip(value.shape, value.strides, strict=True) if n != 1]
     while sources:
         extent, step = sources.pop()
         size, stride = extent, step
         while sources and sources[-1][1] == size * stride:
             size *= sources.pop()[0]
-        while wanted and (size > 1 or wanted[0] == 1):
-            if size % wanted[0]:
+        while wanted and (size != 1 or wanted[0] == 1):
+            rest = quotient(size, wanted[0])
+            if rest is None:
                 return None
             strides.append(stride)
-            stride *= wanted[0]
-            size //= wanted.pop(0)
-        if size > 1:
+            stride *= wanted.pop(0)
+            size = rest
+        if size != 1:
             return None
     strides += [1] * len(wanted)
     return replace(value, shape=shape, strides=tuple(reversed(strides)))
@@ -114,13 +120,14 @@ def _expand(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) ->
 def expanded(value: Value, shape: Shape) -> Value:
     """The value broadcast to a shape: repeated dimensions have stride 0."""
     lead = len(shape) - len(value.shape)
-    strides = [0] * lead + [
-        s if n == wanted else 0 for n, s, wanted in zip(value.shape, value.strides, shape[lead:], strict=True)
+    strides: list[Dim] = [0] * lead + [
+        0 if n == 1 and wanted != 1 else s
+        for n, s, wanted in zip(value.shape, value.strides, shape[lead:], strict=True)
     ]
     return replace(value, shape=shape, strides=tuple(strides))
 
 
-def part(value: Value, dim: int, start: int, size: int, step: int = 1) -> Value:
+def part(value: Value, dim: int, start: Dim, size: Dim, step: int = 1) -> Value:
     """Some of a dimension and all of the others."""
     dim %= len(value.shape)
     shape, strides = list(value.shape), list(value.strides)
@@ -132,15 +139,21 @@ def part(value: Value, dim: int, start: int, size: int, step: int = 1) -> Value:
 @view("aten.slice.Tensor")
 def _slice(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     dim: int = arguments["dim"]
-    places = range(value.shape[dim])[arguments["start"] : arguments["end"] : arguments["step"]]
-    return [part(value, dim, places.start, len(places), places.step)]
+    return [part(value, dim, slice_start(arguments["start"], value.shape[dim]), shapes[0][dim], arguments["step"])]
+
+
+def slice_start(start: Dim | None, size: Dim) -> Dim:
+    """The first place of a slice that is not empty: a negative one counts from the end."""
+    if not isinstance(start, int):
+        return start or 0
+    return start if start >= 0 else max_(size + start, 0)
 
 
 @view("aten.select.int")
 def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     dim: int = arguments["dim"] % len(value.shape)
     index: int = arguments["index"]
-    one = part(value, dim, index % value.shape[dim], 1)
+    one = part(value, dim, index if index >= 0 else value.shape[dim] + index, 1)
     keep = [d for d in range(len(value.shape)) if d != dim]
     return [
         replace(one, shape=tuple(one.shape[d] for d in keep), strides=tuple(one.strides[d] for d in keep))
@@ -149,5 +162,9 @@ def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) ->
 
 @view("aten.split_with_sizes")
 def _split(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
-    sizes: list[int] = arguments["split_sizes"]
-    return [part(value, arguments["dim"], sum(sizes[:i]), size) for i, size in enumerate(sizes)]
+    start: Dim = 0
+    parts: list[Value | None] = []
+    for size in arguments["split_sizes"]:
+        parts.append(part(value, arguments["dim"], start, size))
+        start = start + size
+    return parts

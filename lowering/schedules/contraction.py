@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
 from xdsl_exir.lowering.schedules.packing import pack_columns
 from xdsl_exir.lowering.schedules.text import Epilogue, Index, Machine, Split, Text, ceil_div, memref, workers
+from xdsl_exir.lowering.sizes import Sizes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +29,7 @@ def register_tile(
     rows: int,
     vectors: int,
     lanes: int,
-    reduction: Sequence[int],
+    reduction: Sequence[Dim],
     broadcast: Load,
     vector: Load,
 ) -> list[list[str]]:
@@ -52,8 +53,11 @@ def register_tile(
     return [flat[row * vectors : (row + 1) * vectors] for row in range(rows)]
 
 
-def balanced_chunks(tasks: int, limit: int, threads: int) -> int:
-    """Into how many chunks (at most `limit`) to cut each of `tasks` tasks so that no thread has over 5 % more than its share."""
+def balanced_chunks(tasks: Dim, tiles: Dim, threads: int) -> Dim:
+    """Into how many chunks to cut each of `tasks` tasks, which is of some tiles, so that no thread has over 5 % more than its share."""
+    limit = min_(tiles, 16)
+    if not isinstance(tasks, int) or not isinstance(limit, int):
+        return min_(tiles, threads)
 
     def waste(chunks: int) -> float:
         total = tasks * chunks
@@ -65,9 +69,9 @@ def balanced_chunks(tasks: int, limit: int, threads: int) -> int:
 
 @dataclass(frozen=True)
 class Matmul:
-    """out[..., M, N] = epilogue(lhs[..., M, K] @ rhs[..., K, N]), float32, for one set of sizes.
+    """out[..., M, N] = epilogue(lhs[..., M, K] @ rhs[..., K, N]), float32.
 
-    The function's arguments: lhs, rhs, the epilogue's inputs, scratch if `scratch` is not None, out. The right-hand side is
+    Sizes may be symbolic: then it is made for large ones. The function's arguments: lhs, rhs, the epilogue's inputs, scratch if `scratch` is not None, out. The right-hand side is
 
         "packed"      weights, packed by `pack` when the program is compiled or loaded (no batch)
         "row_major"   [..., K, N] at run time
@@ -77,22 +81,22 @@ class Matmul:
     an operand's dimensions, say that it is a view; the last dimension of out and of the right-hand side must have stride 1.
     """
 
-    m: int
-    n: int
-    k: int
-    batch: tuple[int, ...] = ()
+    m: Dim
+    n: Dim
+    k: Dim
+    batch: Sizes = ()
     rhs: Literal["packed", "row_major", "transposed"] = "packed"
     lhs_transposed: bool = False
-    lhs_batch: tuple[int, ...] | None = None
-    rhs_batch: tuple[int, ...] | None = None
-    lhs_strides: tuple[int, ...] | None = None
-    rhs_strides: tuple[int, ...] | None = None
-    out_strides: tuple[int, ...] | None = None
+    lhs_batch: Sizes | None = None
+    rhs_batch: Sizes | None = None
+    lhs_strides: Sizes | None = None
+    rhs_strides: Sizes | None = None
+    out_strides: Sizes | None = None
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
 
     @property
-    def flops(self) -> int:
+    def flops(self) -> Dim:
         return 2 * prod(self.batch) * self.m * self.n * self.k
 
     @property
@@ -102,9 +106,9 @@ class Matmul:
     @property
     def vectors(self) -> int:
         """Vectors of a tile's row: two, and more when there are too few rows to keep the multipliers busy."""
-        budget = 2 * self.machine.rows // self.m
+        budget = 2 * self.machine.rows // self.m if isinstance(self.m, int) else 0
         wanted = next((vectors for vectors in (8, 4) if vectors <= budget), 2)
-        return min(wanted, ceil_div(self.n, self.machine.lanes))
+        return min(wanted, ceil_div(self.n, self.machine.lanes)) if isinstance(self.n, int) else wanted
 
     @property
     def width(self) -> int:
@@ -112,18 +116,22 @@ class Matmul:
         return self.vectors * self.machine.lanes
 
     @property
-    def panels(self) -> int:
-        return ceil_div(self.n, self.width)
+    def panels(self) -> Dim:
+        return ceildiv(self.n, self.width)
 
     @property
     def packs(self) -> bool:
         """Whether the kernel packs the right-hand side itself: it pays when several tiles of rows use a panel."""
-        return self.rhs == "transposed" or (self.rhs == "row_major" and self.m > 4 * self.machine.rows)
+        few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows
+        return self.rhs == "transposed" or (self.rhs == "row_major" and not few)
 
     @property
-    def scratch(self) -> tuple[int, ...] | None:
+    def scratch(self) -> Sizes | None:
         """Shape of the float32 buffer the kernel needs, or None."""
-        return (self.threads, self.k, self.width) if self.packs else None
+        lanes = self.machine.lanes
+        # Of a symbolic number of rows the last ones are packed together.
+        rows = self.k if isinstance(self.k, int) else ceildiv(self.k, lanes) * lanes
+        return (self.threads, rows, self.width) if self.packs else None
 
     @property
     def types(self) -> dict[str, str]:
@@ -159,18 +167,18 @@ class Matmul:
         """Writes the kernel's body: a task is one panel and a range of row tiles."""
         operands = (lhs, rhs)
         batches = prod(self.batch)
-        row_tiles = Split.at_most(self.m, max(1, 2 * self.machine.rows // self.vectors))
+        row_tiles = Split(self.m, max(1, 2 * self.machine.rows // self.vectors))
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
         chunks = (
             1
             if self.packs
-            else balanced_chunks(batches * self.panels, min(row_tiles.count, 16), self.threads)
+            else balanced_chunks(batches * self.panels, row_tiles.count, self.threads)
         )
         with text.share(batches * self.panels * chunks, self.threads) as (worker, task):
             *batch, panel, chunk = text.delinearize(task, (*self.batch, self.panels, chunks))
             first = text.div(text.mul(chunk, row_tiles.count), chunks)
             last = text.div(text.mul(text.add(chunk, 1), row_tiles.count), chunks)
-            full, rest = divmod(self.n, self.width)
+            full, rest = self.n // self.width, self.n % self.width
             if full:
                 with text.when(panel, "ult", full) if rest else text.loop(0, 1):
                     self._panel(text, operands, batch, worker, panel, self.width, row_tiles, first, last)
@@ -185,15 +193,17 @@ class Matmul:
         batch: Sequence[Index],
         worker: Index,
         panel: Index,
-        columns: int,
+        columns: Dim,
         row_tiles: Split,
         first: Index,
         last: Index,
     ) -> None:
         """The tiles of one panel, of which `columns` columns are there."""
         lanes = self.machine.lanes
-        vectors, ragged = ceil_div(columns, lanes), columns % lanes
-        masks = [None] * (vectors - 1) + [text.mask_below(lanes, ragged or lanes)]
+        vectors = self._vectors_of(columns)
+        # A vector without any columns may be there if it is not known how many there are: it stores none.
+        present = [text.max(columns, v * lanes) for v in range(vectors)]
+        masks = [text.mask_below(lanes, text.sub(at, v * lanes)) for v, at in enumerate(present)]
         start, shape = text.mul(panel, self.width), (*self.batch, self.m, self.n)
         if self.packs:
             self._pack_panel(text, operands[1], batch, worker, start, columns)
@@ -207,6 +217,10 @@ class Matmul:
                     for v, value in enumerate(values):
                         at = [*batch, text.add(row, r), text.add(start, v * lanes)]
                         text.finish(self.epilogue, value, shape, at, lanes, masks[v], self.out_strides)
+
+    def _vectors_of(self, columns: Dim) -> int:
+        """Vectors that hold so many of a panel's columns."""
+        return ceil_div(columns, self.machine.lanes) if isinstance(columns, int) else self.vectors
 
     def _lhs(self, text: Text, lhs: str, batch: Sequence[Index], row: Index) -> Load:
         lead = broadcast_indices(batch, self.lhs_batch)
@@ -241,13 +255,13 @@ class Matmul:
         )
 
     def _pack_panel(
-        self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, start: Index, columns: int
+        self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, start: Index, columns: Dim
     ) -> None:
         """Columns start, start + 1, ... of the right-hand side to the worker's panel; what is beyond them is never stored."""
         lanes, scratch, type_ = self.machine.lanes, self.types["%scratch"], self.types["%rhs"]
         lead = broadcast_indices(batch, self.rhs_batch)
-        for v in range(ceil_div(columns, lanes)):
-            present = min(lanes, columns - v * lanes)
+        for v in range(self._vectors_of(columns)):
+            present = text.sub(text.min(columns, (v + 1) * lanes), text.min(columns, v * lanes))
             begin = text.add(start, v * lanes)
             if self.rhs == "row_major":
                 mask = text.mask_below(lanes, present)
@@ -256,26 +270,29 @@ class Matmul:
                     text.store(value, "%scratch", scratch, [worker, k, v * lanes], lanes)
                 continue
             # Square blocks are transposed in registers; lanes without a column repeat the last one.
-            for blocks, size, origin in (
-                (self.k // lanes, lanes, 0),
-                (1, self.k % lanes, self.k - self.k % lanes),
-            ):
-                if not blocks or not size:
+            blocks, rest = self.k // lanes, self.k % lanes
+            for blocks, size, origin in ((blocks, lanes, 0), (min_(rest, 1), rest, self.k - rest)):
+                if blocks == 0 or size == 0:
                     continue
                 mask = text.mask_below(lanes, size)
                 with text.loop(0, blocks) as block:
                     k = text.add(text.mul(block, lanes), origin)
                     rows = [
-                        text.load(
-                            rhs, type_, [*lead, text.add(begin, min(lane, present - 1)), k], lanes, mask
-                        )
+                        text.load(rhs, type_, [*lead, self._column(text, begin, lane, present), k], lanes, mask)
                         for lane in range(lanes)
                     ]
-                    for step, value in enumerate(text.transpose(rows, lanes)[:size]):
+                    steps = size if isinstance(size, int) else lanes
+                    for step, value in enumerate(text.transpose(rows, lanes)[:steps]):
                         text.store(value, "%scratch", scratch, [worker, text.add(k, step), v * lanes], lanes)
 
+    def _column(self, text: Text, begin: Index, lane: int, present: Index) -> Index:
+        """The column behind `begin` that goes to a lane: of those that are not there the last one, and of none the first."""
+        if isinstance(present, int):
+            return text.add(begin, min(lane, present - 1))
+        return text.min(text.add(begin, lane), self.n - 1)
 
-def broadcast_indices(batch: Sequence[Index], shape: tuple[int, ...] | None) -> list[Index]:
+
+def broadcast_indices(batch: Sequence[Index], shape: Sizes | None) -> list[Index]:
     """Where an operand of batch shape `shape` is read for the result's batch index."""
     if shape is None:
         return list(batch)

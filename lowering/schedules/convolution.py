@@ -227,7 +227,7 @@ class Conv2d:
         if self.scratch:
             self._pad(text)
             source = "%scratch"
-        tiles = Split.at_most(wo, 2 * self.machine.rows // self.vectors)
+        tiles = Split(wo, 2 * self.machine.rows // self.vectors)
         with text.share(self.n * self.groups * self.panels * ho, self.threads) as (_, task):
             n, group, panel, row = text.delinearize(task, (self.n, self.groups, self.panels, ho))
             full, rest = divmod(self.group_outputs, self.width)

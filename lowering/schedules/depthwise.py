@@ -74,7 +74,7 @@ class Depthwise:
     def _channel(self, text: Text, worker: Index, n: Index, output: Index) -> None:
         """One output channel: tile by tile down each column of vectors."""
         lanes, (ho, wo) = self.machine.lanes, self.out_size
-        rows, (full, rest) = Split.at_most(ho, self.machine.rows), divmod(wo, lanes)
+        rows, (full, rest) = Split(ho, self.machine.rows), divmod(wo, lanes)
         kinds = [(0, full, lanes, lanes)] if full else []
         kinds += [(full, full + 1, power_of_two(rest), rest)] if rest else []
         for first, last, size, present in kinds:

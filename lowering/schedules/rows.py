@@ -7,17 +7,19 @@
 
 A program is a graph of nodes, each a row of some length or one number per row (length 1). It runs in passes over the row, as
 few as the reductions in it ask for; what later passes need again stays in registers where rows are short, and else goes
-to a buffer in the first-level cache. Rows are shared out to threads. float32, and i1 for what comparisons give.
+to a buffer in the first-level cache. Rows are shared out to threads. float32, and i1 for what comparisons give. Lengths and the number of
+rows may be symbolic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Literal
 
-from xdsl_exir.lowering.schedules.text import Index, Input, Machine, Text, ceil_div, literal, memref, workers
+from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, prod
+from xdsl_exir.lowering.schedules.text import Index, Input, Machine, Text, literal, memref, workers
+from xdsl_exir.lowering.sizes import Sizes
 
 Body = Callable[[Text, Sequence[str], int], str]
 """Writes an operation on vectors of so many lanes, or on numbers (0 lanes); gives the result's name."""
@@ -37,7 +39,7 @@ REDUCTIONS = {
 class Node:
     """One value of a row program."""
 
-    length: int
+    length: Dim
     """Elements of a row; 1 for a number per row."""
     operands: tuple[Node, ...] = ()
     dtype: Literal["f32", "i1"] = "f32"
@@ -60,9 +62,9 @@ class Gather(Load):
 
 @dataclass(frozen=True, eq=False)
 class Number(Node):
-    """A constant."""
+    """A constant, or a size as float32."""
 
-    value: float | bool = 0.0
+    value: float | bool | Expr = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ class Concat(Node):
 class Slice(Node):
     """Part of a row."""
 
-    start: int = 0
+    start: Dim = 0
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Rows:
     more (but a table that is gathered from); its sizes are those of the rows, or 1. Rows must have stride 1. Outputs are contiguous: [*leading, length].
     """
 
-    leading: tuple[int, ...]
+    leading: Sizes
     inputs: tuple[Input, ...]
     outputs: tuple[Node, ...]
     machine: Machine = field(default_factory=Machine)
@@ -122,14 +124,18 @@ class Rows:
 
     @property
     def threads(self) -> int:
-        work = sum(node.length * (node.cost if isinstance(node, Map) else 2) for node in self.nodes)
-        return min(workers(self.machine, 4 * work * prod(self.leading)), prod(self.leading))
+        work: Dim = 0
+        for node in self.nodes:
+            work = work + node.length * (node.cost if isinstance(node, Map) else 2)
+        rows = prod(self.leading)
+        threads = workers(self.machine, 4 * work * rows)
+        return min(threads, rows) if isinstance(rows, int) else threads
 
     @property
-    def scratch(self) -> tuple[int, ...] | None:
+    def scratch(self) -> Sizes | None:
         """Shape of the float32 buffer the kernel needs, or None."""
         size = Schedule(self).scratch
-        return (self.threads, size) if size else None
+        return (self.threads, size) if size != 0 else None
 
     @property
     def types(self) -> dict[str, str]:
@@ -174,15 +180,15 @@ class Schedule:
             # As late as its users allow: then it is still in registers.
             users = self.users[node]
             cut = any(isinstance(user, Slice) for user in users)
-            if isinstance(node, Map) and node.length > 1 and users and not cut:
+            if isinstance(node, Map) and node.length != 1 and users and not cut:
                 self.level[node] = min(self.level[user] for user in users)
-        self.buffers: dict[Node, int] = {}
+        self.buffers: dict[Node, Dim] = {}
         """Where each node's row begins in a worker's buffer."""
-        self.scratch = 0
+        self.scratch: Dim = 0
         for node in self.nodes:
             if self.is_buffered(node):
                 self.buffers[node] = self.scratch
-                self.scratch += ceil_div(node.length, self.lanes) * self.lanes
+                self.scratch = self.scratch + ceildiv(node.length, self.lanes) * self.lanes
         self.levels = max(self.level.values(), default=0) + 1
 
     def ready(self, node: Node, user: Node) -> int:
@@ -190,8 +196,8 @@ class Schedule:
         later = isinstance(node, Reduce | Concat) or (isinstance(user, Slice) and not isinstance(node, Load))
         return self.level[node] + (1 if later else 0)
 
-    def is_unrolled(self, length: int) -> bool:
-        return length < (UNROLLED + 1) * self.lanes
+    def is_unrolled(self, length: Dim) -> bool:
+        return isinstance(length, int) and length < (UNROLLED + 1) * self.lanes
 
     def is_buffered(self, node: Node) -> bool:
         if isinstance(node, Concat):
@@ -245,12 +251,12 @@ class Writer:
             if isinstance(node, Reduce):
                 self.store_number(node)
 
-    def lengths(self, node: Node) -> list[int]:
+    def lengths(self, node: Node) -> list[Dim]:
         """The lengths of the passes that a node takes part in."""
         if isinstance(node, Concat | Reduce):
             return [operand.length for operand in node.operands]
         wanted = isinstance(node, Map) or node in self.kernel.outputs
-        return [node.length] if wanted and node.length > 1 else []
+        return [node.length] if wanted and node.length != 1 else []
 
     # numbers
 
@@ -260,9 +266,17 @@ class Writer:
         return self.numbers[node]
 
     def constant(self, node: Number, lanes: int) -> str:
+        if isinstance(node.value, Expr):
+            return self.size(node.value, lanes)
         number = literal(node.value)
         type_ = f"vector<{lanes}x{node.dtype}>" if lanes else node.dtype
         return self.text.constant(f"dense<{number}>" if lanes else number, type_)
+
+    def size(self, size: Expr, lanes: int) -> str:
+        """A size as a number, or in all lanes."""
+        number = self.text.op(f"arith.index_cast {self.text.index(size)} : index to i64")
+        number = self.text.op(f"arith.sitofp {number} : i64 to f32")
+        return self.text.op(f"vector.broadcast {number} : f32 to vector<{lanes}xf32>") if lanes else number
 
     def load_number(self, node: Load) -> str:
         name, type_, at = self.place(node, 0)
@@ -303,23 +317,23 @@ class Writer:
         at = ", ".join(map(text.index, [*self.lead(node.index), 0]))
         value = text.op(f"memref.load {name}[{at}] : {self.types[name]}")
         rows = self.kernel.inputs[node.input].shape[0]
-        for op, bound in (("maxsi", 0), ("minsi", rows - 1)):
-            value = text.op(f"arith.{op} {value}, {text.constant(str(bound), type_)} : {type_}")
-        return text.op(f"arith.index_cast {value} : {type_} to index")
+        value = text.op(f"arith.maxsi {value}, {text.constant('0', type_)} : {type_}")
+        value = text.op(f"arith.index_cast {value} : {type_} to index")
+        return text.min(value, rows - 1)
 
-    def one_pass(self, length: int) -> None:
+    def one_pass(self, length: Dim) -> None:
         """All that happens to rows of one length on this level."""
         schedule, text = self.schedule, self.text
         here = [n for n in schedule.nodes if schedule.level[n] == self.level and length in self.lengths(n)]
         reductions = [node for node in here if isinstance(node, Reduce)]
-        full, rest = divmod(length, self.lanes)
+        full, rest = length // self.lanes, length % self.lanes
         unrolled = schedule.is_unrolled(length)
-        chains = 1 if not reductions else min(4, max(full, 1))
+        chains = min(4, max(full, 1)) if reductions and isinstance(full, int) else 1
         totals = [
             text.vector(REDUCTIONS[node.kind][2], self.lanes) for node in reductions for _ in range(chains)
         ]
         self.broadcasts = {}
-        done = 0
+        done: Dim = 0
         if not unrolled:
             turns = full // chains
 
@@ -341,15 +355,15 @@ class Writer:
                     turn(i, [])
             self.held.clear()
             done = turns * chains
-        for index in range(done, full):
+        left = range(done, full) if isinstance(done, int) and isinstance(full, int) else ()
+        for index in left:
             totals = self.piece(
                 here, reductions, length, index * self.lanes, None, totals, index % chains, chains
             )
         if rest:
             mask = text.mask_below(self.lanes, rest)
-            totals = self.piece(
-                here, reductions, length, full * self.lanes, mask, totals, full % chains, chains
-            )
+            last = full % chains if isinstance(full, int) else 0
+            totals = self.piece(here, reductions, length, full * self.lanes, mask, totals, last, chains)
         if not unrolled:
             self.held.clear()
         for number, node in enumerate(reductions):
@@ -369,7 +383,7 @@ class Writer:
         self,
         here: Sequence[Node],
         reductions: Sequence[Reduce],
-        length: int,
+        length: Dim,
         offset: Index,
         mask: str | None,
         totals: list[str],
@@ -394,7 +408,7 @@ class Writer:
             totals[slot] = self.text.op(f"{combine} {totals[slot]}, {value} : {type_}")
         return totals
 
-    def targets(self, node: Node, length: int, offset: Index) -> Iterator[tuple[Node, str, str, list[Index]]]:
+    def targets(self, node: Node, length: Dim, offset: Index) -> Iterator[tuple[Node, str, str, list[Index]]]:
         """(node, buffer, its type, index) of what a node has to store in a pass over rows of a length."""
         if isinstance(node, Concat):
             start = self.schedule.buffers[node]
@@ -402,7 +416,7 @@ class Writer:
                 if operand.length == length:
                     at = self.text.add(offset, start)
                     yield operand, "%scratch", self.types["%scratch"], [self.worker, at]
-                start += operand.length
+                start = start + operand.length
         elif isinstance(node, Map | Load | Slice) and node.length == length:
             if node in self.schedule.buffers:
                 at = self.text.add(offset, self.schedule.buffers[node])

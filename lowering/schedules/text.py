@@ -1,7 +1,8 @@
 """Writing kernels as MLIR text: SSA names, loops and vectors, in the scf, arith, vector and memref dialects.
 
 `Text` collects the body of one function. An index is a Python int as long as it is known, so that arithmetic on constants
-costs nothing and the text stays short; else the name of an SSA value. What kernels have in common lives here: the machine
+costs nothing and the text stays short; or an expression of the program's symbols, computed at the function's top, of which the
+symbols become the first arguments; else the name of an SSA value. What kernels have in common lives here: the machine
 they are made for, the operands of an epilogue, and how work is shared out to threads. The kernels themselves do not.
 """
 
@@ -10,11 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isfinite, prod
+from math import isfinite
 from struct import pack
 
-Index = int | str
-"""A known number, or the name of an SSA value of type index."""
+from typing_extensions import TypeIs
+
+from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, max_, min_, prod
+from xdsl_exir.lowering.sizes import Sizes, compute
+
+Index = int | Expr | str
+"""A known number, one that the program's symbols say, or the name of an SSA value of type index."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,10 @@ class Input:
     With strides and offset (in elements) it is a view; its last dimension must be contiguous all the same.
     """
 
-    shape: tuple[int, ...]
+    shape: Sizes
     dtype: str = "f32"
-    strides: tuple[int, ...] | None = None
-    offset: int = 0
+    strides: Sizes | None = None
+    offset: Dim = 0
 
     @property
     def type(self) -> str:
@@ -61,12 +67,27 @@ class Epilogue:
 
 
 def memref(
-    shape: Sequence[int], dtype: str = "f32", strides: Sequence[int] | None = None, offset: int = 0
+    shape: Sequence[Dim], dtype: str = "f32", strides: Sequence[Dim] | None = None, offset: Dim = 0
 ) -> str:
     """A memref type; contiguous without strides (in elements)."""
-    start = f", offset: {offset}" if offset else ""
-    layout = f", strided<[{', '.join(map(str, strides))}]{start}>" if strides is not None else ""
-    return f"memref<{''.join(f'{size}x' for size in shape)}{dtype}{layout}>"
+    layout = layout_text(strides, offset) if strides is not None else ""
+    return f"memref<{''.join(f'{static(size)}x' for size in shape)}{dtype}{layout}>"
+
+
+def layout_text(strides: Sequence[Dim], offset: Dim) -> str:
+    """The layout in a memref type."""
+    start = f", offset: {static(offset)}" if offset else ""
+    return f", strided<[{', '.join(map(static, strides))}]{start}>"
+
+
+def static(size: Dim) -> str:
+    """A size as types have it: not known if symbolic."""
+    return str(size) if isinstance(size, int) else "?"
+
+
+def symbol_name(symbol: str) -> str:
+    """The name of a symbol's value."""
+    return f"%sym_{symbol}"
 
 
 def literal(value: float | bool) -> str:
@@ -82,44 +103,63 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def is_known(value: Index) -> TypeIs[int | Expr]:
+    """Whether a number is known before the kernel's loops run."""
+    return not isinstance(value, str)
+
+
 def power_of_two(a: int) -> int:
     """The smallest power of two that is not smaller."""
     return 1 << (a - 1).bit_length()
 
 
-def collapse(shape: Sequence[int]) -> tuple[int, ...]:
+def collapse(shape: Sequence[Dim]) -> Sizes:
     """The shape with its last two dimensions as one."""
     return (*shape[:-2], prod(shape[-2:]))
 
 
 @dataclass(frozen=True)
 class Split:
-    """`total` cut into `count` nearly equal blocks: `large` blocks of `size`, the rest of one less."""
+    """`total` cut into blocks of at most `limit`, nearly equal: `large` blocks of `size`, the rest of one less.
 
-    total: int
-    count: int
+    A symbolic total is cut into blocks of `limit`, of which the last one overlaps the one before, or if it is smaller into blocks of one.
+    """
 
-    @staticmethod
-    def at_most(total: int, limit: int) -> Split:
-        return Split(total, ceil_div(total, limit))
-
-    @property
-    def size(self) -> int:
-        return ceil_div(self.total, self.count)
+    total: Dim
+    limit: int
 
     @property
-    def large(self) -> int:
-        return self.total - self.count * (self.size - 1)
+    def count(self) -> Dim:
+        """Number of blocks."""
+        blocks = ceildiv(self.total, self.limit)
+        if isinstance(self.total, int):
+            return blocks
+        return blocks * self._fits + self.total * (1 - self._fits)
 
     @property
-    def kinds(self) -> list[tuple[int, int, int]]:
+    def _fits(self) -> Dim:
+        """1 where there is a whole block, else 0."""
+        return min_(self.total // self.limit, 1)
+
+    @property
+    def kinds(self) -> list[tuple[int, Dim, Dim]]:
         """(size, first block, one past its last block), for the one or two sizes there are."""
-        kinds = [(self.size, 0, self.large), (self.size - 1, self.large, self.count)]
+        if not isinstance(self.total, int):
+            blocks = ceildiv(self.total, self.limit) * self._fits
+            return [(self.limit, 0, blocks), *([(1, blocks, self.count)] if self.limit > 1 else [])]
+        blocks = ceil_div(self.total, self.limit)
+        size = ceil_div(self.total, blocks) if blocks else 0
+        large = self.total - blocks * (size - 1)
+        kinds = [(size, 0, large), (size - 1, large, blocks)]
         return [kind for kind in kinds if kind[1] < kind[2]]
 
     def start(self, text: Text, block: Index, size: int) -> Index:
-        """First element of `block`, which is of size `size`: blocks of one less start `large` later."""
-        return text.add(text.mul(block, size), self.large if size < self.size else 0)
+        """First element of `block`, which is of size `size`."""
+        if not isinstance(self.total, int):
+            return text.min(text.mul(block, size), text.sub(self.total, size)) if size > 1 else block
+        largest, _, large = self.kinds[0]
+        # Blocks of one less start `large` later.
+        return text.add(text.mul(block, size), large if size < largest else 0)
 
 
 class Text:
@@ -128,6 +168,10 @@ class Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.constants: dict[str, str] = {}
+        self.sizes: dict[Expr, str] = {}
+        self.preamble: list[str] = []
+        """What computes sizes, before everything else."""
+        self.symbols: set[str] = set()
         self.counter = 0
         self.depth = 1
 
@@ -151,7 +195,32 @@ class Text:
         return self.constants.setdefault(f"arith.constant {literal} : {type_}", f"%c{len(self.constants)}")
 
     def index(self, value: Index) -> str:
+        if isinstance(value, Expr):
+            if value not in self.sizes:
+                self.sizes[value] = compute(value, self)
+            return self.sizes[value]
         return self.constant(str(value), "index") if isinstance(value, int) else value
+
+    # What sizes are computed with.
+
+    def number(self, value: int) -> str:
+        return self.index(value)
+
+    def symbol(self, name: str) -> str:
+        self.symbols.add(name)
+        return symbol_name(name)
+
+    def early(self, text: str) -> str:
+        """Writes an operation at the function's top; the name of its result."""
+        self.preamble.append(f"  %z{len(self.preamble)} = {text}")
+        return f"%z{len(self.preamble) - 1}"
+
+    def binary(self, name: str, a: str, b: str) -> str:
+        return self.early(f"arith.{name} {a}, {b} : index")
+
+    def choose(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
+        condition = self.early(f"arith.cmpi {predicate}, {a}, {b} : index")
+        return self.early(f"arith.select {condition}, {yes}, {no} : index")
 
     def vector(self, literal: str, lanes: int, dtype: str = "f32") -> str:
         return self.constant(f"dense<{literal}>", f"vector<{lanes}x{dtype}>")
@@ -162,43 +231,45 @@ class Text:
         return self.op(f"arith.{name} {self.index(a)}, {self.index(b)} : index")
 
     def add(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
+        if is_known(a) and is_known(b):
             return a + b
         if a == 0 or b == 0:
             return a if b == 0 else b
-        return self._arith("addi", a, b) if b != 0 else a
+        return self._arith("addi", a, b)
 
-    def sub(self, a: Index, b: int) -> Index:
-        if isinstance(a, int):
+    def sub(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
             return a - b
         return a if b == 0 else self._arith("subi", a, b)
 
-    def mul(self, a: Index, b: int) -> Index:
-        if isinstance(a, int):
+    def mul(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
             return a * b
-        return a if b == 1 else 0 if b == 0 else self._arith("muli", a, b)
+        if a == 1 or b == 1:
+            return a if b == 1 else b
+        return 0 if a == 0 or b == 0 else self._arith("muli", a, b)
 
-    def div(self, a: Index, b: int) -> Index:
-        if isinstance(a, int):
+    def div(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
             return a // b
         return a if b == 1 else self._arith("divui", a, b)
 
-    def rem(self, a: Index, b: int) -> Index:
-        if isinstance(a, int):
+    def rem(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
             return a % b
         return 0 if b == 1 else self._arith("remui", a, b)
 
     def min(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
+        if is_known(a) and is_known(b):
+            return min_(a, b)
         return self._arith("minui", a, b)
 
     def max(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return max(a, b)
+        if is_known(a) and is_known(b):
+            return max_(a, b)
         return self._arith("maxui", a, b)
 
-    def delinearize(self, index: Index, extents: Sequence[int]) -> list[Index]:
+    def delinearize(self, index: Index, extents: Sequence[Dim]) -> list[Index]:
         """The coordinates of a flat index, last extent fastest."""
         found: list[Index] = []
         for extent in reversed(extents[1:]):
@@ -222,7 +293,7 @@ class Text:
         self.line("}")
 
     def reduce(
-        self, count: int, carried: list[str], type_: str, body: Callable[[Index, list[str]], list[str]]
+        self, count: Dim, carried: list[str], type_: str, body: Callable[[Index, list[str]], list[str]]
     ) -> list[str]:
         """`for i in range(count): carried = body(i, carried)`; without a loop when it runs once."""
         if count == 1:
@@ -250,7 +321,7 @@ class Text:
         self.line("}")
 
     @contextmanager
-    def share(self, tasks: int, threads: int) -> Generator[tuple[Index, Index]]:
+    def share(self, tasks: Dim, threads: int) -> Generator[tuple[Index, Index]]:
         """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
 
         A worker runs on one thread, so it may have a buffer of its own.
@@ -277,8 +348,10 @@ class Text:
     def _at(self, buffer: str, indices: Sequence[Index]) -> str:
         return f"{buffer}[{', '.join(self.index(i) for i in indices)}]"
 
-    def mask_below(self, lanes: int, active: int) -> str | None:
-        """The mask of the first `active` lanes; None when that is all of them."""
+    def mask_below(self, lanes: int, active: Index) -> str | None:
+        """The mask of the first `active` lanes, of which there may be more; None when it is known that all are."""
+        if not isinstance(active, int):
+            return self.op(f"vector.create_mask {self.index(active)} : vector<{lanes}xi1>")
         if active >= lanes:
             return None
         return self.op(f"vector.constant_mask [{active}] : vector<{lanes}xi1>")
@@ -402,7 +475,7 @@ class Text:
             value = self.load(buffer, type_, [*at[:-1], self.add(at[-1], offset)], size)
             self.store(value, to, to_type, [*to_at[:-1], self.add(to_at[-1], offset)], size)
 
-    def collapse_pixels(self, name: str, source: str, shape: Sequence[int], dtype: str = "f32") -> None:
+    def collapse_pixels(self, name: str, source: str, shape: Sequence[Dim], dtype: str = "f32") -> None:
         """Names the view of a buffer whose last two dimensions, height and width, are one."""
         lead = [f"[{i}], " for i in range(len(shape) - 2)]
         groups = f"[{''.join(lead)}[{len(shape) - 2}, {len(shape) - 1}]]"
@@ -415,7 +488,7 @@ class Text:
         self,
         buffer: str,
         operand: Input,
-        extents: Sequence[int],
+        extents: Sequence[Dim],
         at: Sequence[Index],
         lanes: int,
         mask: str | None,
@@ -435,11 +508,11 @@ class Text:
         self,
         epilogue: Epilogue,
         value: str,
-        extents: Sequence[int],
+        extents: Sequence[Dim],
         at: Sequence[Index],
         lanes: int,
         mask: str | None = None,
-        strides: Sequence[int] | None = None,
+        strides: Sequence[Dim] | None = None,
     ) -> None:
         """Applies the epilogue to a vector of results and stores it in %out, of these extents and strides, at index `at`."""
         inputs = [
@@ -449,14 +522,23 @@ class Text:
         value = epilogue.body(self, value, inputs, lanes)
         self.store(value, "%out", memref(extents, strides=strides), at, lanes, mask)
 
-    def function(self, name: str, arguments: Sequence[tuple[str, str]], public: bool) -> str:
-        """The whole function: arguments are (name, type)."""
+    def function(
+        self,
+        name: str,
+        arguments: Sequence[tuple[str, str]],
+        public: bool,
+        symbols: Sequence[str] | None = None,
+    ) -> str:
+        """The whole function: arguments are (name, type), behind `symbols`, by default those that are used."""
+        taken = sorted(self.symbols) if symbols is None else symbols
+        arguments = [*[(symbol_name(symbol), "index") for symbol in taken], *arguments]
         head = ", ".join(f"{argument}: {type_}" for argument, type_ in arguments)
         how = " attributes {llvm.emit_c_interface}" if public else ' attributes {passthrough = ["noinline"]}'
         constants = [f"  {value} = {text}" for text, value in self.constants.items()]
         lines = [
             f"func.func {'' if public else 'private '}@{name}({head}){how} {{",
             *constants,
+            *self.preamble,
             *self.lines,
             "  return",
             "}",
@@ -464,6 +546,6 @@ class Text:
         return "\n".join(lines) + "\n"
 
 
-def workers(machine: Machine, flops: float) -> int:
-    """Threads worth starting: a parallel region costs a few microseconds, which this many operations must repay."""
-    return machine.threads if flops >= 1e6 else 1
+def workers(machine: Machine, flops: Dim) -> int:
+    """Threads worth starting: a parallel region costs a few microseconds, which this many operations must repay. All, if it is not known how many."""
+    return machine.threads if isinstance(flops, Expr) or flops >= 1e6 else 1

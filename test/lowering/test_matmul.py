@@ -1,17 +1,15 @@
-"""Every matrix product as native code against PyTorch: the calls of test/operators, but for complex numbers."""
+"""Every matrix product as native code against PyTorch: the calls of test/operators."""
 
 from __future__ import annotations
 
-from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_native, check_natively, program_of, run_native  # noqa: E402
+from differential import check_native, check_natively  # noqa: E402
 from operators.test_matmul import CASES, tensor  # noqa: E402
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 
 try:
@@ -22,16 +20,9 @@ except ToolchainError as error:
 pytestmark = pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated")
 
 
-def is_real(value: Any) -> bool:
-    """Whether an argument holds no complex tensor."""
-    if isinstance(value, list):
-        return all(map(is_real, value))
-    return not isinstance(value, torch.Tensor) or not value.is_complex()
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_operator(name: str) -> None:
-    check_natively([(name, *call) for call in CASES[name] if all(map(is_real, call[0]))])
+    check_natively([(name, *call) for call in CASES[name]])
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -44,14 +35,3 @@ def test_short_floats_are_added_up_in_float32(dtype: str) -> None:
 def test_ragged_sizes(dtype: str) -> None:
     check_native("aten.mm", tensor(37, 41, dtype=dtype), tensor(41, 29, dtype=dtype))
     check_native("aten.bmm", tensor(2, 17, 9, dtype=dtype), tensor(2, 9, 33, dtype=dtype))
-
-
-def test_refuses_complex_numbers() -> None:
-    with pytest.raises(UnsupportedError, match="dtype ComplexFloat"):
-        check_native("aten.mm", tensor(2, 2, dtype="complex64"), tensor(2, 2, dtype="complex64"))
-
-
-def test_refuses_symbolic_sizes() -> None:
-    module, tensors = program_of("aten.mm", tensor(7, 3), tensor(3, 2), symbols={7: "s0"})
-    with pytest.raises(UnsupportedError, match="symbolic sizes"):
-        run_native(module, tensors)

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_native, check_natively, program_of, run_native  # noqa: E402
+from differential import check_native, check_natively  # noqa: E402
 from operators.test_normalization import CASES, tensor  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
@@ -36,9 +36,3 @@ def test_long_rows() -> None:
 def test_refuses_random_numbers(name: str) -> None:
     with pytest.raises(UnsupportedError, match=f"{name}: no lowering"):
         check_native(name, tensor(3), 0.5, True)
-
-
-def test_refuses_symbolic_sizes() -> None:
-    module, tensors = program_of("aten._softmax", tensor(7, 3), 0, False, symbols={7: "s0"})
-    with pytest.raises(UnsupportedError, match="symbolic sizes"):
-        run_native(module, tensors)

@@ -50,8 +50,6 @@ FAILS: list[tuple[Any, ...]] = [
 ]
 REFUSED: list[tuple[Any, ...]] = [
     ("aten._assert_async.msg", torch.tensor(True), "bad"),
-    ("aten.sym_size.int", X, 0),
-    ("aten.sym_numel", X),
 ]
 
 

@@ -1,0 +1,137 @@
+"""Sizes of the lowered program: ints, or expressions of the program's symbols, which become arithmetic on `index` values.
+
+A symbol is an argument of the functions that use it. What is known of a size is what its normal form says: two sizes are taken
+to be equal, or one to divide the other, only where that holds for all values of their symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Protocol, TypeVar
+
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.errors import ExirError
+
+Sizes = tuple[Dim, ...]
+
+V = TypeVar("V")
+
+
+class Arithmetic(Protocol[V]):
+    """Something that writes operations of arith on `index` values."""
+
+    def number(self, value: int) -> V:
+        """A constant."""
+        ...
+
+    def symbol(self, name: str) -> V:
+        """The value of a symbol."""
+        ...
+
+    def binary(self, name: str, a: V, b: V) -> V:
+        """An operation of two indices, `muli`."""
+        ...
+
+    def choose(self, predicate: str, a: V, b: V, yes: V, no: V) -> V:
+        """`yes` where the comparison holds (a predicate of arith.cmpi), else `no`."""
+        ...
+
+
+def _floordiv(to: Arithmetic[V], a: V, b: V) -> V:
+    """Division that rounds down, as Python's; by 0, which no valid size is divided by, whatever."""
+    zero, one = to.number(0), to.number(1)
+    b = to.choose("eq", b, zero, one, b)
+    quotient = to.binary("divsi", a, b)
+    rest = to.binary("subi", a, to.binary("muli", quotient, b))
+    signs_differ = to.binary("xori", a, b)
+    lower = to.choose("slt", signs_differ, zero, to.binary("subi", quotient, one), quotient)
+    return to.choose("eq", rest, zero, quotient, lower)
+
+
+def _mod(to: Arithmetic[V], a: V, b: V) -> V:
+    return to.binary("subi", a, to.binary("muli", _floordiv(to, a, b), b))
+
+
+def _named(name: str) -> Callable[[Arithmetic[V], V, V], V]:
+    return lambda to, a, b: to.binary(name, a, b)
+
+
+FUNCTIONS: dict[str, Callable[..., object]] = {
+    "add": _named("addi"),
+    "mul": _named("muli"),
+    "max": _named("maxsi"),
+    "min": _named("minsi"),
+    "floordiv": _floordiv,
+    "mod": _mod,
+}
+"""Functions of expressions, by head, as arithmetic on indices."""
+
+
+def is_computable(size: Dim) -> bool:
+    """Whether a size can be computed from the symbols of a program's inputs."""
+    if isinstance(size, int):
+        return True
+    if size.head in ("symbol", "constant"):
+        return size.kind == "int" and not size.is_unbacked and (size.head == "symbol" or type(size.value) is int)
+    if size.head == "pow":
+        base, exponent = size.args
+        return is_computable(base) and exponent.head == "constant" and type(exponent.value) is int and exponent.value > 0
+    return size.head in FUNCTIONS and all(map(is_computable, size.args))
+
+
+def compute(size: Dim, to: Arithmetic[V]) -> V:
+    """Writes the arithmetic of a size. Raises `ExirError` for a function that it has no arithmetic for."""
+    if isinstance(size, int):
+        return to.number(size)
+    if not is_computable(size):
+        raise ExirError(f"the size {size} is not computed natively")
+    if size.head == "symbol":
+        return to.symbol(str(size.value))
+    if size.head == "constant":
+        assert isinstance(size.value, int)
+        return to.number(size.value)
+    if size.head == "pow":
+        base, times = compute(size.args[0], to), size.args[1].value
+        assert isinstance(times, int)
+        return reduce(lambda a, b: to.binary("muli", a, b), [base] * times)
+    function = FUNCTIONS[size.head]
+    return reduce(lambda a, b: function(to, a, b), [compute(arg, to) for arg in size.args])  # pyright: ignore[reportReturnType]
+
+
+def symbols_of(sizes: Iterable[Dim]) -> set[str]:
+    """The symbols that sizes depend on."""
+    return {name for size in sizes if isinstance(size, Expr) for name in size.free_symbols()}
+
+
+def is_static(sizes: Iterable[Dim]) -> bool:
+    """Whether all sizes are numbers."""
+    return all(isinstance(size, int) for size in sizes)
+
+
+def quotient(a: Dim, b: Dim) -> Dim | None:
+    """`a / b` where `b` divides `a` whatever the symbols are; else None."""
+    if b == 0:
+        return None
+    result = a // b
+    return result if result * b == a else None
+
+
+def lengthwise(sizes: Sequence[Dim]) -> Dim:
+    """The size of a dimension to which all broadcast: the one that is not 1."""
+    return next((size for size in sizes if size != 1), 1)
+
+
+def solve(size: Dim, value: int) -> int:
+    """The value of the one symbol that a size depends on, of which it is a multiple plus a constant, where the size has a value.
+
+    Raises `ExirError` for a size of another form. A value that the size cannot have gives a symbol that does not give it back.
+    """
+    if not isinstance(size, Expr):
+        return value
+    (symbol,) = size.free_symbols()
+    start, step = (int(size.evaluate({symbol: at})) for at in (0, 1))
+    step -= start
+    if step == 0 or Expr.symbol(symbol) * step + start != size:
+        raise ExirError(f"the symbol {symbol} is not known from the size {size}")
+    return (value - start) // step
