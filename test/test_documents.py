@@ -17,6 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "bench" / "digits" / "digits.pt2"
+needs_mlir = pytest.mark.usefixtures("native_tools")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md")
 EXAMPLE = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (?P<name>[\w.]+\.(?:py|yaml))\n")
@@ -81,13 +82,18 @@ x, y = args
 """What the first block of the README takes for granted."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with the files that blocks name."""
+def write_files(folder: Path) -> None:
+    """Writes the files that blocks name."""
     for document in DOCUMENTS:
         for text in blocks(document, "python", "yaml"):
             if match := FILE.match(text):
-                (tmp_path / match["name"]).write_text(text)
+                (folder / match["name"]).write_text(text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the documents' files."""
+    write_files(tmp_path)
     return tmp_path
 
 
@@ -97,6 +103,7 @@ def python_of(document: str) -> str:
     return "\n".join(text for text in running if not re.match(r"@.*# (dialects|transforms|runtime)/", text))
 
 
+@needs_mlir
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_python_runs(document: str, folder: Path) -> None:
     pytest.importorskip("torch")
@@ -115,6 +122,7 @@ func.func @f() -> tensor<2xf32> {
 """
 
 
+@needs_mlir
 def test_own_operator_runs(folder: Path) -> None:
     """The README's library, at every stage and on both targets."""
     (folder / "mine.mlir").write_text(MINE)
@@ -144,33 +152,39 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands_run(command: str, folder: Path) -> None:
-    """With the demo's model, its images and what it gives for them."""
+@pytest.fixture(scope="module")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo's model, an input and what it gives for it, and the documents' library of operators."""
     import numpy as np
 
     import xdsl_exir
 
-    program = xdsl_exir.load(DIGITS)
+    folder = tmp_path_factory.mktemp("model")
+    write_files(folder)
     images = np.zeros((360, 8, 8), np.uint8)
     np.save(folder / "x.npy", images)
-    np.save(folder / "y.npy", xdsl_exir.compile(program).flat([images])[0])
+    np.save(folder / "y.npy", xdsl_exir.compile(xdsl_exir.load(DIGITS)).flat([images])[0])
     (folder / "model.pt2").write_bytes(DIGITS.read_bytes())
     (folder / "mine.mlir").write_text(MINE)
     (folder / "model.mlir").write_text(MINE.replace("mylib.soft_relu", "aten.silu"))
-    (folder / "exir.irdl.mlir").write_text("")
+    return folder
+
+
+@needs_mlir
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run(command: str, model_folder: Path) -> None:
     if "--irdl-file" in command:
         command = f"xdsl-exir irdl > exir.irdl.mlir && {command}"
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd=folder, env=environment
-    )
+    bash = ["bash", "-o", "pipefail", "-c", command]
+    done = subprocess.run(bash, capture_output=True, text=True, cwd=model_folder, env=environment)
     assert done.returncode == 0, done.stderr
 
 
 # --- examples ------------------------------------------------------------------------------------------------
 
 
+@needs_mlir
 def test_the_backend_of_the_example() -> None:
     """It runs its delegates; without it the interpreter does; with native code around it, the same."""
     code = """if True:

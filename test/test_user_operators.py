@@ -84,8 +84,8 @@ def clean() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example's model, saved, after the example's own checks."""
+def model(tmp_path_factory: pytest.TempPathFactory, native_tools: None) -> Path:
+    """The example's model, saved, after the example's own checks, which run native code too."""
     pytest.importorskip("torch")
     path = tmp_path_factory.mktemp("example") / "model.pt2"
     shown = run(sys.executable, EXAMPLE / "model.py", path)
