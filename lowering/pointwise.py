@@ -183,7 +183,10 @@ def gcd(self: Scalar, other: Scalar) -> Scalar:
 
 @pointwise("aten.lcm")
 def lcm(self: Scalar, other: Scalar) -> Scalar:
-    return s.absolute(self / gcd(self, other) * other)
+    # As in C, short integers are multiplied as int.
+    wide = dt.Int if self.dtype.bits < 32 else self.dtype
+    quotient, factor = s.cast(self / gcd(self, other), wide), s.cast(other, wide)
+    return s.cast(s.absolute(quotient * factor), self.dtype)
 
 
 @pointwise("aten.hypot")

@@ -241,6 +241,15 @@ def test_functions_over_their_range():
         "expm1",
         "log1p",
         "tanh",
+def test_neighbours_and_parts_of_special_numbers():
+    x = L([0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 1e-45, 3e-39, 1.5, 65504.0, -2.0])
+    dtypes = (torch.float32, torch.float64, torch.bfloat16)
+    calls: list[Call] = [("aten.nextafter", (x[:, None].to(d), x.to(d)), {}) for d in dtypes]
+    calls += [("aten.frexp.Tensor", (x.to(d),), {}) for d in (torch.float32, torch.float16)]
+    tiny = torch.tensor([5e-324, 1e-310, 1e300, -3.0], dtype=torch.float64)
+    check_natively([*calls, ("aten.frexp.Tensor", (tiny,), {})])
+
+
         "sigmoid",
         "erf",
         "erfc",
