@@ -18,6 +18,7 @@ TAKES_COMPLEX = frozenset(
     for family in (
         "add.Tensor sub.Tensor mul.Tensor div.Tensor pow.Tensor_Tensor neg reciprocal abs angle sgn eq.Tensor ne.Tensor",
         "exp exp2 log log2 log10 sqrt rsqrt sin cos tan sinh cosh tanh",
+        "expm1 log1p sigmoid asin acos atan asinh acosh atanh",
         "logical_not logical_and logical_or logical_xor isnan isinf where.self _to_copy clone alias copy",
         "_conj _conj_physical view_as_real view_as_complex complex polar",
         "sum.dim_IntList mean.dim mean prod prod.dim_int any any.dim any.dims cumsum cumprod",
@@ -46,7 +47,12 @@ def angle(x: Scalar) -> Scalar:
     """The angle; of a real number pi if it is negative."""
     if s.is_complex(x):
         return s.atan2(s.imaginary(x), s.real(x))
-    return s.select(s.is_nan(x), x, s.select(x < 0, math.pi, 0 * x))
+    return s.select(s.is_nan(x), x, s.select(x < 0, s.constant(math.pi, x.dtype), 0))
+
+
+def scaled(x: Scalar, factor: float) -> Scalar:
+    """The number times a real one: infinite parts do not make the other NaN."""
+    return s.complex_number(s.real(x) * factor, s.imaginary(x) * factor)
 
 
 def exp(x: Scalar) -> Scalar:
@@ -100,10 +106,59 @@ def cos(x: Scalar) -> Scalar:
     return cosh(s.complex_number(-s.imaginary(x), s.real(x)))
 
 
+def expm1(x: Scalar) -> Scalar:
+    """exp(x) - 1, exact near 0."""
+    a, b = s.real(x), s.imaginary(x)
+    half = s.sin(b * 0.5)
+    return s.complex_number(s.expm1(a) * s.cos(b) - half * half * 2, s.exp(a) * s.sin(b))
+
+
+def log1p(x: Scalar) -> Scalar:
+    """log(1 + x), exact near 0."""
+    a, b = s.real(x), s.imaginary(x)
+    near = s.log1p(a * 2 + (a * a + b * b)) * 0.5
+    length = s.select(s.absolute(x) < 0.5, near, s.log(s.absolute(x + 1)))
+    return s.complex_number(length, s.atan2(b, a + 1))
+
+
+def atanh(x: Scalar) -> Scalar:
+    return scaled(log1p(x) - log1p(-x), 0.5)
+
+
+# Inverses by W. Kahan's formulas ("Branch cuts for complex elementary functions", 1987), right on both sides of the cuts.
+
+
+def plus(real: float, x: Scalar) -> Scalar:
+    """A real number more; an imaginary part of -0 stays one."""
+    return s.complex_number(s.real(x) + real, s.imaginary(x))
+
+
+def asin(x: Scalar) -> Scalar:
+    below, above = sqrt(plus(1, -x)), sqrt(plus(1, x))
+    angle = s.atan2(s.real(x), s.real(below * above))
+    return s.complex_number(angle, s.asinh(s.imaginary(s.conjugate(below) * above)))
+
+
+def acos(x: Scalar) -> Scalar:
+    below, above = sqrt(plus(1, -x)), sqrt(plus(1, x))
+    angle = s.atan2(s.real(below), s.real(above)) * 2
+    return s.complex_number(angle, s.asinh(s.imaginary(s.conjugate(above) * below)))
+
+
+def acosh(x: Scalar) -> Scalar:
+    below, above = sqrt(plus(-1, x)), sqrt(plus(1, x))
+    angle = s.atan2(s.imaginary(below), s.real(above)) * 2
+    return s.complex_number(s.asinh(s.real(s.conjugate(below) * above)), angle)
+
+
 def sgn(x: Scalar) -> Scalar:
     """The number divided by its length; 0 of 0."""
     length = s.absolute(x)
     return s.select(length.equals(0), 0, s.complex_number(s.real(x) / length, s.imaginary(x) / length))
+
+
+def sigmoid(x: Scalar) -> Scalar:
+    return 1 / (1 + exp(-x))
 
 
 def pow(a: Scalar, b: Scalar) -> Scalar:
@@ -124,10 +179,10 @@ def wide(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 
 FUNCTIONS: dict[str, Callable[[Scalar], Scalar]] = {
     "aten.exp": exp,
-    "aten.exp2": lambda x: exp(x * math.log(2)),
+    "aten.exp2": lambda x: exp(scaled(x, math.log(2))),
     "aten.log": log,
-    "aten.log2": lambda x: log(x) * (1 / math.log(2)),
-    "aten.log10": lambda x: log(x) * (1 / math.log(10)),
+    "aten.log2": lambda x: scaled(log(x), 1 / math.log(2)),
+    "aten.log10": lambda x: scaled(log(x), 1 / math.log(10)),
     "aten.sqrt": sqrt,
     "aten.rsqrt": lambda x: 1 / sqrt(x),
     "aten.sinh": sinh,
@@ -137,5 +192,13 @@ FUNCTIONS: dict[str, Callable[[Scalar], Scalar]] = {
     "aten.cos": cos,
     "aten.tan": turned(tanh),
     "aten.sgn": sgn,
+    "aten.expm1": expm1,
+    "aten.log1p": log1p,
+    "aten.asinh": turned(asin),
+    "aten.atanh": atanh,
+    "aten.asin": asin,
+    "aten.atan": turned(atanh),
+    "aten.acos": acos,
+    "aten.acosh": acosh,
 }
 """Functions of one number that are others than of real numbers."""

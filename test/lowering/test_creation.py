@@ -12,7 +12,6 @@ from differential import check_natively, program_of, run_native  # noqa: E402
 from operators.test_creation import TABLE, UNINITIALISED  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.runtime.kernels import KERNELS  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
@@ -39,8 +38,7 @@ def calls_of(table: dict[str, list[tuple[Any, ...]]]) -> list[Call]:
     for name, cases in table.items():
         for case in cases:
             args, kwargs = (case[:-1], case[-1]) if isinstance(case[-1], dict) else (case, {})
-            if not any(isinstance(x, complex) or x is torch.complex64 for x in (*args, *kwargs.values())):
-                calls.append((f"aten.{name}", args, kwargs))
+            calls.append((f"aten.{name}", args, kwargs))
     return calls
 
 
@@ -108,6 +106,3 @@ def test_uninitialised_tensors_are_zero():
         assert not result.any(), name
 
 
-def test_complex_numbers_are_refused():
-    with pytest.raises(UnsupportedError, match="ComplexFloat"):
-        check_natively([("aten.full", ([2], 1 + 2j), {})])

@@ -15,7 +15,6 @@ from operators.test_pointwise import TABLE  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS, AtenToEdge  # noqa: E402
@@ -33,33 +32,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:where received a uint8 condition
 L = torch.tensor
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
-COMPLEX = {"aten._conj", "aten.view_as_real"}
-"""Operators of complex numbers alone, which are not lowered."""
-
-
-def is_complex(value: Any) -> bool:
-    if isinstance(value, torch.Tensor):
-        return value.is_complex()
-    return isinstance(value, complex) or value in (torch.complex64, torch.complex128)
-
-
-def takes_complex(call: Call) -> bool:
-    return any(
-        is_complex(x) for x in (*call[1], *call[2].values()) if not isinstance(x, bool | int | float | str)
-    )
-
-
 def calls_of(names: list[str]) -> list[Call]:
     calls: list[Call] = [
         (name, call.args, call.kwargs) for name in names for makes in TABLE[name] for call in makes()
     ]
     options = {"values", "scale"}  # of `check`, for calls whose results PyTorch itself computes less exactly
-    return [call for call in calls if not options & call[2].keys() and not takes_complex(call)]
+    return [call for call in calls if not options & call[2].keys()]
 
 
 def survives(name: str) -> bool:
     """Whether an operator reaches edge, itself or as its twin that takes a tensor."""
-    return DECOMPOSITIONS.find(find(name)) is None and name not in COMPLEX
+    return DECOMPOSITIONS.find(find(name)) is None
 
 
 SURVIVING = [name for name in TABLE if survives(name)]
@@ -80,7 +63,7 @@ def test_agrees(part: int):
 
 def test_decomposed_operators_agree():
     """One call of each of the others: what they are made of is covered above."""
-    names = [name for name in TABLE if not survives(name) and name not in COMPLEX]
+    names = [name for name in TABLE if not survives(name)]
     calls = [calls_of([name])[:1] for name in names]
     check_natively([call for calls in calls for call in calls])
 
@@ -241,15 +224,6 @@ def test_functions_over_their_range():
         "expm1",
         "log1p",
         "tanh",
-def test_neighbours_and_parts_of_special_numbers():
-    x = L([0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 1e-45, 3e-39, 1.5, 65504.0, -2.0])
-    dtypes = (torch.float32, torch.float64, torch.bfloat16)
-    calls: list[Call] = [("aten.nextafter", (x[:, None].to(d), x.to(d)), {}) for d in dtypes]
-    calls += [("aten.frexp.Tensor", (x.to(d),), {}) for d in (torch.float32, torch.float16)]
-    tiny = torch.tensor([5e-324, 1e-310, 1e300, -3.0], dtype=torch.float64)
-    check_natively([*calls, ("aten.frexp.Tensor", (tiny,), {})])
-
-
         "sigmoid",
         "erf",
         "erfc",
@@ -267,6 +241,15 @@ def test_neighbours_and_parts_of_special_numbers():
     check_natively(calls)
 
 
+def test_neighbours_and_parts_of_special_numbers():
+    x = L([0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 1e-45, 3e-39, 1.5, 65504.0, -2.0])
+    dtypes = (torch.float32, torch.float64, torch.bfloat16)
+    calls: list[Call] = [("aten.nextafter", (x[:, None].to(d), x.to(d)), {}) for d in dtypes]
+    calls += [("aten.frexp.Tensor", (x.to(d),), {}) for d in (torch.float32, torch.float16)]
+    tiny = torch.tensor([5e-324, 1e-310, 1e300, -3.0], dtype=torch.float64)
+    check_natively([*calls, ("aten.frexp.Tensor", (tiny,), {})])
+
+
 def test_broadcasting():
     x, row, column = torch.randn(3, 4), torch.randn(4), torch.randn(3, 1)
     scalar, empty = torch.tensor(1.5), torch.zeros(0, 4)
@@ -282,8 +265,3 @@ def test_broadcasting():
         ("aten.copy", (x, row), {}),
     ]
     check_natively(calls)
-
-
-def test_complex_numbers_are_refused():
-    with pytest.raises(UnsupportedError, match="ComplexFloat"):
-        check_natively([("aten.mul.Tensor", (torch.ones(2, dtype=torch.complex64),) * 2, {})])

@@ -12,7 +12,6 @@ from differential import check_natively, program_of, run_native  # noqa: E402
 from operators.test_view import TABLE, split_case, t  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
