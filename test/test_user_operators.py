@@ -298,6 +298,12 @@ GOOD = "- {func: lib::f(Tensor x) -> Tensor, rule: same}\n"
     ("text", "message"),
     [
         ("func: [", ":2: not YAML"),
+        (GOOD + "\0", ":2: not YAML"),
+        (
+            "- func: lib::f(Tensor x, int n=abc) -> Tensor\n  rule: same",
+            ":1: 'int n=abc': the default is no int",
+        ),
+        ("- func: lib::f(Tensor x, int[] n=3) -> Tensor\n  rule: same", r":1: .*the default is no int\[\]"),
         (GOOD + "- func: {", ":3: not YAML"),
         ("func: lib::f(Tensor x) -> Tensor\n", ":1: expected a list of operators"),
         (GOOD + "- just text\n", ":2: expected a list of operators"),
@@ -409,6 +415,9 @@ def test_twice(clean: None, tmp_path: Path) -> None:
         xdsl_exir.register_ops(path)
     with pytest.raises(SpecError, match=r"register_ops: .*none\.yaml: No such file"):
         xdsl_exir.register_ops(tmp_path / "none.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"- func: \xff\n")
+    with pytest.raises(SpecError, match=r"latin\.yaml: not text"):
+        xdsl_exir.register_ops(tmp_path / "latin.yaml")
     # Another file may add to a namespace, also to a built-in one.
     assert xdsl_exir.register_ops(more) == ("lib.g",)
     assert xdsl_exir.register_ops("- {func: aten::my_own(Tensor x) -> Tensor, rule: same}\n") == (

@@ -28,7 +28,7 @@ from xdsl_exir.dialects.schema import FunctionSchema, Return, Type
 from xdsl_exir.dialects.spec import OperatorSpec, dump
 from xdsl_exir.errors import SpecError
 from xdsl_exir.libraries import SCHEMA_NAMESPACES, check_namespace
-from xdsl_exir.narrowing import is_dict, is_list
+from xdsl_exir.narrowing import is_dict, is_list, is_sequence
 
 TAGS = frozenset({"composite", "core", "effect", "pointwise", "random", "view"})
 TYPES = frozenset(
@@ -38,6 +38,15 @@ TYPES = frozenset(
     }
 )
 """Types of arguments that operations can hold."""
+DEFAULTS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("int", "SymInt", "ScalarType", "Layout"), (int,)),
+    **dict.fromkeys(("float", "SymFloat"), (int, float)),
+    **dict.fromkeys(("bool", "SymBool"), (bool,)),
+    **dict.fromkeys(("str", "Device"), (str,)),
+    "Scalar": (bool, int, float),
+    "MemoryFormat": (int, str),
+}
+"""Of which Python types defaults are, where they are not None."""
 RESULT_TYPES = frozenset({"Tensor", "SymInt", "SymFloat", "SymBool", "Scalar"})
 
 
@@ -55,8 +64,8 @@ class Item:
 
 def items(text: str, source: str) -> Iterator[Item]:
     """The entries of a YAML text. Raises `SpecError` where it is no list of dictionaries with a `func`."""
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
         root = loader.get_single_node()
         if root is None:
             return
@@ -75,8 +84,9 @@ def items(text: str, source: str) -> Iterator[Item]:
         mark = error.problem_mark or error.context_mark
         place = source if mark is None else f"{source}:{mark.line + 1}"
         raise SpecError(f"{place}: not YAML: {error.problem or error.context}") from None
-    finally:
-        loader.dispose()
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SpecError(f"{source}:{line}: not YAML: {error.reason}") from None
 
 
 def read(text: str, source: str, functions: str = "", namespace: str = "") -> list[OperatorSpec]:
@@ -126,7 +136,21 @@ def _schema(item: Item) -> tuple[FunctionSchema, tuple[str, ...]]:
         for kind in kinds:
             if kind.type.base not in known:
                 raise item.error(f"'{kind}': no type '{kind.type.base}'; there is {', '.join(sorted(known))}")
+    for argument in schema.arguments:
+        if not argument.required and not _fits(argument.default, argument.type):
+            raise item.error(f"'{argument}': the default is no {argument.type}")
     return schema, writes
+
+
+def _fits(default: Any, kind: Type) -> bool:
+    """Whether a default is of a type. One value stands for all of a list of fixed size."""
+    if default is None:
+        return kind.optional
+    if kind.is_list:
+        if not is_sequence(default):
+            return kind.size is not None and _fits((default,), kind)
+        return all(_fits(value, replace(kind, is_list=False, size=None)) for value in default)
+    return type(default) in DEFAULTS.get(kind.base, ())
 
 
 def functional(schema: FunctionSchema) -> tuple[FunctionSchema, tuple[str, ...]]:
@@ -193,7 +217,7 @@ def _check_form(schema: FunctionSchema, entry: Mapping[str, Any]) -> None:
         return
     for key, value in entry.items():
         if key in results:
-            if value not in RETURN_RULES and value not in dt.BY_NAME:
+            if not isinstance(value, str) or (value not in RETURN_RULES and value not in dt.BY_NAME):
                 raise SpecError(f"{key} is {value!r}, expected a dtype or {', '.join(RETURN_RULES)}")
         elif key == "rule":
             if not isinstance(value, str) or value not in NAMED_RULES:
@@ -218,11 +242,14 @@ def _check_rows(entry: Mapping[str, Any], known: set[str]) -> None:
     aliases, rows = entry.get("type_alias", {}), entry["type_constraint"]
     if not is_dict(aliases):
         raise SpecError(f"'type_alias' is {aliases!r}, expected names with lists of dtypes")
-    for name, dtypes in aliases.items():
+    for name, dtypes in [*aliases.items(), ("operands", entry.get("operands", []))]:
         _check_names(name, dtypes)
     if not is_list(rows) or not rows or not all(is_dict(row) for row in rows):
         raise SpecError(f"'type_constraint' is {rows!r}, expected a list of rows")
-    for name in [name for row in rows for name in row] + list(entry.get("promotes", [])):
+    promotes = entry.get("promotes", [])
+    if not is_list(promotes):
+        raise SpecError(f"'promotes' is {promotes!r}, expected a list of arguments")
+    for name in [name for row in rows for name in row] + promotes:
         if name not in known:
             raise SpecError(f"a row speaks of '{name}', which is no argument or result")
     results = {name for name in known if name.startswith("__ret_")}

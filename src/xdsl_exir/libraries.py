@@ -57,11 +57,13 @@ class Library:
     """The namespace that an entry point promises; empty where the file decides."""
 
     def text(self) -> str:
-        """The YAML. Raises `SpecError` where there is no such file."""
+        """The YAML. Raises `SpecError` where there is no such file, or it is no text."""
         try:
-            return self.path.read_text()
+            return self.path.read_text("utf-8")
         except OSError as error:
             raise SpecError(f"{self.origin}: {self.path}: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise SpecError(f"{self.origin}: {self.path}: not text ({error.reason})") from None
 
     def namespaces(self) -> list[str]:
         """The namespaces of its operators."""
