@@ -45,6 +45,7 @@ from xdsl_exir.dialects.exir import (
     SymBoolType,
     SymFloatType,
     SymIntType,
+    SymType,
     TensorMeta,
     is_tensor_type,
     is_value,
@@ -59,6 +60,7 @@ from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.locations import text_of
+from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, flat_results, meta
 
 DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
@@ -320,6 +322,7 @@ class GraphBuilder:
         """Types of an operator's results: the file's, and the operator's own of results that it does not describe."""
         if all(map(self.is_described, names)):
             return [self.type_of(name) for name in names if name is not None]
+        check_arguments(cls, bound)
         inferred = cls.infer(bound)
         if len(names) > len(inferred):
             raise LoadError(f"{cls.SPEC.qualified_name} has {len(inferred)} results, not {len(names)}")
@@ -389,6 +392,8 @@ class GraphBuilder:
         operands = [self.symbolic_operand(item.value) for item in node.inputs]
         [result] = node.outputs
         assert isinstance(result, g.Ref)
+        if not all(isinstance(operand.type, SymType) for operand in operands):
+            raise LoadError("arithmetic on sizes takes numbers")
         type = self.type_of(result.name) if self.is_described(result.name) else None
         op = SYM_OPS[node.target](operands, type)
         self.define(result.name, self.builder.insert(op).results[0])
@@ -408,6 +413,19 @@ VIEWS_IN_PLACE = {"aten.detach_": "aten.detach"}
 
 def _others(bound: Mapping[str, Any], source: str) -> dict[str, Any]:
     return {name: value for name, value in bound.items() if name != source}
+
+
+def check_arguments(cls: type[OperatorOp], bound: Mapping[str, Any]) -> None:
+    """Raises `LoadError` where a tensor is missing, or stands for a number: shape rules rely on it."""
+    for slot in cls.LAYOUT.slots:
+        kind, value = slot.argument.type, bound[slot.name]
+        if value is None and not kind.optional:
+            raise LoadError(f"argument '{slot.name}' is None")
+        for item in value if is_sequence(value) else [value]:
+            if item is None and slot.is_tensor and not (kind.item_optional or kind.optional):
+                raise LoadError(f"an item of argument '{slot.name}' is None")
+            if is_value(item) and not slot.is_tensor and is_tensor_type(item.type):
+                raise LoadError(f"argument '{slot.name}' is a tensor")
 
 
 def result_names(result: g.Result) -> list[str | None]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from xdsl_exir.libraries import register_ops
+    from xdsl_exir.importers.fx_text import from_fx_text
     from xdsl_exir.program import Program, from_exported_program, load
     from xdsl_exir.runtime.backend import register_backend
     from xdsl_exir.runtime.executable import Executable, compile
@@ -31,6 +32,7 @@ _HOMES = {
         ("ExirError", "InputError", "LoadError", "SpecError", "UnsupportedError", "VerificationError"),
         "errors",
     ),
+    "from_fx_text": "importers.fx_text",
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
     "register_backend": "runtime.backend",
@@ -48,6 +50,7 @@ __all__ = [
     "VerificationError",
     "compile",
     "from_exported_program",
+    "from_fx_text",
     "load",
     "register_backend",
     "register_ops",

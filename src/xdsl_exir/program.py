@@ -168,6 +168,17 @@ class Program:
         else:
             raise ExirError(f"{path}: programs are saved as .pt2 or .mlir")
 
+    def fx_text(self, method: str | None = None) -> str:
+        """A method, the first by default, as PyTorch prints graphs (`print(ep.graph)`), its sub-graphs after it.
+
+        Raises `UnsupportedError` listing what Export IR has no form for.
+        """
+        from xdsl_exir.exporters.fx_text import fx_text
+        from xdsl_exir.exporters.graph import graph_of
+
+        program = graph_of(self, method)
+        return fx_text(program.graph, program.inputs)
+
     def to_exported_program(self, method: str | None = None) -> Any:
         """A method, the first by default, as a live `torch.export.ExportedProgram`. Needs PyTorch; weights are copied.
 
