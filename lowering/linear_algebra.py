@@ -62,7 +62,7 @@ def steps(
     return [Tensor(value, t.sizes, t.dtype) for value, t in zip(loop.results, state, strict=True)]
 
 
-def over(count: int, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
+def over(count: int | Scalar, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
     """In a body: a number that `combine` makes from the last one and each number from 0 to `count`."""
 
     def more(k: Scalar, _: Scalar) -> Scalar:
@@ -404,6 +404,212 @@ def cholesky_solve(b: LinalgBuilder, self: Tensor, input2: Tensor, upper: bool) 
 @lowering("aten.cholesky_inverse")
 def cholesky_inverse(b: LinalgBuilder, self: Tensor, upper: bool) -> Tensor:
     return cholesky_solve(b, identity(b, self.shape, self.dtype), self, upper)
+
+
+# --- orthogonal factors --------------------------------------------------------------------------------------
+
+
+@lowering("aten.geqrf")
+def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
+    """R, below it the vectors v of the reflections 1 - tau v v^T but for their leading ones, and the factors tau
+    (Golub and Van Loan 5.1)."""
+    *batch, rows, columns = self.shape
+    count, every = min(rows, columns), tuple(batch)
+
+    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, factors = state
+
+        def squared(*at: SSAValue) -> Scalar:
+            def added(i: Scalar, total: Scalar) -> Scalar:
+                x = read(matrix, [*at, i, k])
+                return s.select(i > k, total + x * x, total)
+
+            return over(rows, s.constant(0, self.dtype), added)
+
+        below = b.indexed(squared, every, self.dtype)
+
+        def parts(where: At) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+            """Whether there is something to eliminate; the diagonal's element, after that, and its vector's divisor."""
+            rest, alpha = read(below, where), read(matrix, [*where, k, k])
+            beta = -s.copysign(s.sqrt(alpha * alpha + rest), alpha)
+            return rest.differs(0), alpha, beta, alpha - beta
+
+        def factor(*at: SSAValue) -> Scalar:
+            something, alpha, beta, _ = parts(at)
+            return s.select(something, (beta - alpha) / beta, 0)
+
+        tau = b.indexed(factor, every, self.dtype)
+
+        def vector(where: At, i: Scalar) -> Scalar:
+            *_, divisor = parts(where)
+            return s.select(i.equals(k), 1, read(matrix, [*where, i, k]) / divisor)
+
+        def projected(*at: SSAValue) -> Scalar:
+            *where, j = at
+
+            def added(i: Scalar, total: Scalar) -> Scalar:
+                return s.select(i < k, total, total + vector(where, i) * read(matrix, [*where, i, j]))
+
+            return over(rows, s.constant(0, self.dtype), added)
+
+        projection = b.indexed(projected, (*every, columns), self.dtype)
+
+        def element(*at: SSAValue) -> Scalar:
+            where, i, j = place(at)
+            something, _, beta, _ = parts(where)
+            x = read(matrix, at)
+            column = s.select(i.equals(k), beta, vector(where, i))
+            rest = x - read(tau, where) * vector(where, i) * read(projection, [*where, j])
+            new = s.select(j.equals(k), column, rest)
+            return s.select(something & ~(i < k) & ~(j < k), new, x)
+
+        def kept(old: Scalar, *at: SSAValue) -> Scalar:
+            return s.select(s.from_index(at[-1]).equals(k), read(tau, at[:-1]), old)
+
+        return [
+            b.indexed(element, matrix.shape, self.dtype),
+            b.indexed(kept, factors.shape, self.dtype, [(factors, AffineMap.identity(factors.ndim))]),
+        ]
+
+    result, factors = steps(b, count, [self, b.fill(0, (*every, count), self.dtype)], eliminate)
+    return result, factors
+
+
+def reflect(b: LinalgBuilder, vectors: Tensor, tau: Tensor, array: Tensor, inverse: bool) -> Tensor:
+    """H1 H2 ... Hk times an array, each H = 1 - tau v v^T with v unit lower trapezoidal; or the inverse of it."""
+    rows, dtype = vectors.shape[-2], array.dtype
+
+    def apply(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        [matrix] = state
+
+        def vector(where: At, i: Scalar) -> Scalar:
+            return s.select(i < k, 0, s.select(i.equals(k), 1, read(vectors, [*where, i, k])))
+
+        def projected(*at: SSAValue) -> Scalar:
+            *where, j = at
+            return over(
+                rows,
+                s.constant(0, dtype),
+                lambda i, total: total + vector(where, i) * read(matrix, [*where, i, j]),
+            )
+
+        projection = b.indexed(projected, (*matrix.shape[:-2], matrix.shape[-1]), dtype)
+
+        def element(*at: SSAValue) -> Scalar:
+            where, i, _ = place(at)
+            product = read(tau, [*where, k]) * vector(where, i) * read(projection, [*where, at[-1]])
+            return read(matrix, at) - product
+
+        return [b.indexed(element, matrix.shape, dtype)]
+
+    return steps(b, tau.shape[-1], [array], apply, backward=not inverse)[0]
+
+
+@lowering("aten.linalg_householder_product")
+def householder_product(b: LinalgBuilder, input: Tensor, tau: Tensor) -> Tensor:
+    return reflect(b, input, tau, identity(b, input.shape, input.dtype), False)
+
+
+@lowering("aten.ormqr")
+def ormqr(
+    b: LinalgBuilder, self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: bool
+) -> Tensor:
+    if left:
+        return reflect(b, self, input2, input3, transpose)
+    # C Q is the transposed Q times the transposed C.
+    return transposed(b, reflect(b, self, input2, transposed(b, input3), not transpose))
+
+
+@lowering("aten.linalg_qr")
+def linalg_qr(b: LinalgBuilder, A: Tensor, mode: str, out: Out) -> list[Tensor]:
+    factors, tau = geqrf(b, A)
+    q, r = (static_shape(meta) for meta in out)
+
+    def up(*at: SSAValue) -> Scalar:
+        _, i, j = place(at)
+        return s.select(i > j, 0, read(factors, at))
+
+    upper = b.indexed(up, r, A.dtype)
+    if mode == "r":
+        return [b.fill(0, q, A.dtype), upper]
+    return [reflect(b, factors, tau, identity(b, q, A.dtype), False), upper]
+
+
+# --- functions of matrices -----------------------------------------------------------------------------------
+
+TERMS = 18
+"""Of the exponential's series: exact in float64 for matrices of norm 1."""
+
+
+MOST_HALVINGS = 128
+"""Enough for every norm that float32 has."""
+
+
+def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
+    """PyTorch reads its coefficients from memory written in another dtype."""
+    return (
+        "half types, in which PyTorch's own results are undefined"
+        if arguments["self"].dtype.bits < 32
+        else None
+    )
+
+
+def multiplied(left: Tensor, right: Tensor, at: At, terms: int | Scalar) -> Scalar:
+    """In a body: an element of a product of matrices, of so many terms."""
+    *where, i, j = at
+    return over(
+        terms,
+        s.constant(0, left.dtype),
+        lambda k, total: total + read(left, [*where, i, k]) * read(right, [*where, k, j]),
+    )
+
+
+@lowering("aten.linalg_matrix_exp", refuses=refuse_halves)
+def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
+    """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
+    Van Loan 9.3)."""
+    batch, size, dtype = self.shape[:-2], self.shape[-1], self.dtype
+
+    def halvings(*at: SSAValue) -> Scalar:
+        """The exponent of 2 of the greatest sum of a column's sizes."""
+
+        def of_column(j: Scalar, norm: Scalar) -> Scalar:
+            zero = s.constant(0, dtype)
+            return s.maximum(
+                norm, over(size, zero, lambda i, total: total + s.absolute(read(self, [*at, i, j])))
+            )
+
+        norm = over(size, s.constant(0, dtype), of_column)
+        exponent = s.floor(s.log2(s.maximum(norm, 0.5))) + 1
+        return s.cast(s.select(exponent <= MOST_HALVINGS, exponent, MOST_HALVINGS), dt.Long)
+
+    counts = b.indexed(halvings, batch, dt.Long)
+
+    def scaled(*at: SSAValue) -> Scalar:
+        power = s.exp2(-s.cast(read(counts, at[:-2]), dtype))
+        return read(self, at) * power
+
+    small = b.indexed(scaled, self.shape, dtype)
+
+    def term(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        """1 + A P / (k + 1), by Horner's rule."""
+
+        def element(*at: SSAValue) -> Scalar:
+            _, i, j = place(at)
+            return s.cast(i.equals(j), dtype) + multiplied(small, state[0], at, size) / s.cast(k + 1, dtype)
+
+        return [b.indexed(element, self.shape, dtype)]
+
+    def square(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        def element(*at: SSAValue) -> Scalar:
+            wanted = k < read(counts, at[:-2])
+            product = multiplied(state[0], state[0], at, s.select(wanted, s.constant(size, dt.Long), 0))
+            return s.select(wanted, product, read(state[0], at))
+
+        return [b.indexed(element, self.shape, dtype)]
+
+    [series] = steps(b, TERMS, [identity(b, self.shape, dtype)], term, backward=True)
+    return steps(b, MOST_HALVINGS, [series], square)[0]
 
 
 # --- distances -----------------------------------------------------------------------------------------------

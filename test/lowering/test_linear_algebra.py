@@ -39,6 +39,11 @@ NAMES = [
     "linalg_cholesky_ex",
     "cholesky_solve",
     "cholesky_inverse",
+    "geqrf",
+    "linalg_householder_product",
+    "ormqr",
+    "linalg_qr",
+    "linalg_matrix_exp",
     "_cdist_forward",
     "_pdist_forward",
 ]
@@ -71,6 +76,27 @@ def test_larger_matrices():
         ("aten.linalg_lu_factor_ex", (tensor(2, 30, 50),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(50, 30),), {}),
         ("aten.linalg_solve_triangular", (torch.eye(2000).double(), many), {"upper": True}),
+    ]
+    check_natively(calls, scale=100)
+
+
+def test_orthogonal_factors():
+    calls: list[Any] = [
+        ("aten.linalg_qr", (tensor(*shape), mode), {})
+        for shape in ((30, 20), (20, 30), (2, 9, 9))
+        for mode in ("reduced", "complete", "r")
+    ]
+    calls += [("aten.geqrf", (torch.zeros(3, 2),), {}), ("aten.geqrf", (torch.eye(3),), {})]
+    check_natively(calls, scale=100)
+
+
+def test_exponentials_of_every_norm():
+    calls: list[Any] = [
+        ("aten.linalg_matrix_exp", (tensor(4, 4) * size,), {}) for size in (0, 1e-8, 0.1, 1, 5, 20)
+    ]
+    calls += [
+        ("aten.linalg_matrix_exp", (-1e5 * torch.eye(3),), {}),
+        ("aten.linalg_matrix_exp", (tensor(2, 12, 12),), {}),
     ]
     check_natively(calls, scale=100)
 
