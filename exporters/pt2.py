@@ -8,15 +8,14 @@ same bytes.
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TypeAlias
 
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.exporters.files import replacing
 from xdsl_exir.importers.graph import Device, ExportedGraph, Layout, TensorMeta, check_program
 from xdsl_exir.importers.pt2_schema import EXPORTED_PROGRAM, PAYLOADS, Payload, Scope
 from xdsl_exir.importers.tensor_data import TensorData
@@ -31,14 +30,8 @@ Entry: TypeAlias = bytes | memoryview
 
 def save_pt2(path: Path, programs: Mapping[str, ExportedGraph]) -> None:
     """Writes an archive to a file, which is left alone if the program cannot be written. Raises as `write_pt2` does."""
-    # The file may be the one that the weights are mapped from.
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, delete=False) as file:
-        try:
-            write_pt2(file, programs, path.stem)
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    os.replace(file.name, path)
+    with replacing(path) as file:
+        write_pt2(file, programs, path.stem)
 
 
 def write_pt2(file: IO[bytes], programs: Mapping[str, ExportedGraph], root: str = "archive") -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
+from pathlib import Path
 
+from xdsl_exir.exporters.files import replacing
 from xdsl_exir.importers.safetensors import DTYPES, LENGTH
 from xdsl_exir.importers.tensor_data import TensorData
 
@@ -13,7 +14,7 @@ ALIGNMENT = 8
 """Of the data, in bytes; the header ends in spaces up to there."""
 
 
-def write_safetensors(path: str | os.PathLike[str], tensors: Mapping[str, TensorData]) -> None:
+def write_safetensors(path: Path, tensors: Mapping[str, TensorData]) -> None:
     """Writes tensors by name, each row-major; those that share memory are written each for itself."""
     names = {dtype: name for name, dtype in DTYPES.items()}
     header: dict[str, object] = {}
@@ -29,7 +30,7 @@ def write_safetensors(path: str | os.PathLike[str], tensors: Mapping[str, Tensor
         }
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % ALIGNMENT)
-    with open(path, "wb") as file:
+    with replacing(path) as file:
         file.write(LENGTH.pack(len(text)) + text)
         for _, data in ordered:
             file.write(data.numpy().tobytes())

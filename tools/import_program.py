@@ -1,4 +1,4 @@
-"""`xdsl-exir import`: a saved program as MLIR text, at any stage."""
+"""`xdsl-exir import`: a saved program as MLIR text, at any stage, or in one of the forms that PyTorch reads."""
 
 from __future__ import annotations
 
@@ -7,16 +7,34 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from xdsl_exir.errors import ExirError
+from xdsl_exir.program import Program
 from xdsl_exir.tools.common import STAGES, add_program_arguments, read_program, step
+
+FORMS = {
+    "text": "MLIR text",
+    "mlir": "MLIR text to OUTPUT.mlir with the weights in OUTPUT.safetensors beside it",
+    "pt2": "an archive that torch.export.load reads, to OUTPUT.pt2",
+    "fx": "the graph as PyTorch prints it",
+}
+"""What a program may be written as."""
+SAVED = ("mlir", "pt2")
+"""Forms that are files, told by their suffix."""
 
 
 def add_parser(subparsers: Any) -> None:
     """Adds this command to the command line."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
-        "import", help="print a saved program as MLIR", description=__doc__
+        "import", help="print a saved program as MLIR, or write it in another form", description=__doc__
     )
     add_program_arguments(parser, (*STAGES, "linalg"))
     parser.add_argument("-o", "--output", type=Path, help="file to write (default: standard output)")
+    parser.add_argument(
+        "--to",
+        choices=FORMS,
+        default="text",
+        help="; ".join(f"{form}: {what}" for form, what in FORMS.items()) + " (default: %(default)s)",
+    )
     parser.add_argument(
         "--generic", action="store_true", help="print MLIR's generic form, which other tools read"
     )
@@ -30,17 +48,31 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Imports and prints."""
+    """Imports and writes."""
+    output: Path | None = args.output
+    if args.to in SAVED and (output is None or output.suffix != f".{args.to}"):
+        raise ExirError(f"--to {args.to} needs -o FILE.{args.to}")
     program = read_program(args)
-    if args.rename:
-        from xdsl_exir.transforms.irdl_names import ToIrdlNames
-
-        program = program.apply(ToIrdlNames())
+    if args.to in SAVED:
+        assert output is not None
+        with step(f"writing {output}"):
+            program.save(output)
+        return 0
     with step("printing"):
-        text = program.text(generic=args.generic or args.rename, locations=args.print_debuginfo) + "\n"
-    if args.output:
-        args.output.write_text(text)
+        text = _text(program, args) + "\n"
+    if output:
+        output.write_text(text)
     else:
         sys.stdout.write(text)
         sys.stdout.flush()
     return 0
+
+
+def _text(program: Program, args: argparse.Namespace) -> str:
+    if args.to == "fx":
+        return program.fx_text()
+    if args.rename:
+        from xdsl_exir.transforms.irdl_names import ToIrdlNames
+
+        program = program.apply(ToIrdlNames())
+    return program.text(generic=args.generic or args.rename, locations=args.print_debuginfo)
