@@ -16,7 +16,7 @@ import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,9 @@ from xdsl_exir.dialects.exir import (
     OutputKind,
     OutputSpec,
 )
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
@@ -79,6 +81,7 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
         raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
     planned = plan_program(program)
     refuse_symbols(planned.plans)
+    refuse_checks(planned.checks)
     data = module_object(planned.dispatches, planned.plans)
     layout = Layout(planned.program)
     methods = [
@@ -112,7 +115,20 @@ def refuse_symbols(plans: Mapping[str, Plan]) -> None:
         for method, plan in plans.items()
         for symbol in plan.symbols
     ]
-    found += [Unsupported(method, "results that are numbers") for method, plan in plans.items() if plan.numbers]
+    found += [
+        Unsupported(method, "results that are numbers") for method, plan in plans.items() if plan.numbers
+    ]
+    if found:
+        raise UnsupportedError(found)
+
+
+def refuse_checks(checks: Mapping[str, Sequence[OperatorOp]]) -> None:
+    """Raises `UnsupportedError` for methods that look at what tensors hold and may raise, in Python."""
+    found = [
+        Unsupported(check.name, "a check of what a tensor holds", location_text(check))
+        for method in checks.values()
+        for check in method
+    ]
     if found:
         raise UnsupportedError(found)
 

@@ -27,14 +27,15 @@ from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacl
 from xdsl_exir.lowering.folding import Array, folded
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
-from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments
+from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, without_checks
 from xdsl_exir.transforms.partition import group
 
 
 def make_engine(program: Program) -> NativeEngine | FallbackEngine:
     """The engine of a program: native throughout where nothing stands in the way."""
     program = as_edge(program)
-    return FallbackEngine(program) if obstacles(program.module) else NativeEngine(program)
+    unchecked, _ = without_checks(program)
+    return FallbackEngine(program) if obstacles(unchecked.module) else NativeEngine(program)
 
 
 def obstacle_to_piece(op: Operation) -> str | None:

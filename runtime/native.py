@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.exir import (
@@ -25,15 +25,20 @@ from xdsl_exir.dialects.exir import (
     is_tensor_type,
 )
 from xdsl_exir.dialects.expr import Dim, Expr
-from xdsl_exir.errors import Unsupported
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.errors import ExirError, Unsupported
+from xdsl_exir.locations import location_text
+from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
-from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
+from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.kernels.symbolic import AssertionFailed
 from xdsl_exir.runtime.backend import BACKENDS
+from xdsl_exir.runtime.interpreter import run_operator
+from xdsl_exir.runtime.kernels import KERNELS
+from xdsl_exir.runtime.kernels.symbolic import AssertionFailed
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
 
@@ -64,6 +69,40 @@ def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Arr
     return constants
 
 
+def is_check(op: Operation) -> bool:
+    """Whether an operation only looks at what tensors hold, and raises where that is not right."""
+    if not isinstance(op, OperatorOp) or op.results or not op.operands:
+        return False
+    return LOWERINGS.find(op.SPEC) is None and KERNELS.find(op.SPEC) is not None
+
+
+def take_checks(function: FuncOp) -> list[OperatorOp]:
+    """Takes the checks out of a function, which native code cannot raise for.
+
+    What they look at become further results of the function; who calls it runs them, in order.
+    """
+    end = function.get_return_op()
+    assert end is not None
+    checks: list[OperatorOp] = []
+    for op in list(function.body.block.ops):
+        if isinstance(op, OperatorOp) and is_check(op):
+            end.operands = (*end.operands, *op.operands)
+            block = Block(arg_types=op.operand_types)
+            check = op.clone(dict(zip(op.operands, block.args, strict=True)))
+            block.add_op(check)
+            checks.append(check)
+            op.detach()
+            op.erase()
+    function.update_function_type()
+    return checks
+
+
+def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp]]]:
+    """The program without the operators that only look at what tensors hold, and those by method."""
+    program = replace(program, module=program.module.clone())
+    return program, {name: take_checks(function) for name, function in program.methods.items()}
+
+
 @dataclass(frozen=True)
 class Frame:
     """What the values of a program's symbols say about a call."""
@@ -78,14 +117,19 @@ class Frame:
 class NativeMethod:
     """One compiled method: its driver, and the arguments that stay the same from call to call."""
 
-    def __init__(self, plan: Plan, address: int, passed: Sequence[int]):
+    def __init__(self, plan: Plan, address: int, passed: Sequence[int], checks: Sequence[OperatorOp] = ()):
         self.plan = plan
+        self.checks = checks
+        """What looks at the last results, which are there for it alone."""
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
         self.frames: dict[tuple[int, ...], Frame] = {}
         # Of what changes from call to call only the pointers do; of symbolic shape, nothing but the pointer is looked at.
         self.inputs, self.outputs = (
-            [describe(np.empty(value.shape if is_static(value.shape) else 1, value.dtype.numpy)) for value in values]
+            [
+                describe(np.empty(value.shape if is_static(value.shape) else 1, value.dtype.numpy))
+                for value in values
+            ]
             for values in (plan.inputs, plan.outputs)
         )
         self.kept = [describe(array) for _, array in plan.constants]
@@ -114,6 +158,13 @@ class NativeMethod:
                 else outputs[-1 - source]
             )
             outputs[index][...] = given.reshape(outputs[index].shape)
+        for check in reversed(self.checks):
+            looked_at = [outputs.pop() for _ in check.operands]
+            try:
+                run_operator(check, tuple(reversed(looked_at)), RANDOM)
+            except ExirError as error:
+                error.add_note(f"in {check.name} {location_text(check)}".rstrip())
+                raise
         results: list[Any] = outputs
         for position, number in frame.numbers:
             results.insert(position, number)
@@ -150,6 +201,8 @@ class NativeMethod:
         return frame
 
 
+RANDOM = np.random.default_rng(0)
+"""Checks draw no numbers: what kernels are called with."""
 MOST_FRAMES = 1024
 """Sizes that a method remembers."""
 
@@ -177,6 +230,8 @@ class Planned:
     plans: dict[str, Plan]
     passed: dict[str, list[int]]
     """By method, positions among its arguments of those that its driver takes; the others are constants."""
+    checks: dict[str, list[OperatorOp]]
+    """By method, what its caller has to check: its last results are what these look at."""
 
 
 def plan_program(program: Program) -> Planned:
@@ -184,9 +239,9 @@ def plan_program(program: Program) -> Planned:
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
-    program = as_edge(program).apply(ForgetSizes())
+    program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
     machine = host_machine()
-    planned = Planned(program, Dispatches(), {}, {})
+    planned = Planned(program, Dispatches(), {}, {}, checks)
     for name, function in program.methods.items():
         constants = constant_arguments(program, function)
         planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
@@ -207,7 +262,7 @@ class NativeEngine:
         planned = plan_program(program)
         self.library = load_object(module_object(planned.dispatches, planned.plans))
         self.methods = {
-            name: NativeMethod(plan, self.library.address(name), planned.passed[name])
+            name: NativeMethod(plan, self.library.address(name), planned.passed[name], planned.checks[name])
             for name, plan in planned.plans.items()
         }
 
