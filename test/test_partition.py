@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import Float
 from xdsl_exir.dialects.exir import tensor_type
-from xdsl_exir.errors import ExirError, SpecError, UnsupportedError
+from xdsl_exir.errors import ExirError, SpecError, Unsupported, UnsupportedError
 from xdsl_exir.program import Program, context
 from xdsl_exir.transforms.partition import group, layers
 from xdsl_exir.transforms.verify import stage_of
@@ -145,3 +146,54 @@ def test_model_in_delegates_gives_the_same(ops: str, target: str) -> None:
     inputs = [np.random.default_rng(0).integers(0, 16, (360, 8, 8), np.uint8)]
     for got, wanted in zip(xdsl_exir.compile(parts, target).flat(inputs), whole.flat(inputs), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+
+
+# --- backends' own runtimes ----------------------------------------------------------------------------------
+
+TWO_BACKENDS = """
+func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %two = exir.constant 2.0 : tensor<f32>
+  %0 = edge.aten.mul.Tensor(%x, %two) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = edge.aten.relu(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
+"""
+
+
+def test_registered_backends_run_their_delegates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each gets its delegates once, as programs; those of a backend that nobody registered are run by the interpreter."""
+    monkeypatch.setattr("xdsl_exir.runtime.backend.BACKENDS", {})
+    pipeline = 'partition{backend=own ops="aten.mul.Tensor"},partition{backend=other ops="aten.relu"}'
+    program = text_program(TWO_BACKENDS).transform(pipeline)
+    x = np.array([1, -1], np.float32)
+    expected = xdsl_exir.compile(program).flat([x])
+    given: list[Program] = []
+
+    def interpreter(part: Program) -> Callable[..., Sequence[object]]:
+        given.append(part.verify())
+        run = xdsl_exir.compile(part)
+        return lambda *inputs: run.flat(inputs)
+
+    xdsl_exir.register_backend("own", interpreter)
+    run = xdsl_exir.compile(program)
+    for _ in range(2):
+        for one, other in zip(run.flat([x]), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    [part] = given
+    assert [op.name for op in part.method().body.block.ops] == [
+        "exir.constant",
+        "edge.aten.mul.Tensor",
+        "func.return",
+    ]
+    xdsl_exir.register_backend("own", lambda part: lambda *inputs: [])
+    with pytest.raises(ExirError, match='backend "own" gives 0 results for 1'):
+        xdsl_exir.compile(program).flat([x])
+
+    def refuses(part: Program) -> Callable[..., Sequence[object]]:
+        raise UnsupportedError([Unsupported("aten.mul.Tensor", "not on this chip")])
+
+    xdsl_exir.register_backend("own", refuses)
+    with pytest.raises(UnsupportedError, match="not on this chip"):
+        xdsl_exir.compile(program)
+    kept = program.transform("inline-delegates{keep=own}")
+    assert [op.backend.data for op in delegates(kept)] == ["own"]
