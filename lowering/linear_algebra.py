@@ -1,8 +1,9 @@
-"""Lowerings of linear algebra that textbooks have as loops over a matrix: LU and Cholesky factors, triangular systems.
+"""Lowerings of linear algebra that textbooks have as loops over a matrix: LU, Cholesky and QR, triangular systems, singular
+values by Jacobi's method.
 
 A step of an algorithm is a map over the whole batch, from the matrices before it; the steps are one loop. Matrices are the
-last two dimensions. What PyTorch raises for singular matrices native code cannot: calls that ask for it are refused, and
-so is `_linalg_check_errors`. (`lowering.linalg` is MLIR's linalg.)
+last two dimensions. What native code cannot do is raise: calls that ask an operator to check are refused (the operators
+that only check are the caller's). `lowering.linalg` is MLIR's linalg.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from xdsl_exir.dialects.meta import broadcast_shapes
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import triangle
+from xdsl_exir.lowering.indexing import ordered
 from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, dims, read, static_shape
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
@@ -533,6 +535,188 @@ def linalg_qr(b: LinalgBuilder, A: Tensor, mode: str, out: Out) -> list[Tensor]:
     if mode == "r":
         return [b.fill(0, q, A.dtype), upper]
     return [reflect(b, factors, tau, identity(b, q, A.dtype), False), upper]
+
+
+# --- singular values -----------------------------------------------------------------------------------------
+
+SWEEPS = 14
+"""Over all pairs of columns: convergence is quadratic, and takes 6 to 10 of them."""
+
+
+def partner(column: Scalar, turn: Scalar, columns: int) -> Scalar:
+    """The column that one is paired with in a turn of a tournament, where each meets each other once in `columns` - 1
+    turns (one more where their number is odd); itself where it pauses."""
+    turns = columns - 1 + columns % 2
+    number = s.constant(turns, dt.Long)
+    other = s.rem(s.rem(turn * 2 - column, number) + turns, number)
+    other = s.select(other.equals(column), turns, other)
+    other = s.select(column.equals(turns), turn, other)
+    return s.select(other < columns, other, column)
+
+
+def orthogonalized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
+    """A V with orthogonal columns, and the rotations V, for matrices of no more columns than rows, in float64: one-sided
+    Jacobi rotations (Hestenes), of all pairs of a turn at once (Golub and Van Loan 8.6.3)."""
+    *batch, rows, columns = a.shape
+    every, dtype = (*batch, columns), dt.Double
+    turns = columns - 1 + columns % 2
+
+    def rotate(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, rotations = state
+
+        def pair(at: At) -> tuple[Scalar, Scalar]:
+            column = s.from_index(at[-1])
+            return column, partner(column, s.rem(number, s.constant(turns, dt.Long)), columns)
+
+        def product(where: At, first: Scalar, second: Scalar) -> Scalar:
+            zero = s.constant(0, dtype)
+            return over(
+                rows,
+                zero,
+                lambda i, total: total + read(matrix, [*where, i, first]) * read(matrix, [*where, i, second]),
+            )
+
+        def squared(*at: SSAValue) -> Scalar:
+            column, _ = pair(at)
+            return product(at[:-1], column, column)
+
+        squares = b.indexed(squared, every, dtype)
+
+        def tangent(*at: SSAValue) -> Scalar:
+            """Of the angle that makes a pair orthogonal; 0 where it is. The two columns' have opposite signs."""
+            column, other = pair(at)
+            where = at[:-1]
+            alpha, beta = read(squares, at), read(squares, [*where, other])
+            gamma = product(where, column, other)
+            zeta = (beta - alpha) / (gamma * 2)
+            angle = s.copysign(1 / (s.absolute(zeta) + s.sqrt(zeta * zeta + 1)), zeta)
+            # Of columns as long as each other, the first turns one way, the second the other.
+            angle = s.select(zeta.equals(0) & (column > other), -1, s.select(zeta.equals(0), 1, angle))
+            negligible = ~(s.absolute(gamma) > s.sqrt(alpha * beta) * 2.0**-53)
+            return s.select(negligible | column.equals(other), 0, angle)
+
+        tangents = b.indexed(tangent, every, dtype)
+
+        def rotated(source: Tensor) -> Tensor:
+            def element(*at: SSAValue) -> Scalar:
+                _, other = pair(at)
+                angle = read(tangents, [*at[:-2], at[-1]])
+                x, y = read(source, at), read(source, [*at[:-1], other])
+                return (x - angle * y) / s.sqrt(angle * angle + 1)
+
+            return b.indexed(element, source.shape, dtype)
+
+        return [rotated(matrix), rotated(rotations)]
+
+    start = [b.convert(a, dtype), identity(b, (*batch, columns, columns), dtype)]
+    matrix, rotations = steps(b, SWEEPS * turns if columns > 1 else 0, start, rotate)
+    return matrix, rotations
+
+
+def lengths(b: LinalgBuilder, matrix: Tensor) -> Tensor:
+    """The lengths of columns."""
+    squares = b.reduce(lambda total, x: total + x * x, matrix, [matrix.ndim - 2], 0, matrix.dtype)
+    shape = (*matrix.shape[:-2], matrix.shape[-1])
+    return b.elementwise(s.sqrt, [b.reshape(squares, shape)], shape, matrix.dtype)
+
+
+def is_wide(a: Tensor) -> bool:
+    return a.shape[-2] < a.shape[-1]
+
+
+def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
+    """The symmetric matrices that triangles stand for."""
+
+    def element(*at: SSAValue) -> Scalar:
+        where, i, j = place(at)
+        most, least = s.maximum(i, j), s.minimum(i, j)
+        return read(a, [*where, most, least] if lower else [*where, least, most])
+
+    return b.indexed(element, a.shape, a.dtype)
+
+
+def refuse_singular_vectors(arguments: Mapping[str, Any]) -> str | None:
+    return "singular vectors, whose signs LAPACK chooses" if arguments["compute_uv"] else None
+
+
+@lowering("aten._linalg_svd", refuses=refuse_singular_vectors)
+def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
+    nothing = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    if 0 in A.shape:
+        return nothing
+    values = lengths(b, orthogonalized(b, transposed(b, A) if is_wide(A) else A)[0])
+    return [nothing[0], b.convert(ordered(b, values, -1, True)[0], A.dtype), nothing[2]]
+
+
+def refuse_eigenvectors(arguments: Mapping[str, Any]) -> str | None:
+    return "eigenvectors, whose signs LAPACK chooses" if arguments["compute_v"] else None
+
+
+@lowering("aten._linalg_eigh", refuses=refuse_eigenvectors)
+def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
+    """Shifted by a bound of the eigenvalues' sizes they are the singular values, and shifted back."""
+    batch, size = A.shape[:-2], A.shape[-1]
+    nothing = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    if 0 in A.shape:
+        return nothing
+    a = symmetrized(b, b.convert(A, dt.Double), UPLO.upper() == "L")
+    sums = b.reduce(lambda total, x: total + s.absolute(x), a, [a.ndim - 1], 0, dt.Double)
+    bound = b.reshape(b.reduce(s.maximum, sums, [a.ndim - 2], 0, dt.Double), batch)
+
+    def shifted(*at: SSAValue) -> Scalar:
+        where, i, j = place(at)
+        return read(a, at) + s.select(i.equals(j), read(bound, where), 0)
+
+    values = lengths(b, orthogonalized(b, b.indexed(shifted, a.shape, dt.Double))[0])
+    ascending = ordered(b, values, -1, False)[0]
+    bounds = b.reshape(bound, (*batch, 1))
+    result = b.elementwise(lambda x, bound: x - bound, [ascending, bounds], (*batch, size), A.dtype)
+    return [result, nothing[1]]
+
+
+EPSILON = {dt.Float: 2.0**-23, dt.Double: 2.0**-52}
+
+
+@lowering("aten.linalg_pinv.atol_rtol_tensor")
+def pinv(
+    b: LinalgBuilder, self: Tensor, atol: Tensor | None, rtol: Tensor | None, hermitian: bool, out: Out
+) -> Tensor:
+    """Singular values of at most max(atol, rtol times the largest) count as 0. Beside a given absolute tolerance there
+    is no relative one unless it is given."""
+    shape = static_shape(out[0])
+    if 0 in self.shape:
+        return b.fill(0, shape, self.dtype)
+    a = symmetrized(b, self) if hermitian else self
+    matrix, rotations = orthogonalized(b, transposed(b, a) if is_wide(a) else a)
+    batch, sizes = self.shape[:-2], lengths(b, matrix)
+    largest = b.reshape(b.reduce(s.maximum, sizes, [sizes.ndim - 1], 0, dt.Double), batch)
+    default = EPSILON[self.dtype] * max(self.shape[-2:])
+    given = [b.broadcast(b.convert(x, dt.Double), batch) for x in (atol, rtol) if x is not None]
+
+    def limit(largest: Scalar, *given: Scalar) -> Scalar:
+        tolerances = iter(given)
+        absolute = next(tolerances) if atol is not None else s.constant(0, dt.Double)
+        relative = (
+            next(tolerances)
+            if rtol is not None
+            else s.select(absolute > 0, 0.0, s.constant(default, dt.Double))
+        )
+        return s.maximum(absolute, relative * largest)
+
+    limits = b.elementwise(limit, [largest, *given], batch, dt.Double)
+
+    def element(*at: SSAValue) -> Scalar:
+        where, i, j = place(at)
+        row, column = (j, i) if is_wide(a) else (i, j)
+
+        def added(k: Scalar, total: Scalar) -> Scalar:
+            size = read(sizes, [*where, k])
+            share = read(rotations, [*where, row, k]) * (read(matrix, [*where, column, k]) / (size * size))
+            return s.select(size > read(limits, where), total + share, total)
+
+        return over(sizes.shape[-1], s.constant(0, dt.Double), added)
+
+    return b.indexed(element, shape, self.dtype)
 
 
 # --- functions of matrices -----------------------------------------------------------------------------------

@@ -101,6 +101,46 @@ def test_exponentials_of_every_norm():
     check_natively(calls, scale=100)
 
 
+SHAPES = [(1, 1), (3, 1), (1, 4), (2, 2), (5, 5), (6, 4), (4, 7), (2, 3, 5, 4), (40, 30), (0, 3)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_singular_values_and_inverses(dtype: str):
+    matrices: list[Any] = [tensor(*shape, dtype=dtype) for shape in SHAPES]
+    matrices += [
+        torch.eye(4),
+        torch.zeros(3, 3),
+        SINGULAR,
+        torch.ones(4, 4),
+        torch.diag(torch.tensor([1e-3, 5.0, 5.0])),
+    ]
+    calls: list[Any] = [("aten._linalg_svd", (a, False, False), {}) for a in matrices]
+    calls += [("aten.linalg_pinv.atol_rtol_tensor", (a,), {}) for a in matrices]
+    for a in (matrices[4], matrices[7]):
+        calls.append(
+            ("aten.linalg_pinv.atol_rtol_tensor", (a,), {"atol": torch.tensor(0.5, dtype=torch.float64)})
+        )
+        calls.append(
+            ("aten.linalg_pinv.atol_rtol_tensor", (a,), {"rtol": torch.tensor(0.3, dtype=torch.float64)})
+        )
+    check_natively(calls, scale=40)
+
+
+def test_eigenvalues():
+    matrices: list[Any] = [
+        tensor(5, 5),
+        tensor(2, 3, 4, 4),
+        tensor(7, 7, dtype="float32"),
+        INDEFINITE,
+        torch.zeros(2, 2),
+        tensor(30, 30),
+    ]
+    calls: list[Any] = [("aten._linalg_eigh", (a, uplo, False), {}) for a in matrices for uplo in "LU"]
+    symmetric = positive(2, 4, 4) - 2 * torch.eye(4)
+    calls.append(("aten.linalg_pinv.atol_rtol_tensor", (symmetric,), {"hermitian": True}))
+    check_natively(calls, scale=40)
+
+
 def test_statuses():
     calls: list[Any] = [
         ("aten.linalg_lu_factor_ex", (torch.stack([SINGULAR, INDEFINITE]),), {}),
@@ -132,5 +172,8 @@ def test_distances():
 def test_refuses_what_raises():
     with pytest.raises(UnsupportedError, match="a check that raises"):
         check_native("aten.linalg_inv_ex", regular(3, 3), check_errors=True)
-    with pytest.raises(UnsupportedError, match="_linalg_check_errors"):
-        check_native("aten.linalg_inv", regular(3, 3))
+    with pytest.raises(UnsupportedError, match="signs"):
+        check_native("aten._linalg_svd", regular(3, 3))
+    with pytest.raises(UnsupportedError, match="signs"):
+        check_native("aten._linalg_eigh", regular(3, 3), "L", True)
+    check_native("aten.linalg_inv", regular(3, 3))  # its check is the caller's
