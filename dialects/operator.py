@@ -733,8 +733,8 @@ def class_name(spec: OperatorSpec) -> str:
     private = "_" if namespace_free.startswith("_") else ""
     return private + "".join(word[:1].upper() + word[1:] for word in words) + "Op"
 
-@cache
 
+@cache
 def make_class(spec: OperatorSpec, prefix: str, numbers: bool) -> type[OperatorOp]:
     """The operation class of an operator, one for all who ask; `prefix` is `edge.` in the edge dialect."""
     members: dict[str, Any] = {
