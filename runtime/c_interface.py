@@ -46,6 +46,8 @@ C_TYPES = {
     dt.BFloat16: "uint16_t",
     dt.Float: "float",
     dt.Double: "double",
+    dt.ComplexFloat: "float _Complex",
+    dt.ComplexDouble: "double _Complex",
 }
 """C type of an element. C has no portable 16-bit float: those are passed as their bits."""
 

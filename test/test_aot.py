@@ -49,7 +49,14 @@ int main(int argc, char **argv) {
   return NAME_forward(ARGUMENTS) == UPPER_ERROR_NOT_LOADED ? 0 : 100;
 }
 """
-TYPES = {"float32": "float", "uint8": "uint8_t", "int64": "int64_t", "bool": "bool"}
+TYPES = {
+    "float32": "float",
+    "uint8": "uint8_t",
+    "int64": "int64_t",
+    "bool": "bool",
+    "complex64": "float _Complex",
+    "complex128": "double _Complex",
+}
 
 
 def build(folder: Path, artifact: Artifact, arrays: dict[str, Any], outputs: list[str], calls: int) -> Path:
@@ -203,6 +210,36 @@ def test_weights_are_aligned_and_stored_once(tmp_path: Path):
     data = artifact.weights.read_bytes()
     assert len(data) % 64 == 0
     assert len(data) < 64 + 2 * 4 * (31 * 48 + 31)  # the packed weight's panels are padded
+
+
+def test_complex_numbers_from_c(tmp_path: Path):
+    torch = pytest.importorskip("torch")
+
+    class Filter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.randn(13, dtype=torch.complex64))
+
+        def forward(self, x: Any, z: Any) -> Any:
+            spectrum = torch.fft.rfft(x) * self.weight
+            return torch.fft.irfft(spectrum, 24), spectrum, z.log().sin() / z
+
+    model, inputs = Filter(), (torch.randn(2, 24), torch.randn(5, dtype=torch.complex128))
+    program = export(model, inputs)
+    given = [tensor.numpy() for tensor in inputs]
+    expected = xdsl_exir.compile(program).flat(given)
+    artifact = compile_library(program, tmp_path, "spectral")
+    assert_only_c_and_openmp(artifact.library)
+    names = ["out0", "out1", "out2"]
+    arrays = {"in_x": given[0], "in_z": given[1], **dict(zip(names, expected, strict=True))}
+    executable = build(tmp_path, artifact, arrays, names, 1)
+    done = run(executable, artifact.weights, b"".join(array.tobytes() for array in given))
+    assert done.returncode == 0, done.stderr
+    offset = 0
+    for array in expected:
+        got = np.frombuffer(done.stdout, array.dtype, array.size, offset).reshape(array.shape)
+        np.testing.assert_allclose(got, array, rtol=1e-4, atol=1e-4)
+        offset += array.nbytes
 
 
 def test_mlp_from_c(tmp_path: Path):
