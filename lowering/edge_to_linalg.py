@@ -139,7 +139,10 @@ def refusal(op: OperatorOp) -> str | None:
     """Why an operator's lowering does not take this call; None where it does."""
     entry = LOWERINGS.find(op.SPEC)
     refuses = entry.options.get("refuses") if entry is not None else None
-    return refuses(op.arguments(lambda value: as_meta(value.type))) if refuses is not None else None
+    if refuses is None:
+        return None
+    used = [result.first_use is not None for result in op.results]
+    return refuses({**op.arguments(lambda value: as_meta(value.type)), "used": used})
 
 
 def obstacles(module: ModuleOp) -> list[Unsupported]:

@@ -636,11 +636,14 @@ def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
 
 
 def refuse_singular_vectors(arguments: Mapping[str, Any]) -> str | None:
-    return "singular vectors, whose signs LAPACK chooses" if arguments["compute_uv"] else None
+    left, _, right = arguments["used"]
+    wanted = arguments["compute_uv"] and (left or right)
+    return "singular vectors, whose signs LAPACK chooses" if wanted else None
 
 
 @lowering("aten._linalg_svd", refuses=refuse_singular_vectors)
 def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
+    """The values; zeros for vectors, which nobody uses."""
     nothing = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
@@ -649,7 +652,8 @@ def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
 
 
 def refuse_eigenvectors(arguments: Mapping[str, Any]) -> str | None:
-    return "eigenvectors, whose signs LAPACK chooses" if arguments["compute_v"] else None
+    wanted = arguments["compute_v"] and arguments["used"][1]
+    return "eigenvectors, whose signs LAPACK chooses" if wanted else None
 
 
 @lowering("aten._linalg_eigh", refuses=refuse_eigenvectors)

@@ -141,6 +141,15 @@ def test_eigenvalues():
     check_natively(calls, scale=40)
 
 
+def test_vectors_that_nobody_uses():
+    """What PyTorch's decompositions leave of norms and ranks."""
+    a = tensor(2, 5, 4)
+    calls: list[Any] = [("aten.linalg_svdvals", (a,), {}), ("aten.linalg_eigvalsh", (positive(4, 4),), {})]
+    calls += [("aten.linalg_matrix_norm", (a, order), {}) for order in (2, -2)]
+    calls += [("aten.linalg_matrix_norm.str_ord", (a, "nuc"), {}), ("aten.linalg_matrix_rank", (a, 0.5), {})]
+    check_natively(calls, scale=40)
+
+
 def test_statuses():
     calls: list[Any] = [
         ("aten.linalg_lu_factor_ex", (torch.stack([SINGULAR, INDEFINITE]),), {}),
