@@ -6,15 +6,18 @@ over the input with zeros between its elements, by the kernel turned around.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
 from xdsl_exir.lowering.scalar import compute_dtype
+from xdsl_exir.lowering.sizes import is_static, static
 
 Out = list[TensorMeta]
 
@@ -23,7 +26,7 @@ def forward(
     b: LinalgBuilder,
     images: Tensor,
     weight: Tensor,
-    sizes: Sequence[int],
+    sizes: Sequence[Dim],
     stride: Sequence[int],
     dilation: Sequence[int],
 ) -> Tensor:
@@ -31,7 +34,7 @@ def forward(
     in the dtype that elements compute in."""
     space = len(sizes)
     group = list(weight.shape[: weight.ndim - space - 2])
-    shape = (images.shape[0], *group, weight.shape[len(group)], *sizes)
+    shape = (images.sizes[0], *group, weight.shape[len(group)], *sizes)
     loops = dims(len(shape) + 1 + space)
     n, *g = loops[: 1 + len(group)]
     oc, places = loops[1 + len(group)], loops[2 + len(group) : len(shape)]
@@ -62,7 +65,8 @@ def grouped(b: LinalgBuilder, input: Tensor, dim: int, groups: int) -> Tensor:
     """A dimension of channels as one of groups and one of each group's channels; nothing to do for a single group."""
     if groups == 1:
         return input
-    return b.reshape(input, (*input.shape[:dim], groups, input.shape[dim] // groups, *input.shape[dim + 1 :]))
+    before, size, after = input.sizes[:dim], input.sizes[dim], input.sizes[dim + 1 :]
+    return b.reshape(input, (*before, groups, size // groups, *after))
 
 
 def turned_around(b: LinalgBuilder, weight: Tensor, space: int) -> Tensor:
@@ -100,7 +104,14 @@ def spread_out(
     return b.slice(result, [0] * fixed + cut, (*input.shape[:fixed], *sizes), [1] * input.ndim)
 
 
-@lowering("aten.convolution")
+def refuse_transposed(arguments: Mapping[str, Any]) -> str | None:
+    """A transposed convolution is of known sizes, as are channels."""
+    dynamic = not is_static(arguments["input"].shape) or not is_static(arguments["weight"].shape)
+    channels = (*arguments["weight"].shape, arguments["input"].shape[1])
+    return "symbolic sizes" if dynamic and (arguments["transposed"] or not is_static(channels)) else None
+
+
+@lowering("aten.convolution", dynamic=True, refuses=refuse_transposed)
 def convolution(
     b: LinalgBuilder,
     input: Tensor,
@@ -113,7 +124,7 @@ def convolution(
     groups: int,
     out: Out,
 ) -> Tensor:
-    shape, dtype = static_shape(out[0]), out[0].dtype
+    shape, dtype = out[0].shape, out[0].dtype
     if 0 in shape:
         return Tensor(b.empty(shape, dtype), shape, dtype)
     space, sizes, kernel = input.ndim - 2, shape[2:], weight.shape[2:]
@@ -124,7 +135,7 @@ def convolution(
         reach = [spread * (size - 1) for size, spread in zip(kernel, dilations, strict=True)]
         low = [far - pad for far, pad in zip(reach, paddings, strict=True)]
         extents = [size + far for size, far in zip(sizes, reach, strict=True)]
-        input, strides = spread_out(b, input, extents, low, strides), [1] * space
+        input, strides = spread_out(b, input, static(extents), low, strides), [1] * space
     else:
         input = b.pad(input, [0, 0, *paddings], [0, 0, *paddings], 0)
     product = b.reshape(forward(b, grouped(b, input, 1, groups), weight, sizes, strides, dilations), shape)

@@ -40,7 +40,7 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
-from xdsl_exir.lowering.sizes import Sizes, compute, quotient
+from xdsl_exir.lowering.sizes import Sizes, compute, quotient, static
 
 Shape = tuple[int, ...]
 Body: TypeAlias = (
@@ -62,14 +62,6 @@ def storage_type(dtype: DType) -> Attribute:
 def static_shape(meta: TensorMeta) -> Shape:
     """The sizes of a tensor. Raises `ExirError` for symbolic ones."""
     return static(meta.shape)
-
-
-def static(sizes: Sequence[Dim]) -> Shape:
-    """Sizes that are numbers. Raises `ExirError` for symbolic ones."""
-    numbers = tuple(size for size in sizes if isinstance(size, int))
-    if len(numbers) != len(sizes):
-        raise ExirError(f"symbolic sizes [{', '.join(map(str, sizes))}] are not lowered")
-    return numbers
 
 
 def tensor_of(sizes: Sequence[Dim], dtype: DType) -> TensorType[Attribute]:

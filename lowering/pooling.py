@@ -17,12 +17,14 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, apply, max_, provably
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, dims, read, static_shape
 from xdsl_exir.lowering.reduction import is_same, lowest, shaped
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 
@@ -33,17 +35,19 @@ Out = list[TensorMeta]
 class Sliding:
     """Windows of the same number of taps at equal distances along a dimension."""
 
-    size: int
-    count: int
+    size: Dim
+    count: Dim
     taps: int
     step: int
     pad: int
     spread: int
+    length: int | SSAValue = 0
+    """The size, as bodies compute with it."""
 
     @property
-    def high_pad(self) -> int:
+    def high_pad(self) -> Dim:
         """By how much the last window reaches past the input."""
-        return max((self.count - 1) * self.step - self.pad + self.spread * (self.taps - 1) + 1 - self.size, 0)
+        return max_((self.count - 1) * self.step - self.pad + self.spread * (self.taps - 1) + 1 - self.size, 0)
 
     def access(self, place: AffineExpr, tap: AffineExpr) -> AffineExpr:
         """Where in the padded input a window's tap lies."""
@@ -52,15 +56,16 @@ class Sliding:
     def coordinate(self, place: Scalar, tap: Scalar) -> tuple[Scalar, Scalar]:
         """Where in the input a window's tap lies, and whether it is inside."""
         here = place * self.step + tap * self.spread - self.pad
-        return here, (here >= 0) & (here < self.size)
+        return here, (here >= 0) & (here < self.length)
 
     def extent(self, place: Scalar, include_pad: bool) -> Scalar | int:
         """How many taps count; those past the padding never do."""
         margin = self.pad if include_pad else 0
-        if self.pad <= margin and self.high_pad <= margin:
+        if self.pad <= margin and provably(apply("le", self.high_pad, margin)):
             return self.taps
         start = place * self.step - self.pad
-        return s.minimum(start + self.taps, self.size + margin) - s.maximum(start, -margin)
+        last = s.constant(self.length, dt.Long) + margin
+        return s.minimum(start + self.taps, last) - s.maximum(start, -margin)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,10 @@ class Adaptive:
 
     size: int
     count: int
+
+    @property
+    def length(self) -> int:
+        return self.size
 
     @property
     def taps(self) -> int:
@@ -100,7 +109,7 @@ class Windows:
     access: AffineMap
     """From (*batch, *places, *taps) to the source's indices."""
     lines: Sequence[Sliding | Adaptive]
-    shape: Shape
+    shape: Sizes
     """Of the result: (*batch, *places)."""
 
     @property
@@ -148,7 +157,7 @@ class Windows:
 
 
 def sliding_windows(b: LinalgBuilder, input: Tensor, lines: Sequence[Sliding], neutral: float) -> Windows:
-    batch = input.shape[: input.ndim - len(lines)]
+    batch = input.sizes[: input.ndim - len(lines)]
     untouched = [0] * len(batch)
     source = b.pad(
         input,
@@ -171,7 +180,7 @@ def adaptive_windows(b: LinalgBuilder, input: Tensor, counts: Sequence[int], neu
     batch, sizes = input.shape[: input.ndim - space], input.shape[input.ndim - space :]
     if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
         even = [
-            Sliding(size, count, size // count, size // count, 0, 1)
+            Sliding(size, count, size // count, size // count, 0, 1, size)
             for size, count in zip(sizes, counts, strict=True)
         ]
         return sliding_windows(b, input, even, neutral)
@@ -197,6 +206,7 @@ def everywhere(coordinates: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
 
 
 def lines_of(
+    b: LinalgBuilder,
     input: Tensor,
     out: TensorMeta,
     kernel_size: Sequence[int],
@@ -207,8 +217,9 @@ def lines_of(
     """The windows of an operator's arguments, of which one number stands for all dimensions."""
     space = len(kernel_size)
     options = [pair(option, space) for option in (kernel_size, stride or kernel_size, padding, dilation)]
-    counts = static_shape(out)[input.ndim - space :]
-    return [Sliding(*line) for line in zip(input.shape[input.ndim - space :], counts, *options, strict=True)]
+    counts, sizes = out.shape[input.ndim - space :], input.sizes[input.ndim - space :]
+    known = map(b.known, sizes)
+    return [Sliding(*line) for line in zip(sizes, counts, *options, known, strict=True)]
 
 
 # --- maxima --------------------------------------------------------------------------------------------------
@@ -226,7 +237,7 @@ def max_of(b: LinalgBuilder, windows: Windows, out: Out) -> tuple[Tensor, Tensor
         coordinates = windows.coordinates()
         here = s.constant(0, dt.Long)
         for (along, _), line in zip(coordinates, windows.lines, strict=True):
-            here = here * line.size + along
+            here = here * line.length + along
         nan = s.is_nan(x)
         better = (found < 0) | (nan & (here > found)) | (~nan & (here < found))
         return s.select(everywhere(coordinates) & is_same(x, best) & better, here, found)
@@ -234,7 +245,7 @@ def max_of(b: LinalgBuilder, windows: Windows, out: Out) -> tuple[Tensor, Tensor
     return shaped(b, values, out[0]), windows.fold(b, earlier, [values], -1, dt.Long)
 
 
-@lowering("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
+@lowering("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", dynamic=True)
 def max_pool_with_indices(
     b: LinalgBuilder,
     self: Tensor,
@@ -244,7 +255,7 @@ def max_pool_with_indices(
     dilation: list[int],
     out: Out,
 ) -> tuple[Tensor, Tensor]:
-    lines = lines_of(self, out[0], kernel_size, stride, padding, dilation)
+    lines = lines_of(b, self, out[0], kernel_size, stride, padding, dilation)
     return max_of(b, sliding_windows(b, self, lines, lowest(self.dtype)), out)
 
 
@@ -286,7 +297,7 @@ def average(
     return b.indexed(quotient, windows.shape, out.dtype, [(total, AffineMap.identity(rank))])
 
 
-@lowering("aten.avg_pool2d", "aten.avg_pool3d")
+@lowering("aten.avg_pool2d", "aten.avg_pool3d", dynamic=True)
 def avg_pool(
     b: LinalgBuilder,
     self: Tensor,
@@ -297,7 +308,7 @@ def avg_pool(
     divisor_override: int | None,
     out: Out,
 ) -> Tensor:
-    lines = lines_of(self, out[0], kernel_size, stride, padding, [1])
+    lines = lines_of(b, self, out[0], kernel_size, stride, padding, [1])
     return average(b, sliding_windows(b, self, lines, 0), count_include_pad, divisor_override, out[0])
 
 

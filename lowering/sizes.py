@@ -109,6 +109,14 @@ def is_static(sizes: Iterable[Dim]) -> bool:
     return all(isinstance(size, int) for size in sizes)
 
 
+def static(sizes: Sequence[Dim]) -> tuple[int, ...]:
+    """Sizes that are numbers. Raises `ExirError` for symbolic ones."""
+    numbers = tuple(size for size in sizes if isinstance(size, int))
+    if len(numbers) != len(sizes):
+        raise ExirError(f"symbolic sizes [{', '.join(map(str, sizes))}] are not lowered")
+    return numbers
+
+
 def quotient(a: Dim, b: Dim) -> Dim | None:
     """`a / b` where `b` divides `a` whatever the symbols are; else None."""
     if b == 0:

@@ -158,8 +158,6 @@ def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     given["stride"] = list(a["stride"]) or given["kernel_size"]
     kernel, padding, dilation, stride = ((x * 2)[:2] for x in given.values())
     shape = shape_of(a["self"])
-    if not is_static((*shape, *shape_of(result))):
-        return False
     if indices.uses or not is_float32(result) or dilation != [1, 1] or 0 in (*shape, *shape_of(result)):
         return False
     pool = MaxPool2d(
@@ -190,11 +188,9 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     constants = planner.constants
     known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
-    if not is_static(shape_of(a["input"])):
-        return False
     if a["transposed"] or len(a["stride"]) != 2 or not is_float32(*op.results) or not known:
         return False
-    n, c, h, w = shape_of(a["input"])
+    (n, *_, h, w), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
     weight = constants[a["weight"]]
     bias = constants[a["bias"]] if a["bias"] is not None else np.zeros(weight.shape[0], np.float32)
     o, _, kh, kw = weight.shape
@@ -210,7 +206,8 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         groups=a["groups"],
         machine=planner.machine,
     )
-    if 0 in conv.out_shape:
+    shape = shape_of(op.results[0])
+    if 0 in shape or shape != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
         return False
     result = op.results[0]
     norm = result.get_user_of_unique_use()

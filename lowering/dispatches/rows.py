@@ -18,10 +18,9 @@ from xdsl_exir.lowering.dispatches.elements import ELEMENTS, Element, Lanes, ele
 from xdsl_exir.lowering.dispatches.epilogues import input_of
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import static
 from xdsl_exir.lowering.schedules.rows import Concat, Gather, Load, Map, Node, Number, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
-from xdsl_exir.lowering.sizes import is_static, lengthwise
+from xdsl_exir.lowering.sizes import is_static, lengthwise, static
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

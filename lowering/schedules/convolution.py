@@ -5,7 +5,8 @@
                  neighbouring pixels of one output row, transposed in registers before the epilogue
     "depthwise"  one input channel per group: depthwise.py
 
-Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1.
+Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1. Batch,
+height and width may be symbolic, but for depthwise ones.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.schedules.contraction import Matmul, register_tile
 from xdsl_exir.lowering.schedules.depthwise import Depthwise
 from xdsl_exir.lowering.schedules.packing import pack_filters
@@ -30,6 +32,7 @@ from xdsl_exir.lowering.schedules.text import (
     power_of_two,
     workers,
 )
+from xdsl_exir.lowering.sizes import Sizes, static
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,17 +41,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Conv2d:
-    """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32, for one set of sizes.
+    """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32.
 
     `padding` is zeros on both sides of (height, width). The function's arguments: x, weight as `pack` makes it, the epilogue's
     inputs, scratch if `scratch` is not None, out. An epilogue's input has either both of out's spatial dimensions or neither
     (1, or absent), and no strides: a bias has shape (O, 1, 1), a residual (N, O, HO, WO).
     """
 
-    n: int
+    n: Dim
     c: int
-    h: int
-    w: int
+    h: Dim
+    w: Dim
     o: int
     kernel: tuple[int, int]
     stride: tuple[int, int] = (1, 1)
@@ -59,18 +62,18 @@ class Conv2d:
     machine: Machine = field(default_factory=Machine)
 
     @property
-    def out_size(self) -> tuple[int, int]:
+    def out_size(self) -> tuple[Dim, Dim]:
         """(HO, WO), by the formula of torch.nn.Conv2d."""
         sizes = zip((self.h, self.w), self.kernel, self.stride, self.padding, self.dilation, strict=True)
         height, width = ((size + 2 * p - d * (k - 1) - 1) // s + 1 for size, k, s, p, d in sizes)
         return height, width
 
     @property
-    def out_shape(self) -> tuple[int, int, int, int]:
+    def out_shape(self) -> tuple[Dim, int, Dim, Dim]:
         return (self.n, self.o, *self.out_size)
 
     @property
-    def flops(self) -> int:
+    def flops(self) -> Dim:
         (ho, wo), (kh, kw) = self.out_size, self.kernel
         return 2 * self.n * self.o * ho * wo * self.c // self.groups * kh * kw
 
@@ -92,6 +95,8 @@ class Conv2d:
         if not self.pointwise or self.groups > 1:
             return "channels"
         lanes, pixels = self.machine.lanes, self.h * self.w
+        if not isinstance(pixels, int):
+            return "pixels"
         idle_pixels = ceil_div(pixels, lanes) * lanes / pixels
         idle_channels = ceil_div(self.o, lanes) * lanes / self.o * (1 + 24 / self.c)
         return "pixels" if idle_pixels <= idle_channels else "channels"
@@ -120,17 +125,18 @@ class Conv2d:
     @property
     def depthwise(self) -> Depthwise:
         """The kernel of the "depthwise" strategy."""
+        (n, h, w), (height, width) = static((self.n, self.h, self.w)), static(self.out_size)
         return Depthwise(
-            self.n,
+            n,
             self.c,
-            self.h,
-            self.w,
+            h,
+            w,
             self.o,
             self.kernel,
             self.stride,
             self.padding,
             self.dilation,
-            self.out_size,
+            (height, width),
             self.flat_epilogue,
             self.machine,
             self.threads,
@@ -161,14 +167,14 @@ class Conv2d:
         return ceil_div(self.group_outputs, self.width)
 
     @property
-    def padded(self) -> tuple[int, int]:
+    def padded(self) -> tuple[Dim, Dim]:
         """Height and width with padding."""
         return self.h + 2 * self.padding[0], self.w + 2 * self.padding[1]
 
     # The interface.
 
     @property
-    def scratch(self) -> tuple[int, ...] | None:
+    def scratch(self) -> Sizes | None:
         """Shape of the float32 buffer the kernel needs, or None."""
         match self.strategy:
             case "pixels":

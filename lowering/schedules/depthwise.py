@@ -154,7 +154,7 @@ class Depthwise:
     def _split_row(self, text: Text, source: list[Index], target: list[Index]) -> None:
         """A row's even and odd elements apart, two vectors at a time."""
         (n, channel, begin), lanes, left = source, self.machine.lanes, self.padding[1]
-        for offset, count in text.pieces(self.w, 2 * lanes):
+        for offset, count, _ in text.pieces(self.w, 2 * lanes):
             halves: list[str] = []
             for half in range(2):
                 size = min(max(count - half * lanes, 0), lanes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.schedules.text import Index, Machine, Text, memref, workers
 
 
@@ -18,9 +19,9 @@ class MaxPool2d:
     The function's arguments: x, scratch, out.
     """
 
-    planes: int
-    size: tuple[int, int]
-    out_size: tuple[int, int]
+    planes: Dim
+    size: tuple[Dim, Dim]
+    out_size: tuple[Dim, Dim]
     kernel: tuple[int, int]
     stride: tuple[int, int]
     padding: tuple[int, int] = (0, 0)
@@ -29,10 +30,11 @@ class MaxPool2d:
     @property
     def threads(self) -> int:
         (ho, wo), (kh, kw) = self.out_size, self.kernel
-        return min(workers(self.machine, 4 * self.planes * ho * wo * (kh + kw)), self.planes)
+        threads = workers(self.machine, 4 * self.planes * ho * wo * (kh + kw))
+        return min(threads, self.planes) if isinstance(self.planes, int) else threads
 
     @property
-    def scratch(self) -> tuple[int, int]:
+    def scratch(self) -> tuple[int, Dim]:
         """Shape of the float32 buffer the kernel needs: a row for each worker."""
         return self.threads, self.size[1]
 
@@ -68,7 +70,7 @@ class MaxPool2d:
             text.min(text.sub(text.max(text.add(top, step), pad), pad), height - 1)
             for step in range(self.kernel[0])
         ]
-        full, rest = divmod(width, lanes)
+        full, rest = width // lanes, width % lanes
 
         def piece(offset: Index, mask: str | None) -> None:
             values = [text.load("%x", self.types["%x"], [plane, h, offset], lanes, mask) for h in rows]
@@ -85,15 +87,20 @@ class MaxPool2d:
         """out[w] = max of scratch over the columns of a window, read one by one: strides may be any."""
         lanes, width, pad, step = self.machine.lanes, self.size[1], self.padding[1], self.stride[1]
         integers = f"vector<{lanes}xi32>"
+        if isinstance(width, int):
+            last = text.vector(str(width - 1), lanes, "i32")
+        else:
+            size = text.op(f"arith.index_cast {text.index(width - 1)} : index to i32")
+            last = text.op(f"vector.broadcast {size} : i32 to {integers}")
         starts = text.vector(str([lane * step for lane in range(lanes)]), lanes, "i32")
-        full, rest = divmod(self.out_size[1], lanes)
+        full, rest = self.out_size[1] // lanes, self.out_size[1] % lanes
 
         def column(first: str, number: int) -> str:
             value = text.op(
                 f"arith.addi {first}, {text.vector(str(number - pad), lanes, 'i32')} : {integers}"
             )
             value = text.op(f"arith.maxsi {value}, {text.vector('0', lanes, 'i32')} : {integers}")
-            value = text.op(f"arith.minsi {value}, {text.vector(str(width - 1), lanes, 'i32')} : {integers}")
+            value = text.op(f"arith.minsi {value}, {last} : {integers}")
             vector = f"vector<{lanes}xf32>"
             at = f"%scratch[{text.index(worker)}, {text.index(0)}]"
             operands = f"{text.vector('1', lanes, 'i1')}, {text.vector('0.0', lanes)}"

@@ -122,7 +122,7 @@ def collapse(shape: Sequence[Dim]) -> Sizes:
 class Split:
     """`total` cut into blocks of at most `limit`, nearly equal: `large` blocks of `size`, the rest of one less.
 
-    A symbolic total is cut into blocks of `limit`, of which the last one overlaps the one before, or if it is smaller into blocks of one.
+    A symbolic total is cut into blocks of one size, of which the last one overlaps the one before: `limit`, or less if there is not as much.
     """
 
     total: Dim
@@ -131,22 +131,25 @@ class Split:
     @property
     def count(self) -> Dim:
         """Number of blocks."""
-        blocks = ceildiv(self.total, self.limit)
         if isinstance(self.total, int):
-            return blocks
-        return blocks * self._fits + self.total * (1 - self._fits)
-
-    @property
-    def _fits(self) -> Dim:
-        """1 where there is a whole block, else 0."""
-        return min_(self.total // self.limit, 1)
+            return ceil_div(self.total, self.limit)
+        count: Dim = 0
+        for _, _, blocks in self.kinds:
+            count = count + blocks
+        return count
 
     @property
     def kinds(self) -> list[tuple[int, Dim, Dim]]:
         """(size, first block, one past its last block), for the one or two sizes there are."""
         if not isinstance(self.total, int):
-            blocks = ceildiv(self.total, self.limit) * self._fits
-            return [(self.limit, 0, blocks), *([(1, blocks, self.count)] if self.limit > 1 else [])]
+            sizes = dict.fromkeys(size for size in (self.limit, self.limit // 2, 1) if size)
+            larger: Dim = 0
+            choices: list[tuple[int, Dim, Dim]] = []
+            for size in sizes:
+                fits = min_(self.total // size, 1)
+                choices.append((size, 0, ceildiv(self.total, size) * (fits - larger)))
+                larger = fits
+            return choices
         blocks = ceil_div(self.total, self.limit)
         size = ceil_div(self.total, blocks) if blocks else 0
         large = self.total - blocks * (size - 1)
@@ -446,34 +449,37 @@ class Text:
 
     # Memory, in rows.
 
-    def pieces(self, count: int, lanes: int) -> Iterator[tuple[Index, int]]:
-        """(offset, size) of the vectors that cover `count` elements, in a loop where there are many."""
-        full, rest = divmod(count, lanes)
-        if full > 8:
-            with self.loop(0, full) as i:
-                yield self.mul(i, lanes), lanes
+    def pieces(self, count: Dim, lanes: int) -> Iterator[tuple[Index, int, str | None]]:
+        """(offset, size, mask) of the vectors that cover `count` elements, in a loop where there are many."""
+        full, rest = count // lanes, count % lanes
+        if isinstance(full, int) and full <= 8:
+            yield from ((i * lanes, lanes, None) for i in range(full))
         else:
-            yield from ((i * lanes, lanes) for i in range(full))
-        if rest:
-            yield full * lanes, rest
+            with self.loop(0, full) as i:
+                yield self.mul(i, lanes), lanes, None
+        if isinstance(rest, Expr):
+            yield full * lanes, lanes, self.mask_below(lanes, rest)
+        elif rest:
+            yield full * lanes, rest, None
 
-    def fill(self, buffer: str, type_: str, at: Sequence[Index], count: int, lanes: int) -> None:
+    def fill(self, buffer: str, type_: str, at: Sequence[Index], count: Dim, lanes: int) -> None:
         """Zeros in `count` consecutive elements."""
-        for offset, size in self.pieces(count, lanes):
-            self.store(self.vector("0.0", size), buffer, type_, [*at[:-1], self.add(at[-1], offset)], size)
+        for offset, size, mask in self.pieces(count, lanes):
+            place = [*at[:-1], self.add(at[-1], offset)]
+            self.store(self.vector("0.0", size), buffer, type_, place, size, mask)
 
     def copy(
         self,
         source: tuple[str, str, Sequence[Index]],
         target: tuple[str, str, Sequence[Index]],
-        count: int,
+        count: Dim,
         lanes: int,
     ) -> None:
         """`count` consecutive elements; source and target are (buffer, type, index of the first)."""
-        for offset, size in self.pieces(count, lanes):
+        for offset, size, mask in self.pieces(count, lanes):
             (buffer, type_, at), (to, to_type, to_at) = source, target
-            value = self.load(buffer, type_, [*at[:-1], self.add(at[-1], offset)], size)
-            self.store(value, to, to_type, [*to_at[:-1], self.add(to_at[-1], offset)], size)
+            value = self.load(buffer, type_, [*at[:-1], self.add(at[-1], offset)], size, mask)
+            self.store(value, to, to_type, [*to_at[:-1], self.add(to_at[-1], offset)], size, mask)
 
     def collapse_pixels(self, name: str, source: str, shape: Sequence[Dim], dtype: str = "f32") -> None:
         """Names the view of a buffer whose last two dimensions, height and width, are one."""

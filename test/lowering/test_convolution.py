@@ -6,13 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively, program_of, run_native  # noqa: E402
-from operators.test_convolution import CALLS, IMAGE, SIGNAL, W1, W2, B  # noqa: E402
-from xdsl.context import Context  # noqa: E402
+from differential import check_natively  # noqa: E402
+from operators.test_convolution import CALLS, IMAGE, W2, B  # noqa: E402
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 try:
     find_tool("mlir-opt")
@@ -57,10 +54,3 @@ def test_dtypes(dtype: str) -> None:
             ("aten.conv_transpose2d.input", [image, turned, bias[:3]], {}),
         ][: 2 if dtype.startswith("int") else 3]  # PyTorch does not transpose those of integers
     )
-
-
-def test_refuses_symbolic_sizes() -> None:
-    module, tensors = program_of("aten.conv1d", SIGNAL, W1, symbols={9: "s0"})
-    DecomposeAten().apply(Context(), module)
-    with pytest.raises(UnsupportedError, match="symbolic sizes"):
-        run_native(module, tensors)

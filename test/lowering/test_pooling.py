@@ -6,10 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively, program_of, run_native  # noqa: E402
+from differential import check_natively  # noqa: E402
 from operators.test_pooling import CALLS, IMAGE, TIES  # noqa: E402
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 
 try:
@@ -40,9 +39,3 @@ def test_averages_of_integers_are_rounded_towards_zero() -> None:
     check_natively(
         [("aten.avg_pool2d", [TIES, 2], {}), ("aten.avg_pool2d", [TIES, 3, 2, 1, True, False], {})]
     )
-
-
-def test_refuses_symbolic_sizes() -> None:
-    module, tensors = program_of("aten._adaptive_avg_pool2d", IMAGE, [3, 5], symbols={9: "s0"})
-    with pytest.raises(UnsupportedError, match="symbolic sizes"):
-        run_native(module, tensors)
