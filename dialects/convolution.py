@@ -186,8 +186,7 @@ def _register(count: int) -> None:
 
     shape_rule(f"aten.conv{count}d")(conv)
     shape_rule(f"aten.conv_transpose{count}d" + ("" if count == 1 else ".input"))(conv_transpose)
-    if count < 3:
-        shape_rule(f"aten.conv{count}d.padding")(conv_padding)
+    shape_rule(f"aten.conv{count}d.padding")(conv_padding)
 
 
 for _count in (1, 2, 3):

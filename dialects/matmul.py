@@ -11,6 +11,7 @@ from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
     check,
+    same_shape,
     same_size,
     shape_rule,
     shape_text,
@@ -198,6 +199,45 @@ def tensordot(
             check_inner(self, other, *sizes)
     free = [size for dim, size in enumerate(self.shape) if dim not in left]
     return (*free, *(size for dim, size in enumerate(other.shape) if dim not in right))
+
+
+# --- products of three ---------------------------------------------------------------------------------------
+
+
+@shape_rule("aten._trilinear")
+def trilinear(
+    i1: TensorMeta,
+    i2: TensorMeta,
+    i3: TensorMeta,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+) -> Shape:
+    """The product of three tensors that get dimensions of size 1 at `expand`, summed over some."""
+    rank = i1.ndim + len(expand1)
+    shapes: list[Shape] = []
+    for tensor, expand in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        check(tensor.ndim + len(expand) == rank, "operands of different ranks")
+        dims = wrap_dims(expand, rank)
+        sizes = iter(tensor.shape)
+        shapes.append(tuple(1 if dim in dims else next(sizes) for dim in range(rank)))
+    summed = wrap_dims(sumdim, rank)
+    return tuple(size for dim, size in enumerate(broadcast_shapes(*shapes)) if dim not in summed)
+
+
+@shape_rule("aten.bilinear")
+def bilinear(input1: TensorMeta, input2: TensorMeta, weight: TensorMeta, bias: TensorMeta | None) -> Shape:
+    """`[*, I], [*, J]` by weights `[O, I, J]` give `[*, O]`."""
+    check(input1.ndim >= 1 and input1.ndim == input2.ndim, "inputs of different ranks")
+    check(weight.ndim == 3, f"weight {shape_text(weight.shape)} has not three dimensions")
+    check(same_shape(input1.shape[:-1], input2.shape[:-1]), "inputs of different batches")
+    expected = (weight.shape[0], input1.shape[-1], input2.shape[-1])
+    check(
+        same_shape(weight.shape, expected), f"weight {shape_text(weight.shape)}, expected {shape_text(expected)}"
+    )
+    check(bias is None or same_shape(bias.shape, weight.shape[:1]), "one bias per output expected")
+    return (*input1.shape[:-1], weight.shape[0])
 
 
 # --- einsum --------------------------------------------------------------------------------------------------

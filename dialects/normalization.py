@@ -96,6 +96,18 @@ def batch_norm_functional(
     return [*results, running_mean.shape, running_var.shape]
 
 
+@shape_rule("aten._batch_norm_with_update_functional")
+def batch_norm_with_update(
+    input: TensorMeta,
+    weight: TensorMeta | None,
+    bias: TensorMeta | None,
+    running_mean: TensorMeta,
+    running_var: TensorMeta,
+) -> list[Shape]:
+    results = batch_norm_functional(input, weight, bias, running_mean, running_var, training=True)
+    return [*results[:3], NO_STATISTICS, *results[3:]]
+
+
 # --- layer, group, instance and RMS norm ---------------------------------------------------------------------
 
 

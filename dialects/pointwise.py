@@ -142,6 +142,12 @@ def alpha_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
     return input.shape
 
 
+@shape_rule("aten.rrelu_with_noise_functional")
+def rrelu_with_noise(self: TensorMeta, noise: TensorMeta, lower: float, upper: float) -> list[Shape]:
+    check(same_shape(self.shape, noise.shape), "the noise has another shape")
+    return [rrelu(self, lower, upper), noise.shape]
+
+
 @shape_rule("aten.rrelu")
 def rrelu(self: TensorMeta, lower: float, upper: float) -> Shape:
     check(lower <= upper, f"slopes from {lower} to {upper}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
 from xdsl_exir.dialects.meta import Shape, check, pair, same_shape, shape_rule, shape_text
@@ -125,6 +126,9 @@ def _register(count: int) -> None:
         return avg_pool(self, kernel_size, stride, padding, ceil_mode)
 
     def adaptive_avg_pool(self: TensorMeta, output_size: list[Dim]) -> Shape:
+        # One element is the mean, which complex numbers have too.
+        is_mean = count > 1 and all(size == 1 for size in output_size)
+        check(is_mean or self.dtype.category is not Category.COMPLEX, "complex numbers are pooled to one element only")
         return adaptive(self.shape, count, output_size)
 
     def adaptive_max_pool(self: TensorMeta, output_size: list[Dim]) -> list[Shape]:
@@ -143,6 +147,27 @@ def _register(count: int) -> None:
 
 for _count in (1, 2, 3):
     _register(_count)
+
+
+@shape_rule("aten.fractional_max_pool2d", "aten.fractional_max_pool3d")
+def fractional_max_pool(
+    self: TensorMeta, kernel_size: list[int], output_size: list[int], random_samples: TensorMeta
+) -> list[Shape]:
+    """Windows at random distances: a number per plane and dimension says where they lie."""
+    count = len(kernel_size)
+    shape = adaptive(self.shape, count, output_size)
+    sizes = zip(self.shape[-count:], kernel_size, output_size, strict=True)
+    for size, taps, windows in sizes:
+        # In three dimensions PyTorch wants one element more.
+        fits = isinstance(size, Expr) or 0 < taps <= size - windows + (count == 2)
+        check(fits, f"{windows} windows of {taps} in a dimension of size {size}")
+    batch = self.shape[0] if self.ndim == count + 2 else 1
+    expected = (batch, self.shape[-count - 1], count)
+    check(
+        same_shape(random_samples.shape, expected),
+        f"random samples of shape {shape_text(random_samples.shape)}, expected {shape_text(expected)}",
+    )
+    return [shape, shape]
 
 
 def unpooled(self: TensorMeta, indices: TensorMeta, count: int, output_size: Sequence[Dim]) -> Shape:

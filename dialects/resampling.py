@@ -65,7 +65,14 @@ def _register(count: int, *names: str) -> None:
 
 
 _register(1, "upsample_nearest1d", "_upsample_nearest_exact1d", "upsample_linear1d")
-_register(2, "upsample_nearest2d", "_upsample_nearest_exact2d", "upsample_bilinear2d", "upsample_bicubic2d")
+_register(
+    2,
+    "upsample_nearest2d",
+    "_upsample_nearest_exact2d",
+    "upsample_bilinear2d",
+    "upsample_bicubic2d",
+    "_upsample_bilinear2d_aa",
+)
 _register(3, "upsample_nearest3d", "_upsample_nearest_exact3d", "upsample_trilinear3d")
 
 

@@ -61,7 +61,7 @@ from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
-from xdsl_exir.transforms.builder import Builder, flat_results, meta
+from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
 
 DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
 """Schema dialects by namespace, made when first asked for."""
@@ -312,6 +312,8 @@ class GraphBuilder:
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
+            if node.target in TRACED_WIDER:
+                value = self.as_traced(name, value)
             self.define(name, value)
             if self.mutates:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
@@ -320,6 +322,8 @@ class GraphBuilder:
         self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]
     ) -> list[Attribute]:
         """Types of an operator's results: the file's, and the operator's own of results that it does not describe."""
+        if cls.SPEC.qualified_name in TRACED_WIDER:
+            return list(cls.infer(bound))
         if all(map(self.is_described, names)):
             return [self.type_of(name) for name in names if name is not None]
         check_arguments(cls, bound)
@@ -328,6 +332,11 @@ class GraphBuilder:
             raise LoadError(f"{cls.SPEC.qualified_name} has {len(inferred)} results, not {len(names)}")
         named = zip_longest(names, inferred)
         return [self.type_of(name) if name and self.is_described(name) else type for name, type in named]
+
+    def as_traced(self, name: str, value: SSAValue) -> SSAValue:
+        """A tensor in the dtype that the program was exported with."""
+        traced = self.graph.values.get(name)
+        return cast(Namespace(self.builder), value, traced.dtype) if isinstance(traced, g.TensorMeta) else value
 
     def alias(
         self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None
@@ -406,6 +415,9 @@ class GraphBuilder:
             raise LoadError(f"{self.source}: {value!r} in arithmetic on sizes")
         return self.builder.insert(NumberOp(value, symbolic=True)).results[0]
 
+
+TRACED_WIDER = ("aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional")
+"""Operators that are traced with statistics in Float where they give half precision; what follows rounds them anyway."""
 
 VIEWS_IN_PLACE = {"aten.detach_": "aten.detach"}
 """In-place operators that write no element, and the views that they are."""

@@ -250,6 +250,7 @@ class Mutation:
 
 FUNCTIONAL_NAMES = {
     "aten._native_batch_norm_legit": "aten._native_batch_norm_legit_functional",
+    "aten._batch_norm_with_update": "aten._batch_norm_with_update_functional",
     "aten.normal_": "aten.normal_functional",
     "aten.zero_": "aten.zeros_like",
     "aten.pow_.Scalar": "aten.pow.Tensor_Scalar",
@@ -279,7 +280,7 @@ def mutation_of(target: str) -> Mutation | None:
         return Mutation(target, writes) if writes else None
     namespace, _, rest = target.partition(".")
     name, _, overload = rest.partition(".")
-    if target == "aten._native_batch_norm_legit":
+    if target in ("aten._native_batch_norm_legit", "aten._batch_norm_with_update"):
         return Mutation(FUNCTIONAL_NAMES[target], ("running_mean", "running_var"))
     if name.endswith("_") and not name.endswith("__"):
         base = f"{namespace}.{name[:-1]}"

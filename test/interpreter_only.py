@@ -16,6 +16,8 @@ INTERPRETER_ONLY = frozenset(
         "aten.complex",
         "aten.fft_fftfreq",
         "aten.fft_rfftfreq",
+        "aten.fractional_max_pool2d",
+        "aten.fractional_max_pool3d",
         "aten.geqrf",
         "aten.linalg_eig",
         "aten.linalg_eigvals",

@@ -143,4 +143,5 @@ def max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Arra
     result = np.zeros((int(np.prod(batch)), height * width), grad_output.dtype)
     planes = np.arange(len(result))[:, None]
     np.add.at(result, (planes, indices.reshape(len(result), -1)), grad_output.reshape(len(result), -1))
-    return result.reshape(self.shape)
+    gradient: Array = result.reshape(self.shape)
+    return gradient

@@ -125,6 +125,48 @@ def adaptive_max_pool(self: Array, output_size: list[int]) -> tuple[Array, Array
     return max_of(self, adaptive(self.shape[-len(output_size) :], output_size))
 
 
+def interval_starts(sample: Array, size: int, taps: int, count: int) -> Array:
+    """Where `count` windows begin, for each sample: int64 `[samples, count]`. Computes in the samples' dtype, as PyTorch
+    (generate_intervals in FractionalMaxPooling.h); the last window ends with the input."""
+    last = np.full((len(sample), 1), size - taps, np.int64)
+    if count <= 1:
+        return last[:, :count]
+    real = sample.dtype.type
+    alpha = real(size - taps) / real(count - 1)
+    places = np.arange(count - 1).astype(sample.dtype) + sample[:, None]
+    offset = (sample * alpha).astype(np.int64)
+    return np.concatenate([(places * alpha).astype(np.int64) - offset[:, None], last], 1)
+
+
+@kernel("aten.fractional_max_pool2d", "aten.fractional_max_pool3d", raw=True)
+def fractional_max_pool(
+    self: Array, kernel_size: list[int], output_size: list[int], random_samples: Array
+) -> tuple[Array, Array]:
+    """As in PyTorch the first of equal elements, and the last NaN if there is one."""
+    count = len(kernel_size)
+    sizes = self.shape[-count:]
+    planes = self.reshape(-1, prod(sizes))
+    samples = random_samples.reshape(-1, count)
+    if count == 2:  # columns come first
+        samples = samples[:, ::-1]
+    place = np.zeros((len(planes), *[1] * (2 * count)), np.int64)
+    for axis, (size, taps, windows) in enumerate(zip(sizes, kernel_size, output_size, strict=True)):
+        starts = interval_starts(samples[:, axis], size, taps, windows)
+        here = starts[:, :, None] + np.arange(taps)
+        shape = [len(planes), *[1] * (2 * count)]
+        shape[1 + axis], shape[1 + count + axis] = windows, taps
+        place = place * size + here.reshape(shape)
+    place = place.reshape(*place.shape[: 1 + count], -1)
+    values = np.take_along_axis(planes, place.reshape(len(planes), -1), 1).reshape(place.shape)
+    nan = values != values
+    first: Array = np.where(nan, np.inf, values.astype(np.float64)).argmax(-1)
+    last_nan = place.shape[-1] - 1 - nan[..., ::-1].argmax(-1)
+    best: Array = np.where(nan.any(-1), last_nan, first)[..., None]
+    shape = (*self.shape[:-count], *output_size)
+    greatest, where = (np.take_along_axis(each, best, -1).reshape(shape) for each in (values, place))
+    return greatest, where
+
+
 # --- averages ------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check, check_natively, check_symbolic, program_of  # noqa: E402
+from differential import check, check_natively, check_symbolic, compare, program_of, to_numpy  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
@@ -304,3 +304,47 @@ def test_natively_in_halves(name: str) -> None:
     check_natively(
         [call for forward, shapes, _ in rows for call in recorded(forward, name, *shapes)], scale=8
     )
+
+
+class Network(torch.nn.Module):
+    """Convolution, normalization, pooling and a loss."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 8, 3, 2, 1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.groups = torch.nn.GroupNorm(2, 8)
+        self.second = torch.nn.ConvTranspose2d(8, 4, 2, 2)
+        self.last = torch.nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x = F.max_pool2d(F.hardtanh(self.norm(self.first(x))), 2)
+        x = F.avg_pool2d(F.silu(self.groups(x)), 2, 1)
+        x = F.interpolate(F.hardswish(self.second(x)), scale_factor=2, mode="bilinear")
+        x = F.adaptive_avg_pool2d(x, (3, 2)).mean((-1, -2))
+        return F.cross_entropy(self.last(x), y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_training_step() -> None:
+    """A loss with the gradients of all parameters, as torch.export's joint graph gives them."""
+    from torch.export.experimental import _export_forward_backward
+
+    import xdsl_exir
+    from xdsl_exir.runtime.interpreter import InterpreterEngine
+    from xdsl_exir.runtime.native import NativeEngine
+
+    torch.manual_seed(0)
+    inputs = torch.randn(2, 3, 17, 15), torch.tensor([2, 0])
+    exported = _export_forward_backward(torch.export.export(Network(), inputs))
+    signature, user = exported.graph_signature, iter(inputs)
+    given = [exported.state_dict[s.target] if s.target else next(user) for s in signature.input_specs]
+    with torch.no_grad():
+        expected = exported.graph_module(*[value.clone() for value in given])
+    program = xdsl_exir.from_exported_program(exported).to_edge()
+    kinds = [spec.kind.name for spec in signature.output_specs]
+    assert kinds.count("GRADIENT_TO_PARAMETER") == 10
+    for engine in (InterpreterEngine(program.module), NativeEngine(program)):
+        results = engine.run("forward", [to_numpy(value) for value in given])
+        for got, value in zip(results, torch.utils._pytree.tree_leaves(expected), strict=True):
+            compare("a training step", got, value, scale=50)

@@ -48,6 +48,8 @@ CALLS: list[tuple[Any, ...]] = [
     ("aten.conv1d.padding", SIGNAL[0], torch.randn(6, 4, 4), B, [1], "same"),
     ("aten.conv2d.padding", IMAGE, W2, B, [1, 1], "same"),
     ("aten.conv2d.padding", IMAGE, W2, B, [2, 1], "valid"),
+    ("aten.conv3d.padding", torch.randn(2, 3, 4, 5, 6), torch.randn(6, 3, 2, 3, 2), None, [1, 1, 1], "same"),
+    ("aten.conv3d.padding", torch.randn(3, 4, 5, 6), torch.randn(6, 3, 2, 3, 2), None, [1, 2, 1], "valid"),
     ("aten.conv2d.padding", IMAGE, W2[..., :2], B, [1, 1], "same"),
     ("aten.conv2d.padding", IMAGE[0], W2[..., :2, :], B, [1, 1], "same", [2, 3]),
     ("aten.conv_transpose1d", SIGNAL, torch.randn(4, 3, 3)),

@@ -99,6 +99,15 @@ CASES: dict[str, list[Call]] = {
         *(((tensor(2, 3, 4, dtype=dtype), tensor(4, 2, 5, dtype=dtype), [0, 2], [1, 0]), {}) for dtype in DTYPES),
         ((tensor(2, 1), tensor(3, 4), [1], [0]), {}), ((tensor(2, 1), tensor(3, 4), [], []), {}),
         ((tensor(2, 3), tensor(3, 2), [0, 1], [1, 0]), {}), ((tensor(2, 3), tensor(3, 2), [-1], [-2]), {})],
+    "aten._trilinear": [
+        (tuple(tensor(*shape) for shape in ((3, 4), (2, 4, 5), (3, 5))) + ([1, 3], [0], [1, 2], [2, 3]), {}),
+        (tuple(tensor(*shape) for shape in ((3, 4), (3, 4), (4,))) + ([], [], [0], [-1]), {}),
+    ],
+    "aten.bilinear": [
+        *(of((3, 4), (3, 5), (2, 4, 5), (2,), dtype=dtype) for dtype in FLOATS),
+        of((2, 3, 4), (2, 3, 5), (2, 4, 5)),
+        of((4,), (5,), (2, 4, 5), (2,)),
+    ],
     "aten.einsum": [
         equation("ij,jk->ik", (2, 3), (3, 4)), equation("i j , j k", (2, 3), (3, 4)), equation("ij->ji", (2, 3)),
         equation("ij->", (2, 3)), equation("ij->j", (2, 3)), equation("ii->i", (3, 3)), equation("ii", (3, 3)),

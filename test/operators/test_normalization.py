@@ -115,6 +115,8 @@ CASES: dict[str, list[Call]] = {
     "aten._native_batch_norm_legit_no_training": batch_norms(0.1, 1e-5, training=None),
     "aten._native_batch_norm_legit_functional": [
         *batch_norms(0.3, 1e-5, training=False), *batch_norms(0.3, 1e-5, training=True)],
+    "aten._batch_norm_with_update_functional": [
+        (args[:5] + args[6:], kwargs) for args, kwargs in batch_norms(0.3, 1e-5, training=True)],
     "aten._native_batch_norm_legit.no_stats": [(args[:3] + args[5:], kwargs) for args, kwargs in NO_STATISTICS],
     "aten.layer_norm": [
         *(call(tensor(2, 3, 4, dtype=dtype), [4], tensor(4, dtype=weights), tensor(4, dtype=weights, seed=1))

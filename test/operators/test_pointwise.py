@@ -705,6 +705,18 @@ def fill_tensor() -> Iterator[Call]:
 # --- dropout -------------------------------------------------------------------------------------------------
 
 
+@case("rrelu")
+def random_rrelu() -> Iterator[Call]:
+    yield Call(tensor("float32", 2, 3), 0.1, 0.5, True, values=False)
+
+
+@case("rrelu_with_noise_functional")
+def rrelu_with_noise() -> Iterator[Call]:
+    yield Call(tensor("float32", 2, 3), tensor("float32", 2, 3), 0.1, 0.5)
+    yield Call(tensor("bfloat16", 2, 3), tensor("bfloat16", 2, 3), 0.25, 0.25, True)
+    yield Call(tensor("float32", 2, 3), tensor("float32", 2, 3), 0.1, 0.5, True, values=False)
+
+
 @case("dropout feature_dropout")
 def no_dropout() -> Iterator[Call]:
     yield Call(tensor("float32", 2, 3), 0.5, False)

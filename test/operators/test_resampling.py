@@ -46,6 +46,14 @@ CALLS += [
     for align in (False, True)
 ]
 CALLS += [
+    ("aten._upsample_bilinear2d_aa", x, size, align)
+    for x in (IMAGE, IMAGE.double())
+    for size in ([4, 5], [12, 3], [20, 21])
+    for align in (False, True)
+]
+CALLS += [("aten._upsample_bilinear2d_aa.vec", IMAGE, None, False, [0.6, 1.7])]
+CALLS += [("aten._upsample_bilinear2d_aa.vec", IMAGE, [4, 9], True, None)]
+CALLS += [
     ("aten.grid_sampler", IMAGE, GRIDS[4], 0, 0, False),
     ("aten.grid_sampler", VOLUME, GRIDS[5], 0, 1, True),
     ("aten.grid_sampler_2d", IMAGE.double(), GRIDS[4].double(), 2, 2, False),

@@ -65,7 +65,7 @@ def static(size: Dim) -> int:
     return size
 
 
-@decomposition("aten.conv1d.padding", "aten.conv2d.padding")
+@decomposition("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding")
 def conv_padding(
     aten: Namespace,
     input: SSAValue,

@@ -9,10 +9,12 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from string import ascii_lowercase
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.dtype_rules import promote_types
 from xdsl_exir.dialects.dtypes import Bool, Category, DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.matmul import cross_dim, parse_einsum
@@ -83,7 +85,10 @@ def inner_product(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
 def addr(
     aten: Namespace, self: SSAValue, vec1: SSAValue, vec2: SSAValue, beta: Number, alpha: Number
 ) -> SSAValue:
-    product = aten.outer(vec1, vec2)
+    # All promote as if they had dimensions.
+    dtype = promote_types(meta(self).dtype, promote_types(meta(vec1).dtype, meta(vec2).dtype))
+    self = cast(aten, self, dtype)
+    product = cast(aten, aten.outer(vec1, vec2), dtype)
     if meta(self).dtype is meta(product).dtype is Bool:
         # The sum and the product of truth values, which numbers as factors would lead out of.
         beta, alpha = bool(beta), bool(alpha)
@@ -332,6 +337,40 @@ def tensordot(
         kept -= {left[a], right[b]}
         right[b] = left[a]
     return contract(aten, Term(self, tuple(left)), Term(other, tuple(right)), kept).value
+
+
+@decomposition("aten._trilinear")
+def trilinear(
+    aten: Namespace,
+    i1: SSAValue,
+    i2: SSAValue,
+    i3: SSAValue,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+) -> SSAValue:
+    """An einsum: operands have no label for the dimensions that they are expanded along."""
+    rank = meta(i1).ndim + len(expand1)
+    letters = ascii_lowercase[:rank]
+
+    def labels(without: Sequence[int]) -> str:
+        dims = wrap_dims(without, rank)
+        return "".join(letter for dim, letter in enumerate(letters) if dim not in dims)
+
+    equation = ",".join(map(labels, (expand1, expand2, expand3))) + "->" + labels(sumdim)
+    return aten.einsum(equation, [i1, i2, i3])
+
+
+@decomposition("aten.bilinear")
+def bilinear(
+    aten: Namespace, input1: SSAValue, input2: SSAValue, weight: SSAValue, bias: SSAValue | None
+) -> SSAValue:
+    *batch, _ = sizes(aten, input1)
+    rows = [aten.view(each, [-1, sizes(aten, each)[-1]]) for each in (input1, input2)]
+    product = aten._trilinear(rows[0], weight, rows[1], [1, 3], [0], [1, 2], [2, 3])
+    result = aten.view(product, [*batch, sizes(aten, weight)[0]])
+    return result if bias is None else aten.add.Tensor(result, bias)
 
 
 @decomposition("aten.einsum")

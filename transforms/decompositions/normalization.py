@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Double, DType
+from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.matmul import Size, flat_size
@@ -36,6 +36,23 @@ def native_batch_norm(
     if running_mean is None:
         return aten._native_batch_norm_legit.no_stats(input, weight, bias, True, momentum, eps)
     return aten._native_batch_norm_legit_functional(input, weight, bias, *statistics, True, momentum, eps)[:3]
+
+
+@decomposition("aten._batch_norm_with_update_functional")
+def batch_norm_with_update(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    running_mean: SSAValue,
+    running_var: SSAValue,
+    momentum: float,
+    eps: float,
+) -> tuple[SSAValue, ...]:
+    """The fourth result is scratch memory, of which CPUs need none."""
+    statistics = running_mean, running_var
+    results = aten._native_batch_norm_legit_functional(input, weight, bias, *statistics, True, momentum, eps)
+    return *results[:3], aten.full([0], 0, dtype=Byte), *results[3:]
 
 
 @decomposition("aten.batch_norm")

@@ -828,7 +828,17 @@ def glu(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
 
 @decomposition("aten.rrelu")
 def rrelu(aten: Namespace, self: SSAValue, lower: float, upper: float, training: bool) -> SSAValue:
-    """Outside training the slope is the middle of the interval."""
-    if training:
-        raise ExirError("rrelu draws no slopes here: only evaluation is supported")
-    return aten.leaky_relu(self, (lower + upper) / 2)
+    return aten.rrelu_with_noise_functional(self, aten.zeros_like(self), lower, upper, training)[0]
+
+
+@decomposition("aten.rrelu_with_noise_functional")
+def rrelu_with_noise(
+    aten: Namespace, self: SSAValue, noise: SSAValue, lower: float, upper: float, training: bool
+) -> tuple[SSAValue, SSAValue]:
+    """The noise is the slope of each element. Outside training it is not touched, the slope the interval's middle."""
+    if not training:
+        return aten.leaky_relu(self, (lower + upper) / 2), noise
+    below = aten.le.Scalar(self, 0)
+    slope = aten.uniform(self, lower, upper)
+    one = scalar(aten, 1, meta(self).dtype)
+    return aten.where.self(below, aten.mul.Tensor(self, slope), self), aten.where.self(below, slope, one)

@@ -178,6 +178,76 @@ _register(3, "upsample_trilinear3d", linear_taps)
 _register(2, "upsample_bicubic2d", cubic_taps)
 
 
+# --- upsampling with antialiasing ----------------------------------------------------------------------------
+
+
+def triangle(
+    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+) -> SSAValue:
+    """`[count, size]`: how much each input element weighs in each output element. A triangle around the output's center,
+    as wide as two input elements, or two output elements where those are wider (UpSampleKernel.cpp, _compute_weights_aa)."""
+    scale = ratio(size, count, align_corners, factor)
+    reach = max(scale, 1.0)
+    places = aten.arange.start_step(0, count, 1, dtype=dtype)
+    center = aten.unsqueeze(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 1)
+    first = aten.clamp(cast(aten, aten.add.Tensor(aten.sub.Tensor(center, reach), 0.5), Long), 0)
+    end = aten.clamp(cast(aten, aten.add.Tensor(aten.add.Tensor(center, reach), 0.5), Long), None, size)
+    index = aten.arange.start_step(0, size, 1, dtype=Long)
+    inside = aten.logical_and(aten.ge.Tensor(index, first), aten.lt.Tensor(index, end))
+    offset = aten.add.Tensor(aten.sub.Tensor(cast(aten, index, dtype), center), 0.5)
+    height = aten.clamp(aten.rsub.Scalar(aten.abs(aten.mul.Tensor(offset, 1 / reach)), 1), 0.0)
+    weights = aten.mul.Tensor(height, cast(aten, inside, dtype))
+    total = aten.sum.dim_IntList(weights, [1], True)
+    nothing = cast(aten, aten.eq.Scalar(total, 0), dtype)  # of places that a given factor puts past the input
+    return aten.div.Tensor(weights, aten.add.Tensor(total, nothing))
+
+
+def antialiased(
+    aten: Namespace,
+    input: SSAValue,
+    output_size: Sequence[Any],
+    align_corners: bool,
+    factors: Sequence[float | None],
+) -> SSAValue:
+    """Resamples rows, then columns, by matrix products."""
+    dtype = meta(input).dtype
+    height, width = constant_sizes(meta(input).shape[2:], "upsampling")
+    rows, columns = constant_sizes(output_size, "upsampling")
+    result = cast(aten, input, opmath(dtype))
+    if width != columns:
+        weights = triangle(aten, width, columns, align_corners, factors[1], opmath(dtype))
+        result = aten.matmul(result, aten.permute(weights, [1, 0]))
+    if height != rows:
+        result = aten.matmul(
+            triangle(aten, height, rows, align_corners, factors[0], opmath(dtype)), result
+        )
+    return aten.clone(input) if result is input else cast(aten, result, dtype)
+
+
+@decomposition("aten._upsample_bilinear2d_aa")
+def upsample_bilinear2d_aa(
+    aten: Namespace,
+    self: SSAValue,
+    output_size: list[Any],
+    align_corners: bool,
+    scales_h: float | None,
+    scales_w: float | None,
+) -> SSAValue:
+    return antialiased(aten, self, output_size, align_corners, [scales_h, scales_w])
+
+
+@decomposition("aten._upsample_bilinear2d_aa.vec")
+def upsample_bilinear2d_aa_vec(
+    aten: Namespace,
+    input: SSAValue,
+    output_size: list[Any] | None,
+    align_corners: bool,
+    scale_factors: list[float] | None,
+) -> SSAValue:
+    size = output_size or size_from(meta(input).shape, 2, None, scale_factors)
+    return antialiased(aten, input, size, align_corners, scale_factors or [None, None])
+
+
 # --- sampling along a grid -----------------------------------------------------------------------------------
 
 
