@@ -34,7 +34,7 @@ def lowering(
     """Registers the lowering of the operators named. `out` in its parameters is the list of its results' types.
 
     `refuses` says why a call cannot be lowered, from the arguments by name with `TensorMeta`s for tensors, and `used`,
-    which results are; None where it can be. Dtypes that no lowering takes are refused before. One that is `dynamic` takes symbolic sizes, and expressions for
-    numbers that the program computes; to others they are never given.
+    which results are; None where it can be. Dtypes that no lowering takes are refused before. One that is `dynamic`
+    takes symbolic sizes, and expressions for numbers that the program computes; to others they are never given.
     """
     return LOWERINGS.register(*names, refuses=refuses, dynamic=dynamic)

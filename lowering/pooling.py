@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import SSAValue
@@ -273,6 +274,71 @@ def adaptive_max_pool(
     if 0 in counts:
         return nothing(b, out[0]), nothing(b, out[1])
     return max_of(b, adaptive_windows(b, self, counts, lowest(self.dtype)), out)
+
+
+def interval_start(sample: Scalar, place: Scalar, size: int, taps: int, count: int, dtype: DType) -> Scalar:
+    """Where a window begins, in the samples' dtype as PyTorch (generate_intervals in FractionalMaxPooling.h); the last
+    one ends with the input."""
+    last = s.constant(size - taps, dt.Long)
+    if count <= 1:
+        return last
+
+    def rounded(x: Scalar) -> Scalar:
+        return s.cast(s.cast(x, dtype), x.dtype)
+
+    alpha = rounded(s.constant(size - taps, sample.dtype) / (count - 1))
+    here = rounded(rounded(s.cast(place, sample.dtype) + sample) * alpha)
+    start = s.cast(here, dt.Long) - s.cast(rounded(sample * alpha), dt.Long)
+    return s.select(place.equals(count - 1), last, start)
+
+
+@lowering("aten.fractional_max_pool2d", "aten.fractional_max_pool3d")
+def fractional_max_pool(
+    b: LinalgBuilder,
+    self: Tensor,
+    kernel_size: list[int],
+    output_size: list[int],
+    random_samples: Tensor,
+    out: Out,
+) -> tuple[Tensor, Tensor]:
+    """Maxima of windows at random places, gathered; the first of equal elements, and the last NaN if there is one."""
+    space = len(kernel_size)
+    sizes = self.shape[self.ndim - space :]
+    planes = prod(self.shape[: self.ndim - space])
+    if not planes:
+        return nothing(b, out[0]), nothing(b, out[1])
+    source = b.reshape(self, (planes, *sizes))
+    samples = b.reshape(random_samples, (planes, space))
+    shape = (planes, *output_size, *kernel_size)
+
+    def coordinates(at: Sequence[SSAValue]) -> list[Scalar]:
+        found: list[Scalar] = []
+        for dim, line in enumerate(zip(sizes, kernel_size, output_size, strict=True)):
+            # Of images columns come first.
+            which = s.constant(space - 1 - dim if space == 2 else dim, dt.Long)
+            place, tap = s.from_index(at[1 + dim]), s.from_index(at[1 + space + dim])
+            start = interval_start(read(samples, [at[0], which]), place, *line, random_samples.dtype)
+            found.append(start + tap)
+        return found
+
+    def flat(*at: SSAValue) -> Scalar:
+        here = s.constant(0, dt.Long)
+        for along, size in zip(coordinates(at), sizes, strict=True):
+            here = here * size + along
+        return here
+
+    values = b.indexed(lambda *at: read(source, [at[0], *coordinates(at)]), shape, self.dtype)
+    places = b.indexed(flat, shape, dt.Long)
+    taps = range(1 + space, 1 + 2 * space)
+    best = b.reduce(s.maximum, values, taps, lowest(self.dtype), self.dtype)
+
+    def earlier(found: Scalar, x: Scalar, here: Scalar, best: Scalar) -> Scalar:
+        nan = s.is_nan(x)
+        better = (found < 0) | (nan & (here > found)) | (~nan & (here < found))
+        return s.select(is_same(x, best) & better, here, found)
+
+    where = b.fold(earlier, [values, places, best], taps, -1, dt.Long)
+    return shaped(b, best, out[0]), shaped(b, where, out[1])
 
 
 # --- averages ------------------------------------------------------------------------------------------------
