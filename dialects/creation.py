@@ -12,7 +12,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv
-from xdsl_exir.dialects.meta import Shape, check, shape_rule
+from xdsl_exir.dialects.meta import Shape, check, numel, shape_rule
 from xdsl_exir.dialects.view import PartialShape, Size, is_negative, only_sizes
 
 Number: TypeAlias = float | Expr | NumberMeta
@@ -63,10 +63,19 @@ def eye_m(n: Size, m: Size) -> PartialShape:
     return only_sizes([n, m])
 
 
-@shape_rule("aten.linspace")
+@shape_rule("aten.linspace", "aten.logspace")
 def linspace(steps: int) -> Shape:
     check(steps >= 0, f"steps is {steps}; it must not be negative")
     return (steps,)
+
+
+@shape_rule(*(f"aten.{name}.Tensor_Tensor" for name in ("linspace", "logspace")))
+@shape_rule(*(f"aten.{name}.Tensor_Scalar" for name in ("linspace", "logspace")))
+@shape_rule(*(f"aten.{name}.Scalar_Tensor" for name in ("linspace", "logspace")))
+def linspace_between(start: Number | TensorMeta, end: Number | TensorMeta, steps: int) -> Shape:
+    for bound in (start, end):
+        check(not isinstance(bound, TensorMeta) or bound.ndim == 0, "start and end must be 0-dimensional")
+    return linspace(steps)
 
 
 # --- arange --------------------------------------------------------------------------------------------------
@@ -150,3 +159,21 @@ def tril_indices(row: int, col: int, offset: int) -> Shape:
 @shape_rule("aten.triu_indices")
 def triu_indices(row: int, col: int, offset: int) -> Shape:
     return 2, row * col - tril_size(row, col, offset - 1)
+
+
+# --- selections ----------------------------------------------------------------------------------------------
+
+
+@shape_rule("aten.cartesian_prod")
+def cartesian_prod(tensors: list[TensorMeta]) -> Shape:
+    check(len(tensors) > 0, "needs a tensor")
+    check(all(tensor.ndim == 1 for tensor in tensors), "expected vectors")
+    return tensors[0].shape if len(tensors) == 1 else (numel([t.shape[0] for t in tensors]), len(tensors))
+
+
+@shape_rule("aten.combinations")
+def combinations(self: TensorMeta, r: int) -> PartialShape:
+    check(self.ndim == 1, f"expected a vector, got {self.ndim} dimensions")
+    check(r >= 0, f"r is {r}; it must not be negative")
+    # As torch.export has it: the number is found as if it depended on the data.
+    return (None, r) if r else (0,)

@@ -250,11 +250,17 @@ class DtypeRule:
         """Names of the arguments that the rows speak of."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.operands))
 
+    @cached_property
+    def may_miss(self) -> frozenset[str]:
+        """Names of the arguments of whose absence a row speaks."""
+        return frozenset(name for row in self.rows for name in row.operands if row.operands[name] == ABSENT)
+
     def infer(self, arguments: Mapping[str, Argued]) -> tuple[DType, ...]:
         """Dtypes of the results, in the reading of the aten dialect.
 
-        `arguments` holds, by name, what the rows constrain; arguments that are absent are left out, except that an
-        absent `dtype` or flag is `None`. Raises `DtypeError` for operands that the operator does not take.
+        `arguments` holds, by name, what the rows constrain; arguments that are absent are left out, except that those
+        of whose absence a row speaks, and absent flags, are `None`. Raises `DtypeError` for operands that the operator
+        does not take.
         """
         key = tuple(arguments.items())
         known = self._memo.get(key)
@@ -280,7 +286,8 @@ class DtypeRule:
                 dtypes[name] = tuple(operand.dtype for operand in operands)
         if promoting:
             computation = result_type(tuple(promoting))
-            dtypes.update(dict.fromkeys(self.promotes, computation))
+            present = [name for name in self.promotes if name not in dtypes]
+            dtypes.update(dict.fromkeys(present, computation))
         return self.match(dtypes)
 
     def match(self, dtypes: Mapping[str, Seen]) -> tuple[DType, ...]:

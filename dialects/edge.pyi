@@ -1895,6 +1895,20 @@ class FeatureAlphaDropoutOp(OperatorOp):
     result: OpResult
     def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class RreluWithNoiseFunctionalOp(OperatorOp):
+    """aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"""
+
+    self: SSAValue
+    noise: SSAValue
+    lower_operand: SSAValue | None
+    lower: Attribute | None
+    upper_operand: SSAValue | None
+    upper: Attribute | None
+    training: Attribute
+    result_0: OpResult
+    noise_out: OpResult
+    def __init__(_op, self: Value, noise: Value, lower: complex | Value = ..., upper: complex | Value = ..., training: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class RreluOp(OperatorOp):
     """aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"""
 
@@ -2337,6 +2351,45 @@ class NativeDropoutBackwardOp(OperatorOp):
     scale: Attribute
     result: OpResult
     def __init__(_op, grad_output: Value, mask: Value, scale: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LcmOp(OperatorOp):
+    """aten::lcm(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NextafterOp(OperatorOp):
+    """aten::nextafter(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LdexpTensorOp(OperatorOp):
+    """aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FrexpTensorOp(OperatorOp):
+    """aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+
+    self: SSAValue
+    mantissa: OpResult
+    exponent: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PositiveOp(OperatorOp):
+    """aten::positive(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SumDimIntListOp(OperatorOp):
     """aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
@@ -2868,6 +2921,285 @@ class NanquantileScalarOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, q: float, dim: int | None = ..., keepdim: bool = ..., *, interpolation: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class TraceOp(OperatorOp):
+    """aten::trace(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DistOp(OperatorOp):
+    """aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    p_operand: SSAValue | None
+    p: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, p: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RenormOp(OperatorOp):
+    """aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
+
+    self: SSAValue
+    p_operand: SSAValue | None
+    p: Attribute | None
+    dim: Attribute
+    maxnorm_operand: SSAValue | None
+    maxnorm: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, p: complex | Value, dim: int, maxnorm: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SumToSizeOp(OperatorOp):
+    """aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HashTensorOp(OperatorOp):
+    """aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    keepdim: Attribute
+    mode: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int = ..., *, keepdim: bool = ..., mode: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ModeOp(OperatorOp):
+    """aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+
+    self: SSAValue
+    dim: Attribute
+    keepdim: Attribute
+    values: OpResult
+    indices: OpResult
+    def __init__(_op, self: Value, dim: int = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HistcOp(OperatorOp):
+    """aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
+
+    self: SSAValue
+    bins: Attribute
+    min_operand: SSAValue | None
+    min: Attribute | None
+    max_operand: SSAValue | None
+    max: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, bins: int = ..., min: complex | Value = ..., max: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BincountOp(OperatorOp):
+    """aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
+
+    self: SSAValue
+    weights: SSAValue | None
+    minlength_operand: SSAValue | None
+    minlength: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, weights: Value | None = ..., minlength: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HistogramBinCtOp(OperatorOp):
+    """aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+
+    self: SSAValue
+    bins: Attribute
+    range: Attribute | None
+    weight: SSAValue | None
+    density: Attribute
+    hist: OpResult
+    bin_edges: OpResult
+    def __init__(_op, self: Value, bins: int = ..., *, range: Sequence[float] | None = ..., weight: Value | None = ..., density: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HistogramBinsTensorOp(OperatorOp):
+    """aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+
+    self: SSAValue
+    bins: SSAValue
+    weight: SSAValue | None
+    density: Attribute
+    hist: OpResult
+    bin_edges: OpResult
+    def __init__(_op, self: Value, bins: Value, *, weight: Value | None = ..., density: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _HistogramddBinEdgesOp(OperatorOp):
+    """aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
+
+    self: SSAValue
+    bins: Attribute
+    range: Attribute | None
+    weight: SSAValue | None
+    density: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, bins: Sequence[int], *, range: Sequence[float] | None = ..., weight: Value | None = ..., density: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _HistogramddFromBinCtsOp(OperatorOp):
+    """aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
+
+    self: SSAValue
+    bins: Attribute
+    range: Attribute | None
+    weight: SSAValue | None
+    density: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, bins: Sequence[int], *, range: Sequence[float] | None = ..., weight: Value | None = ..., density: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _HistogramddFromBinTensorsOp(OperatorOp):
+    """aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor"""
+
+    self: SSAValue
+    bins: Sequence[SSAValue]
+    weight: SSAValue | None
+    density: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, bins: Sequence[Value], *, weight: Value | None = ..., density: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SegmentReduceOp(OperatorOp):
+    """aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
+
+    data: SSAValue
+    reduce: Attribute
+    lengths: SSAValue | None
+    indices: SSAValue | None
+    offsets: SSAValue | None
+    axis: Attribute
+    unsafe: Attribute
+    initial_operand: SSAValue | None
+    initial: Attribute | None
+    result: OpResult
+    def __init__(_op, data: Value, reduce: str, *, lengths: Value | None = ..., indices: Value | None = ..., offsets: Value | None = ..., axis: int = ..., unsafe: bool = ..., initial: complex | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TrapezoidXOp(OperatorOp):
+    """aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
+
+    y: SSAValue
+    x: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, y: Value, x: Value, *, dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TrapezoidDxOp(OperatorOp):
+    """aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
+
+    y: SSAValue
+    dx_operand: SSAValue | None
+    dx: Attribute | None
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, y: Value, *, dx: complex | Value = ..., dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TrapzXOp(OperatorOp):
+    """aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
+
+    y: SSAValue
+    x: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, y: Value, x: Value, *, dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TrapzDxOp(OperatorOp):
+    """aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor"""
+
+    y: SSAValue
+    dx: Attribute
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, y: Value, *, dx: float = ..., dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CumulativeTrapezoidXOp(OperatorOp):
+    """aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"""
+
+    y: SSAValue
+    x: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, y: Value, x: Value, *, dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CumulativeTrapezoidDxOp(OperatorOp):
+    """aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
+
+    y: SSAValue
+    dx_operand: SSAValue | None
+    dx: Attribute | None
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, y: Value, *, dx: complex | Value = ..., dim: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientScalarintOp(OperatorOp):
+    """aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    spacing_operand: SSAValue | None
+    spacing: Attribute | None
+    dim: Attribute | None
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, spacing: complex | Value | None = ..., dim: int | None = ..., edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientScalararrayOp(OperatorOp):
+    """aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    spacing_operand: SSAValue | None
+    spacing: Attribute | None
+    dim: Attribute
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, spacing: complex | Value, dim: Sequence[int], edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientArrayOp(OperatorOp):
+    """aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    dim: Attribute
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, dim: Sequence[int], edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientScalarrayintOp(OperatorOp):
+    """aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    spacing_operand: Sequence[SSAValue]
+    spacing: Attribute | None
+    dim: Attribute | None
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, spacing: Sequence[complex | Value], dim: int | None = ..., edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientScalarrayarrayOp(OperatorOp):
+    """aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    spacing_operand: Sequence[SSAValue]
+    spacing: Attribute | None
+    dim: Attribute
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, spacing: Sequence[complex | Value], dim: Sequence[int], edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientTensorarrayintOp(OperatorOp):
+    """aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    spacing: Sequence[SSAValue]
+    dim: Attribute | None
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, spacing: Sequence[Value], dim: int | None = ..., edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GradientTensorarrayOp(OperatorOp):
+    """aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]"""
+
+    self: SSAValue
+    spacing: Sequence[SSAValue]
+    dim: Attribute
+    edge_order: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, spacing: Sequence[Value], dim: Sequence[int], edge_order: int = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class MmOp(OperatorOp):
     """aten::mm(Tensor self, Tensor mat2) -> Tensor"""
 
@@ -3065,6 +3397,30 @@ class CrossOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, other: Value, dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _TrilinearOp(OperatorOp):
+    """aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor"""
+
+    i1: SSAValue
+    i2: SSAValue
+    i3: SSAValue
+    expand1: Attribute
+    expand2: Attribute
+    expand3: Attribute
+    sumdim: Attribute
+    unroll_dim: Attribute
+    result: OpResult
+    def __init__(_op, i1: Value, i2: Value, i3: Value, expand1: Sequence[int], expand2: Sequence[int], expand3: Sequence[int], sumdim: Sequence[int], unroll_dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BilinearOp(OperatorOp):
+    """aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"""
+
+    input1: SSAValue
+    input2: SSAValue
+    weight: SSAValue
+    bias: SSAValue | None
+    result: OpResult
+    def __init__(_op, input1: Value, input2: Value, weight: Value, bias: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class LinalgCholeskyExOp(OperatorOp):
     """aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
 
@@ -3140,6 +3496,103 @@ class LinalgLuSolveOp(OperatorOp):
     adjoint: Attribute
     result: OpResult
     def __init__(_op, LU: Value, pivots: Value, B: Value, *, left: bool = ..., adjoint: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LuWithInfoOp(OperatorOp):
+    """aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)"""
+
+    self: SSAValue
+    pivot: Attribute
+    check_errors: Attribute
+    LU: OpResult
+    pivots: OpResult
+    info: OpResult
+    def __init__(_op, self: Value, pivot: bool = ..., check_errors: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgLdlSolveOp(OperatorOp):
+    """aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
+
+    LD: SSAValue
+    pivots: SSAValue
+    B: SSAValue
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, LD: Value, pivots: Value, B: Value, *, hermitian: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgEigOp(OperatorOp):
+    """aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+
+    self: SSAValue
+    eigenvalues: OpResult
+    eigenvectors: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinalgEigvalsOp(OperatorOp):
+    """aten::_linalg_eigvals(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class OrgqrOp(OperatorOp):
+    """aten::orgqr(Tensor self, Tensor input2) -> Tensor"""
+
+    self: SSAValue
+    input2: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, input2: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixRankAtolRtolFloatOp(OperatorOp):
+    """aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
+
+    self: SSAValue
+    atol: Attribute | None
+    rtol: Attribute | None
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, atol: float | None = ..., rtol: float | None = ..., hermitian: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgMatrixRankOp(OperatorOp):
+    """aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor"""
+
+    self: SSAValue
+    tol: Attribute
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, tol: float, hermitian: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgCondPStrOp(OperatorOp):
+    """aten::linalg_cond.p_str(Tensor self, str p) -> Tensor"""
+
+    self: SSAValue
+    p: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, p: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FrobeniusNormDimOp(OperatorOp):
+    """aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    keepdim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NuclearNormOp(OperatorOp):
+    """aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor"""
+
+    self: SSAValue
+    keepdim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NuclearNormDimOp(OperatorOp):
+    """aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    keepdim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int] | int, keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LinalgQrOp(OperatorOp):
     """aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)"""
@@ -4071,6 +4524,22 @@ class Conv2dPaddingOp(OperatorOp):
     result: OpResult
     def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: str = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class Conv3dPaddingOp(OperatorOp):
+    """aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding="valid", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor"""
+
+    input: SSAValue
+    weight: SSAValue
+    bias: SSAValue | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    padding: Attribute
+    dilation_operand: Sequence[SSAValue]
+    dilation: Attribute | None
+    groups_operand: SSAValue | None
+    groups: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: str = ..., dilation: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class ConvTranspose1dOp(OperatorOp):
     """aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor"""
 
@@ -4333,6 +4802,28 @@ class MaxUnpool3dOp(OperatorOp):
     padding: Attribute
     result: OpResult
     def __init__(_op, self: Value, indices: Value, output_size: Sequence[int | Value] | int | Value, stride: Sequence[int] | int, padding: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FractionalMaxPool2dOp(OperatorOp):
+    """aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    kernel_size: Attribute
+    output_size: Attribute
+    random_samples: SSAValue
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, output_size: Sequence[int] | int, random_samples: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FractionalMaxPool3dOp(OperatorOp):
+    """aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+
+    self: SSAValue
+    kernel_size: Attribute
+    output_size: Attribute
+    random_samples: SSAValue
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, self: Value, kernel_size: Sequence[int] | int, output_size: Sequence[int] | int, random_samples: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class UpsampleNearest1dOp(OperatorOp):
     """aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
@@ -4609,6 +5100,29 @@ class Col2imOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, kernel_size: Sequence[int] | int, dilation: Sequence[int] | int, padding: Sequence[int] | int, stride: Sequence[int] | int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _UpsampleBilinear2dAaOp(OperatorOp):
+    """aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleBilinear2dAaVecOp(OperatorOp):
+    """aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class BatchNormOp(OperatorOp):
     """aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
 
@@ -4656,6 +5170,24 @@ class _NativeBatchNormLegitFunctionalOp(OperatorOp):
     running_mean_out: OpResult
     running_var_out: OpResult
     def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value, running_var: Value, training: bool, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _BatchNormWithUpdateFunctionalOp(OperatorOp):
+    """aten::_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"""
+
+    input: SSAValue
+    weight: SSAValue | None
+    bias: SSAValue | None
+    running_mean: SSAValue
+    running_var: SSAValue
+    momentum: Attribute
+    eps: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    result_3: OpResult
+    running_mean_out: OpResult
+    running_var_out: OpResult
+    def __init__(_op, input: Value, weight: Value | None, bias: Value | None, running_mean: Value, running_var: Value, momentum: float, eps: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _NativeBatchNormLegitNoStatsOp(OperatorOp):
     """aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
@@ -5228,6 +5760,742 @@ class PairwiseDistanceOp(OperatorOp):
     keepdim: Attribute
     result: OpResult
     def __init__(_op, x1: Value, x2: Value, p: float = ..., eps: float = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EluBackwardOp(OperatorOp):
+    """aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
+
+    grad_output: SSAValue
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    scale_operand: SSAValue | None
+    scale: Attribute | None
+    input_scale_operand: SSAValue | None
+    input_scale: Attribute | None
+    is_result: Attribute
+    self_or_result: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, alpha: complex | Value, scale: complex | Value, input_scale: complex | Value, is_result: bool, self_or_result: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LeakyReluBackwardOp(OperatorOp):
+    """aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    negative_slope_operand: SSAValue | None
+    negative_slope: Attribute | None
+    self_is_result: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, negative_slope: complex | Value, self_is_result: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardtanhBackwardOp(OperatorOp):
+    """aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    min_val_operand: SSAValue | None
+    min_val: Attribute | None
+    max_val_operand: SSAValue | None
+    max_val: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, min_val: complex | Value, max_val: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardsigmoidBackwardOp(OperatorOp):
+    """aten::hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardswishBackwardOp(OperatorOp):
+    """aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardshrinkBackwardOp(OperatorOp):
+    """aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+
+    grad_out: SSAValue
+    self: SSAValue
+    lambd_operand: SSAValue | None
+    lambd: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_out: Value, self: Value, lambd: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftshrinkBackwardOp(OperatorOp):
+    """aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    lambd_operand: SSAValue | None
+    lambd: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, lambd: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftplusBackwardOp(OperatorOp):
+    """aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    beta_operand: SSAValue | None
+    beta: Attribute | None
+    threshold_operand: SSAValue | None
+    threshold: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, beta: complex | Value, threshold: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogSigmoidBackwardOp(OperatorOp):
+    """aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    buffer: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, buffer: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogitBackwardOp(OperatorOp):
+    """aten::logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    eps: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SiluBackwardOp(OperatorOp):
+    """aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MishBackwardOp(OperatorOp):
+    """aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GluBackwardOp(OperatorOp):
+    """aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _PreluKernelBackwardOp(OperatorOp):
+    """aten::_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    weight: SSAValue
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, grad_output: Value, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RreluWithNoiseBackwardOp(OperatorOp):
+    """aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    noise: SSAValue
+    lower_operand: SSAValue | None
+    lower: Attribute | None
+    upper_operand: SSAValue | None
+    upper: Attribute | None
+    training: Attribute
+    self_is_result: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, noise: Value, lower: complex | Value, upper: complex | Value, training: bool, self_is_result: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MseLossBackwardOp(OperatorOp):
+    """aten::mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, reduction: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SmoothL1LossBackwardOp(OperatorOp):
+    """aten::smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    beta: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, reduction: int, beta: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HuberLossBackwardOp(OperatorOp):
+    """aten::huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    delta: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, reduction: int, delta: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftMarginLossBackwardOp(OperatorOp):
+    """aten::soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, reduction: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BinaryCrossEntropyBackwardOp(OperatorOp):
+    """aten::binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, weight: Value | None = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLossBackwardOp(OperatorOp):
+    """aten::nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    total_weight: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, weight: Value | None, reduction: int, ignore_index: int | Value, total_weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NllLoss2dBackwardOp(OperatorOp):
+    """aten::nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    target: SSAValue
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    total_weight: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, target: Value, weight: Value | None, reduction: int, ignore_index: int | Value, total_weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _SoftmaxBackwardDataOp(OperatorOp):
+    """aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
+
+    grad_output: SSAValue
+    output: SSAValue
+    dim: Attribute
+    input_dtype: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, output: Value, dim: int, input_dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LogSoftmaxBackwardDataOp(OperatorOp):
+    """aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
+
+    grad_output: SSAValue
+    output: SSAValue
+    dim: Attribute
+    input_dtype: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, output: Value, dim: int, input_dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeLayerNormBackwardOp(OperatorOp):
+    """aten::native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+
+    grad_out: SSAValue
+    input: SSAValue
+    normalized_shape_operand: Sequence[SSAValue]
+    normalized_shape: Attribute | None
+    mean: SSAValue
+    rstd: SSAValue
+    weight: SSAValue | None
+    bias: SSAValue | None
+    output_mask: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, grad_out: Value, input: Value, normalized_shape: Sequence[int | Value], mean: Value, rstd: Value, weight: Value | None, bias: Value | None, output_mask: Sequence[bool] | bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeGroupNormBackwardOp(OperatorOp):
+    """aten::native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+
+    grad_out: SSAValue
+    input: SSAValue
+    mean: SSAValue
+    rstd: SSAValue
+    weight: SSAValue | None
+    N_operand: SSAValue | None
+    N: Attribute | None
+    C_operand: SSAValue | None
+    C: Attribute | None
+    HxW_operand: SSAValue | None
+    HxW: Attribute | None
+    group: Attribute
+    output_mask: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, grad_out: Value, input: Value, mean: Value, rstd: Value, weight: Value | None, N: int | Value, C: int | Value, HxW: int | Value, group: int, output_mask: Sequence[bool] | bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeBatchNormBackwardOp(OperatorOp):
+    """aten::native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+
+    grad_out: SSAValue
+    input: SSAValue
+    weight: SSAValue | None
+    running_mean: SSAValue | None
+    running_var: SSAValue | None
+    save_mean: SSAValue | None
+    save_invstd: SSAValue | None
+    train: Attribute
+    eps: Attribute
+    output_mask: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, grad_out: Value, input: Value, weight: Value | None, running_mean: Value | None, running_var: Value | None, save_mean: Value | None, save_invstd: Value | None, train: bool, eps: float, output_mask: Sequence[bool] | bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _ScaledDotProductFlashAttentionForCpuBackwardOp(OperatorOp):
+    """aten::_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
+
+    grad_out: SSAValue
+    query: SSAValue
+    key: SSAValue
+    value: SSAValue
+    out: SSAValue
+    logsumexp: SSAValue
+    dropout_p: Attribute
+    is_causal: Attribute
+    attn_mask: SSAValue | None
+    scale: Attribute | None
+    grad_query: OpResult
+    grad_key: OpResult
+    grad_value: OpResult
+    def __init__(_op, grad_out: Value, query: Value, key: Value, value: Value, out: Value, logsumexp: Value, dropout_p: float, is_causal: bool, *, attn_mask: Value | None = ..., scale: float | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EmbeddingDenseBackwardOp(OperatorOp):
+    """aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
+
+    grad_output: SSAValue
+    indices: SSAValue
+    num_weights_operand: SSAValue | None
+    num_weights: Attribute | None
+    padding_idx_operand: SSAValue | None
+    padding_idx: Attribute | None
+    scale_grad_by_freq: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, indices: Value, num_weights: int | Value, padding_idx: int | Value, scale_grad_by_freq: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ConvolutionBackwardOp(OperatorOp):
+    """aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+
+    grad_output: SSAValue
+    input: SSAValue
+    weight: SSAValue
+    bias_sizes_operand: Sequence[SSAValue]
+    bias_sizes: Attribute | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    dilation_operand: Sequence[SSAValue]
+    dilation: Attribute | None
+    transposed: Attribute
+    output_padding_operand: Sequence[SSAValue]
+    output_padding: Attribute | None
+    groups_operand: SSAValue | None
+    groups: Attribute | None
+    output_mask: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, grad_output: Value, input: Value, weight: Value, bias_sizes: Sequence[int | Value] | None, stride: Sequence[int | Value], padding: Sequence[int | Value], dilation: Sequence[int | Value], transposed: bool, output_padding: Sequence[int | Value], groups: int | Value, output_mask: Sequence[bool] | bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AvgPool2dBackwardOp(OperatorOp):
+    """aten::avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    kernel_size: Attribute
+    stride: Attribute
+    padding: Attribute
+    ceil_mode: Attribute
+    count_include_pad: Attribute
+    divisor_override: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int, padding: Sequence[int] | int, ceil_mode: bool, count_include_pad: bool, divisor_override: int | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AvgPool3dBackwardOp(OperatorOp):
+    """aten::avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    kernel_size: Attribute
+    stride: Attribute
+    padding: Attribute
+    ceil_mode: Attribute
+    count_include_pad: Attribute
+    divisor_override: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int, padding: Sequence[int] | int, ceil_mode: bool, count_include_pad: bool, divisor_override: int | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _AdaptiveAvgPool2dBackwardOp(OperatorOp):
+    """aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _AdaptiveAvgPool3dBackwardOp(OperatorOp):
+    """aten::_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MaxPool2dWithIndicesBackwardOp(OperatorOp):
+    """aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    kernel_size: Attribute
+    stride: Attribute
+    padding: Attribute
+    dilation: Attribute
+    ceil_mode: Attribute
+    indices: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int, padding: Sequence[int] | int, dilation: Sequence[int] | int, ceil_mode: bool, indices: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MaxPool3dWithIndicesBackwardOp(OperatorOp):
+    """aten::max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    kernel_size: Attribute
+    stride: Attribute
+    padding: Attribute
+    dilation: Attribute
+    ceil_mode: Attribute
+    indices: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, kernel_size: Sequence[int] | int, stride: Sequence[int] | int, padding: Sequence[int] | int, dilation: Sequence[int] | int, ceil_mode: bool, indices: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AdaptiveMaxPool2dBackwardOp(OperatorOp):
+    """aten::adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    indices: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, indices: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AdaptiveMaxPool3dBackwardOp(OperatorOp):
+    """aten::adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    indices: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, indices: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FractionalMaxPool2dBackwardOp(OperatorOp):
+    """aten::fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    kernel_size: Attribute
+    output_size: Attribute
+    indices: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, kernel_size: Sequence[int] | int, output_size: Sequence[int] | int, indices: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FractionalMaxPool3dBackwardOp(OperatorOp):
+    """aten::fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    kernel_size: Attribute
+    output_size: Attribute
+    indices: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, kernel_size: Sequence[int] | int, output_size: Sequence[int] | int, indices: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest1dBackwardOp(OperatorOp):
+    """aten::upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    scales: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, scales: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest2dBackwardOp(OperatorOp):
+    """aten::upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleNearest3dBackwardOp(OperatorOp):
+    """aten::upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    scales_d: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, scales_d: float | None = ..., scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact1dBackwardOp(OperatorOp):
+    """aten::_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    scales: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, scales: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact2dBackwardOp(OperatorOp):
+    """aten::_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleNearestExact3dBackwardOp(OperatorOp):
+    """aten::_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    scales_d: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, scales_d: float | None = ..., scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleLinear1dBackwardOp(OperatorOp):
+    """aten::upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    align_corners: Attribute
+    scales: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, align_corners: bool, scales: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleBilinear2dBackwardOp(OperatorOp):
+    """aten::upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleTrilinear3dBackwardOp(OperatorOp):
+    """aten::upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    align_corners: Attribute
+    scales_d: Attribute | None
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_d: float | None = ..., scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UpsampleBicubic2dBackwardOp(OperatorOp):
+    """aten::upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    grad_output: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    input_size_operand: Sequence[SSAValue]
+    input_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, output_size: Sequence[int | Value] | int | Value, input_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReflectionPad1dBackwardOp(OperatorOp):
+    """aten::reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReflectionPad2dBackwardOp(OperatorOp):
+    """aten::reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReflectionPad3dBackwardOp(OperatorOp):
+    """aten::reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReplicationPad1dBackwardOp(OperatorOp):
+    """aten::replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReplicationPad2dBackwardOp(OperatorOp):
+    """aten::replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReplicationPad3dBackwardOp(OperatorOp):
+    """aten::replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    padding_operand: Sequence[SSAValue]
+    padding: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, padding: Sequence[int | Value] | int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SelectBackwardOp(OperatorOp):
+    """aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
+
+    grad_output: SSAValue
+    input_sizes_operand: Sequence[SSAValue]
+    input_sizes: Attribute | None
+    dim: Attribute
+    index_operand: SSAValue | None
+    index: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, input_sizes: Sequence[int | Value], dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SliceBackwardOp(OperatorOp):
+    """aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
+
+    grad_output: SSAValue
+    input_sizes_operand: Sequence[SSAValue]
+    input_sizes: Attribute | None
+    dim: Attribute
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end_operand: SSAValue | None
+    end: Attribute | None
+    step_operand: SSAValue | None
+    step: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, input_sizes: Sequence[int | Value], dim: int, start: int | Value, end: int | Value, step: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagonalBackwardOp(OperatorOp):
+    """aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
+
+    grad_output: SSAValue
+    input_sizes_operand: Sequence[SSAValue]
+    input_sizes: Attribute | None
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, input_sizes: Sequence[int | Value], offset: int, dim1: int, dim2: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnfoldBackwardOp(OperatorOp):
+    """aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
+
+    grad_in: SSAValue
+    input_sizes_operand: Sequence[SSAValue]
+    input_sizes: Attribute | None
+    dim: Attribute
+    size: Attribute
+    step: Attribute
+    result: OpResult
+    def __init__(_op, grad_in: Value, input_sizes: Sequence[int | Value], dim: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _CdistBackwardOp(OperatorOp):
+    """aten::_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor"""
+
+    grad: SSAValue
+    x1: SSAValue
+    x2: SSAValue
+    p: Attribute
+    cdist: SSAValue
+    result: OpResult
+    def __init__(_op, grad: Value, x1: Value, x2: Value, p: float, cdist: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ViewOp(OperatorOp):
     """aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
@@ -6257,6 +7525,43 @@ class RowStackOp(OperatorOp):
     result: OpResult
     def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _ChunkCatOp(OperatorOp):
+    """aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor"""
+
+    tensors: Sequence[SSAValue]
+    dim: Attribute
+    num_chunks: Attribute
+    result: OpResult
+    def __init__(_op, tensors: Sequence[Value], dim: int, num_chunks: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TensorSplitTensorIndicesOrSectionsOp(OperatorOp):
+    """aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
+
+    self: SSAValue
+    tensor_indices_or_sections: SSAValue
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, tensor_indices_or_sections: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResizeOp(OperatorOp):
+    """aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    memory_format: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResizeAsOp(OperatorOp):
+    """aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor"""
+
+    self: SSAValue
+    the_template: SSAValue
+    memory_format: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, the_template: Value, *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class EmbeddingOp(OperatorOp):
     """aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
@@ -6772,6 +8077,65 @@ class UniqueConsecutiveOp(OperatorOp):
     result_2: OpResult
     def __init__(_op, self: Value, return_inverse: bool = ..., return_counts: bool = ..., dim: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class IsinTensorTensorOp(OperatorOp):
+    """aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+
+    elements: SSAValue
+    test_elements: SSAValue
+    assume_unique: Attribute
+    invert: Attribute
+    result: OpResult
+    def __init__(_op, elements: Value, test_elements: Value, *, assume_unique: bool = ..., invert: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsinTensorScalarOp(OperatorOp):
+    """aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+
+    elements: SSAValue
+    test_element_operand: SSAValue | None
+    test_element: Attribute | None
+    assume_unique: Attribute
+    invert: Attribute
+    result: OpResult
+    def __init__(_op, elements: Value, test_element: complex | Value, *, assume_unique: bool = ..., invert: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsinScalarTensorOp(OperatorOp):
+    """aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
+
+    element_operand: SSAValue | None
+    element: Attribute | None
+    test_elements: SSAValue
+    assume_unique: Attribute
+    invert: Attribute
+    result: OpResult
+    def __init__(_op, element: complex | Value, test_elements: Value, *, assume_unique: bool = ..., invert: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ArgwhereOp(OperatorOp):
+    """aten::argwhere(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NonzeroNumpyOp(OperatorOp):
+    """aten::nonzero_numpy(Tensor self) -> Tensor[]"""
+
+    self: SSAValue
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UniqueDimOp(OperatorOp):
+    """aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)"""
+
+    self: SSAValue
+    dim: Attribute
+    sorted: Attribute
+    return_inverse: Attribute
+    return_counts: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, self: Value, dim: int, sorted: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class ArangeOp(OperatorOp):
     """aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
 
@@ -7090,6 +8454,123 @@ class NewEmptyStridedOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class LinspaceTensorTensorOp(OperatorOp):
+    """aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start: SSAValue
+    end: SSAValue
+    steps: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: Value, end: Value, steps: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinspaceTensorScalarOp(OperatorOp):
+    """aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start: SSAValue
+    end_operand: SSAValue | None
+    end: Attribute | None
+    steps: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: Value, end: complex | Value, steps: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinspaceScalarTensorOp(OperatorOp):
+    """aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end: SSAValue
+    steps: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: complex | Value, end: Value, steps: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogspaceOp(OperatorOp):
+    """aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end_operand: SSAValue | None
+    end: Attribute | None
+    steps: Attribute
+    base: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: complex | Value, end: complex | Value, steps: int, base: float = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogspaceTensorTensorOp(OperatorOp):
+    """aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start: SSAValue
+    end: SSAValue
+    steps: Attribute
+    base: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: Value, end: Value, steps: int, base: float = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogspaceTensorScalarOp(OperatorOp):
+    """aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start: SSAValue
+    end_operand: SSAValue | None
+    end: Attribute | None
+    steps: Attribute
+    base: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: Value, end: complex | Value, steps: int, base: float = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogspaceScalarTensorOp(OperatorOp):
+    """aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end: SSAValue
+    steps: Attribute
+    base: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: complex | Value, end: Value, steps: int, base: float = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CartesianProdOp(OperatorOp):
+    """aten::cartesian_prod(Tensor[] tensors) -> Tensor"""
+
+    tensors: Sequence[SSAValue]
+    result: OpResult
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CombinationsOp(OperatorOp):
+    """aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor"""
+
+    self: SSAValue
+    r: Attribute
+    with_replacement: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, r: int = ..., with_replacement: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class RandOp(OperatorOp):
     """aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
 
@@ -7298,6 +8779,65 @@ class NormalFloatFloatOp(OperatorOp):
     result: OpResult
     def __init__(_op, mean: float, std: float, size: Sequence[int | Value], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class CauchyOp(OperatorOp):
+    """aten::cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    median: Attribute
+    sigma: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, median: float = ..., sigma: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GeometricOp(OperatorOp):
+    """aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    p: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, p: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogNormalOp(OperatorOp):
+    """aten::log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    mean: Attribute
+    std: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, mean: float = ..., std: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UniformOp(OperatorOp):
+    """aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    from_: Attribute
+    to: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, from_: float = ..., to: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RandomOp(OperatorOp):
+    """aten::random(Tensor self, *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RandomFromOp(OperatorOp):
+    """aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    from_: Attribute
+    to: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, from_: int, to: int | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RandomToOp(OperatorOp):
+    """aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    to: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, to: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class SymSizeIntOp(OperatorOp):
     """aten::sym_size.int(Tensor self, int dim) -> SymInt"""
 
@@ -7334,6 +8874,12 @@ class _AssertScalarOp(OperatorOp):
     self: Attribute | None
     assert_msg: Attribute
     def __init__(_op, self: complex | Value, assert_msg: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _PrintOp(OperatorOp):
+    """aten::_print(str s) -> ()"""
+
+    s: Attribute
+    def __init__(_op, s: str, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class _AssertAsyncMsgOp(OperatorOp):
     """aten::_assert_async.msg(Tensor self, str assert_msg) -> ()"""

@@ -475,3 +475,31 @@ def searchsorted_scalar(sorted_sequence: TensorMeta, side: str | None, sorter: T
 def bucketize_scalar(boundaries: TensorMeta) -> Shape:
     check(boundaries.ndim == 1, f"boundaries {shape_text(boundaries.shape)} must be a vector")
     return ()
+
+
+@shape_rule("aten.isin.Tensor_Tensor", "aten.isin.Tensor_Scalar")
+def isin(elements: TensorMeta) -> Shape:
+    return elements.shape
+
+
+@shape_rule("aten.isin.Scalar_Tensor")
+def isin_scalar() -> Shape:
+    return ()
+
+
+@shape_rule("aten.argwhere")
+def argwhere(self: TensorMeta) -> OpenShape:
+    return (None, self.ndim)
+
+
+@shape_rule("aten.nonzero_numpy")
+def nonzero_numpy(self: TensorMeta) -> list[OpenShape]:
+    return [(None,)] * max(self.ndim, 1)
+
+
+@shape_rule("aten.unique_dim")
+def unique_dim(self: TensorMeta, dim: int) -> list[OpenShape]:
+    check(self.ndim > 0, f"dimension {dim} of a 0-dimensional tensor")
+    dim = wrap_dim(dim, self.ndim)
+    # The flags for inverse and counts do not count.
+    return [(*self.shape[:dim], None, *self.shape[dim + 1 :]), (self.shape[dim],), (None,)]

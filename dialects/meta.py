@@ -170,7 +170,7 @@ def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DTy
         value = arguments[name]
         if not rule.allowed[name]:  # no dtype of its own: a flag that rows are told apart by
             seen[name] = value
-        elif value is not None or name == "dtype":
+        elif value is not None or name in rule.may_miss:
             seen[name] = as_operand(value)
     try:
         return rule.infer(seen)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from keyword import iskeyword
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from typing_extensions import TypeIs
@@ -201,9 +202,19 @@ def is_dense_array(attr: Attribute | None) -> TypeIs[DenseArrayBase[IntegerType]
 _OPERATION_MEMBERS = frozenset(dir(Operation)) | {"arguments", "spec", "result"}
 
 
+def python_name(name: str) -> str:
+    """An argument's name where Python takes it for a parameter's: `from` gets an underscore."""
+    return f"{name}_" if iskeyword(name) else name
+
+
+def from_python_name(name: str) -> str:
+    """The argument of such a name."""
+    return name[:-1] if name.endswith("_") and iskeyword(name[:-1]) else name
+
+
 def field_name(name: str) -> str:
     """The accessor of an argument; names that `Operation` itself uses get an underscore."""
-    return f"{name}_" if name in _OPERATION_MEMBERS else name
+    return f"{name}_" if name in _OPERATION_MEMBERS else python_name(name)
 
 
 @dataclass(frozen=True)
@@ -480,7 +491,8 @@ class OperatorOp(IRDLOperation):
         Tensors are SSA values; sizes and scalars may be. Result types are inferred where not given. Raises
         `TypeError` for arguments that do not fit the schema, `ExirError` for operands the operator does not take.
         """
-        self._build(self.LAYOUT.bind(args, kwargs), result_types, attributes)
+        named = {from_python_name(name): value for name, value in kwargs.items()}
+        self._build(self.LAYOUT.bind(args, named), result_types, attributes)
 
     def _build(
         self,

@@ -79,12 +79,18 @@ UNARY = """
     special_erfinv special_log1p special_logit special_sinc special_round special_entr special_ndtr
     special_log_ndtr special_xlogy.other_scalar special_xlog1py.other_scalar xlogy.Scalar_Other
     float_power.Tensor_Scalar isposinf isneginf isreal resolve_conj resolve_neg lift
+    positive
 """
 
 
 @shape_rule(*(f"aten.{name}" for name in UNARY.split()))
 def unary(self: TensorMeta) -> Shape:
     return self.shape
+
+
+@shape_rule("aten.frexp.Tensor")
+def frexp(self: TensorMeta) -> list[Shape]:
+    return [self.shape, self.shape]
 
 
 @shape_rule("aten.add.Scalar", "aten.sub.Scalar", "aten.rsub.Scalar", "aten.subtract.Scalar")
@@ -173,7 +179,7 @@ BINARY = """
     bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
     copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
     arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
-    special_xlogy special_xlog1py
+    special_xlogy special_xlog1py lcm nextafter ldexp.Tensor
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.meta import Shape, broadcast_shapes, check, shape_rule, shape_text
+from xdsl_exir.dialects.meta import SHAPES, Shape, broadcast_shapes, check, shape_rule, shape_text
 from xdsl_exir.dialects.view import PartialShape, Size, only_sizes
 
 
@@ -101,3 +101,40 @@ def multinomial(self: TensorMeta, num_samples: Size, replacement: bool) -> Parti
             f"{num_samples} samples of {classes} without replacement",
         )
     return (*self.shape[:-1], *only_sizes([num_samples]))
+
+
+@shape_rule("aten.cauchy")
+def cauchy(self: TensorMeta, sigma: float) -> Shape:
+    check(sigma > 0, f"sigma is {sigma}; it must be positive")
+    return self.shape
+
+
+@shape_rule("aten.log_normal")
+def log_normal(self: TensorMeta, std: float) -> Shape:
+    check(std > 0, f"std is {std}; it must be positive")
+    return self.shape
+
+
+@shape_rule("aten.geometric")
+def geometric(self: TensorMeta, p: float) -> Shape:
+    check(0 < p < 1, f"p is {p}; it must lie between 0 and 1")
+    return self.shape
+
+
+@SHAPES.register("aten.uniform", parameters=("self", "from", "to"))
+def uniform(self: TensorMeta, to: float, **arguments: float) -> Shape:
+    low = arguments["from"]
+    check(low <= to, f"no number lies from {low} up to {to}")
+    return self.shape
+
+
+@shape_rule("aten.random", "aten.random.to")
+def random(self: TensorMeta) -> Shape:
+    return self.shape
+
+
+@SHAPES.register("aten.random.from", parameters=("self", "from", "to"))
+def random_from(self: TensorMeta, to: int | None, **arguments: int) -> Shape:
+    low = arguments["from"]
+    check(to is None or low < to, f"no integer lies from {low} up to {to}")
+    return self.shape

@@ -7,10 +7,15 @@ from collections.abc import Sequence
 
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, provably
+from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
     check,
+    numel,
+    same_shape,
+    same_size,
     shape_rule,
     shape_text,
     wrap_dim,
@@ -86,7 +91,7 @@ def aminmax(self: TensorMeta, dim: int | None, keepdim: bool) -> list[Shape]:
     return [arg_extremum(self, dim, keepdim)] * 2
 
 
-@shape_rule("aten.max.dim", "aten.min.dim", "aten.median.dim", "aten.nanmedian.dim")
+@shape_rule("aten.max.dim", "aten.min.dim", "aten.median.dim", "aten.nanmedian.dim", "aten.mode")
 def extremum_dim(self: TensorMeta, dim: int, keepdim: bool) -> list[Shape]:
     return [extremum_dims(self, [dim], keepdim)] * 2
 
@@ -161,3 +166,209 @@ def quantile_scalar(self: TensorMeta, dim: int | None, keepdim: bool, interpolat
 @shape_rule("aten.cummax", "aten.cummin")
 def scan_with_indices(self: TensorMeta, dim: int) -> list[Shape]:
     return [scan(self, dim)] * 2
+
+
+@shape_rule("aten.trace")
+def trace(self: TensorMeta) -> Shape:
+    check(self.ndim == 2, f"expected a matrix, got {shape_text(self.shape)}")
+    return ()
+
+
+@shape_rule("aten.dist")
+def dist(self: TensorMeta, other: TensorMeta) -> Shape:
+    broadcast_shapes(self.shape, other.shape)
+    return ()
+
+
+@shape_rule("aten.renorm")
+def renorm(self: TensorMeta, p: float, dim: int, maxnorm: float) -> Shape:
+    check(self.ndim > 1, f"needs two dimensions, not {self.ndim}")
+    check(p > 0, f"p is {p}; it must be positive")
+    check(maxnorm >= 0, f"maxnorm is {maxnorm}; it must not be negative")
+    wrap_dim(dim, self.ndim)
+    return self.shape
+
+
+@shape_rule("aten.sum_to_size")
+def sum_to_size(self: TensorMeta, size: list[Dim]) -> Shape:
+    shape = tuple(size)
+    check(
+        len(shape) <= self.ndim and same_shape(broadcast_shapes(shape, self.shape), self.shape),
+        f"{shape_text(shape)} does not broadcast to {shape_text(self.shape)}",
+    )
+    return shape
+
+
+@shape_rule("aten.hash_tensor")
+def hash_tensor(self: TensorMeta, dim: Sequence[int], keepdim: bool, mode: int) -> Shape:
+    check(mode == 0, f"mode is {mode}; only 0, the exclusive or, is known")
+    check(bool(dim) or numel(self.shape) != 0, "an empty tensor without dimensions to reduce")
+    check_not_empty(self.shape, dim)
+    return reduce_shape(self.shape, dim, keepdim)
+
+
+# --- integrals and differences -------------------------------------------------------------------------------
+
+
+@shape_rule("aten.trapezoid.x", "aten.trapz.x")
+def trapezoid(y: TensorMeta, x: TensorMeta, dim: int) -> Shape:
+    dim = sampled_dim(y, dim)
+    steps = step_shape(y, x, dim)
+    broadcast = broadcast_shapes(one_less(y.shape, dim), steps) if y.shape[dim] != 0 else y.shape
+    return (*broadcast[:dim], *broadcast[dim + 1 :])
+
+
+@shape_rule("aten.trapezoid.dx", "aten.trapz.dx")
+def trapezoid_even(y: TensorMeta, dim: int) -> Shape:
+    return reduce_shape(y.shape, [sampled_dim(y, dim)], keepdim=False)
+
+
+@shape_rule("aten.cumulative_trapezoid.x")
+def cumulative_trapezoid(y: TensorMeta, x: TensorMeta, dim: int) -> Shape:
+    dim = sampled_dim(y, dim)
+    return broadcast_shapes(one_less(y.shape, dim), step_shape(y, x, dim))
+
+
+@shape_rule("aten.cumulative_trapezoid.dx")
+def cumulative_trapezoid_even(y: TensorMeta, dim: int) -> Shape:
+    return one_less(y.shape, sampled_dim(y, dim))
+
+
+def sampled_dim(y: TensorMeta, dim: int) -> int:
+    check(y.ndim > 0, f"dimension {dim} of a 0-dimensional tensor")
+    return wrap_dim(dim, y.ndim)
+
+
+def one_less(shape: Shape, dim: int) -> Shape:
+    """The shape of the differences of neighbours."""
+    size = shape[dim]
+    return (*shape[:dim], size - 1 if size != 0 else 0, *shape[dim + 1 :])
+
+
+def step_shape(y: TensorMeta, x: TensorMeta, dim: int) -> Shape:
+    """The shape of the distances between points: a vector's lie along the dimension, others are aligned at the end."""
+    check(x.ndim > 0, "x needs a dimension")
+    if x.ndim == 1:
+        check(same_size(x.shape[0], y.shape[dim]), f"{x.shape[0]} points for {y.shape[dim]} samples")
+        shape = (*[1] * dim, x.shape[0], *[1] * (y.ndim - dim - 1))
+    else:
+        shape = (*[1] * (y.ndim - x.ndim), *x.shape)
+    return one_less(shape, dim)
+
+
+def gradients(self: TensorMeta, dims: Sequence[int], edge_order: int) -> list[Shape]:
+    check(edge_order in (1, 2), f"edge_order is {edge_order}; 1 and 2 are known")
+    check(self.ndim > 0, "gradient of a 0-dimensional tensor")
+    for dim in wrap_dims(dims, self.ndim):
+        enough = provably(apply_function("gt", self.shape[dim], edge_order))
+        check(enough is not False, f"dimension {dim} of size {self.shape[dim]} with edge_order {edge_order}")
+    return [self.shape] * len(dims)
+
+
+@shape_rule("aten.gradient.scalarint", "aten.gradient.scalarrayint", "aten.gradient.tensorarrayint")
+def gradient(self: TensorMeta, dim: int | None, edge_order: int) -> list[Shape]:
+    return gradients(self, list(range(self.ndim)) if dim is None else [dim], edge_order)
+
+
+@shape_rule(
+    "aten.gradient.scalararray",
+    "aten.gradient.array",
+    "aten.gradient.scalarrayarray",
+    "aten.gradient.tensorarray",
+)
+def gradient_dims(self: TensorMeta, dim: Sequence[int], edge_order: int) -> list[Shape]:
+    return gradients(self, dim, edge_order)
+
+
+# --- counts --------------------------------------------------------------------------------------------------
+
+
+@shape_rule("aten.histc")
+def histc(bins: int, min: float, max: float) -> Shape:
+    check(bins > 0, f"bins is {bins}; it must be positive")
+    check(min <= max, f"no bins lie from {min} to {max}")
+    return (bins,)
+
+
+@shape_rule("aten.bincount")
+def bincount(self: TensorMeta, weights: TensorMeta | None, minlength: Dim) -> tuple[Dim | None, ...]:
+    check(self.ndim == 1, f"expected a vector, got {shape_text(self.shape)}")
+    check(weights is None or same_shape(weights.shape, self.shape), "weights must have self's shape")
+    return (minlength if self.shape == (0,) else None,)
+
+
+@shape_rule("aten.histogram.bin_ct")
+def histogram(self: TensorMeta, bins: int, weight: TensorMeta | None) -> list[Shape]:
+    check(bins > 0, f"bins is {bins}; it must be positive")
+    check_weight(weight, self.shape)
+    return [(bins,), (bins + 1,)]
+
+
+@shape_rule("aten.histogram.bins_tensor")
+def histogram_of_edges(self: TensorMeta, bins: TensorMeta, weight: TensorMeta | None) -> list[Shape]:
+    check_weight(weight, self.shape)
+    return [bin_counts([bins]), bins.shape]
+
+
+@shape_rule("aten._histogramdd_bin_edges")
+def histogramdd_edges(self: TensorMeta, bins: Sequence[int]) -> list[Shape]:
+    check_points(self, len(bins))
+    return [(count + 1,) for count in bins]
+
+
+@shape_rule("aten._histogramdd_from_bin_cts")
+def histogramdd(self: TensorMeta, bins: Sequence[int], weight: TensorMeta | None) -> Shape:
+    check_points(self, len(bins))
+    check_weight(weight, self.shape[:-1])
+    return tuple(bins)
+
+
+@shape_rule("aten._histogramdd_from_bin_tensors")
+def histogramdd_of_edges(self: TensorMeta, bins: list[TensorMeta], weight: TensorMeta | None) -> Shape:
+    check_points(self, len(bins))
+    check_weight(weight, self.shape[:-1])
+    return bin_counts(bins)
+
+
+def check_points(self: TensorMeta, count: int) -> None:
+    """The last dimension holds coordinates."""
+    check(self.ndim >= 2, f"needs two dimensions, not {self.ndim}")
+    check(same_size(self.shape[-1], count), f"bins for {count} dimensions; points have {self.shape[-1]}")
+
+
+def check_weight(weight: TensorMeta | None, shape: Shape) -> None:
+    check(weight is None or same_shape(weight.shape, shape), f"weight must be of shape {shape_text(shape)}")
+
+
+def bin_counts(edges: Sequence[TensorMeta]) -> Shape:
+    """The number of bins between these edges, by dimension."""
+    for each in edges:
+        check(each.ndim == 1, f"bins {shape_text(each.shape)} must be a vector of edges")
+        check(each.shape[0] not in (0, 1), "a bin has two edges")
+    return tuple(each.shape[0] - 1 for each in edges)
+
+
+SEGMENT_REDUCTIONS = ("sum", "mean", "max", "min", "prod")
+
+
+@shape_rule("aten.segment_reduce")
+def segment_reduce(
+    data: TensorMeta,
+    reduce: str,
+    lengths: TensorMeta | None,
+    indices: TensorMeta | None,
+    offsets: TensorMeta | None,
+    axis: int,
+) -> Shape:
+    check(reduce in SEGMENT_REDUCTIONS, f"reduce '{reduce}' is not one of {SEGMENT_REDUCTIONS}")
+    check(indices is None, "indices are not taken yet, in PyTorch either")
+    bounds = lengths if offsets is None else offsets
+    check(bounds is not None, "needs lengths or offsets")
+    assert bounds is not None
+    axis = wrap_dim(axis, data.ndim)
+    check(
+        bounds.ndim == axis + 1 and same_shape(bounds.shape[:-1], data.shape[:axis]),
+        f"{shape_text(bounds.shape)} for segments of dimension {axis} of {shape_text(data.shape)}",
+    )
+    count = bounds.shape[-1] if offsets is None else bounds.shape[-1] - 1
+    return (*data.shape[:axis], count, *data.shape[axis + 1 :])

@@ -18,6 +18,7 @@ from xdsl_exir.dialects.operator import (
     Slot,
     class_name,
     field_name,
+    python_name,
     result_names,
 )
 from xdsl_exir.dialects.spec import OperatorSpec, find
@@ -97,7 +98,7 @@ def class_stub(spec: OperatorSpec) -> str:
             parameters.append("*")
             keyword_only = True
         default = "" if slot.argument.required else " = ..."
-        parameters.append(f"{slot.name}: {parameter_type(slot)}{default}")
+        parameters.append(f"{python_name(slot.name)}: {parameter_type(slot)}{default}")
     if not keyword_only:
         parameters.append("*")
     parameters.append("result_types: Sequence[Attribute] | None = ...")

@@ -235,6 +235,13 @@ class SymSumOp(SymOp):
     ARITY: ClassVar = 0
 
 
+@irdl_op_definition
+class SymIteOp(SymOp):
+    name = "exir.sym_ite"
+    FUNCTION: ClassVar = "where"
+    ARITY: ClassVar = 3
+
+
 SYM_OPS: dict[str, type[SymOp]] = {
     "_operator.add": SymAddOp,
     "_operator.sub": SymSubOp,
@@ -259,6 +266,7 @@ SYM_OPS: dict[str, type[SymOp]] = {
     "torch.sym_max": SymMaxOp,
     "torch.sym_min": SymMinOp,
     "torch.sym_not": SymNotOp,
+    "torch.sym_ite": SymIteOp,
     "torch.sym_float": SymFloatOp,
     "torch.sym_int": SymIntOp,
     "torch.sym_sum": SymSumOp,

@@ -869,3 +869,38 @@ def _padding_rule(name: str, mode: str, dims: int) -> None:
 for _dims in (1, 2, 3):
     _padding_rule("reflection", "reflect", _dims)
     _padding_rule("replication", "replicate", _dims)
+
+
+@shape_rule("aten._chunk_cat")
+def chunk_cat(tensors: Tensors, dim: int, num_chunks: int) -> Shape:
+    check(len(tensors) > 0, "needs a tensor")
+    check(num_chunks > 0, f"num_chunks is {num_chunks}; it must be positive")
+    dim = wrap_dim(dim, tensors[0].ndim)
+    check(all(tensor.ndim > dim for tensor in tensors), f"a tensor has no dimension {dim}")
+    front = tensors[0].shape[:dim]
+    check(all(same_shape(tensor.shape[:dim], front) for tensor in tensors), "sizes before dim must agree")
+    total: Dim = 0
+    for tensor in tensors:
+        total = total + ceildiv(tensor.shape[dim], num_chunks) * numel(tensor.shape[dim + 1 :])
+    return (*front, num_chunks, total)
+
+
+@shape_rule("aten.tensor_split.tensor_indices_or_sections")
+def tensor_split_computed(
+    self: TensorMeta, tensor_indices_or_sections: TensorMeta, dim: int
+) -> list[PartialShape]:
+    bounds = tensor_indices_or_sections
+    check(bounds.ndim == 1, "the number of parts depends on the data")
+    dim = sliced_dim(self, dim)
+    count = static(bounds.shape[0], "the number of indices") + 1
+    return [(*self.shape[:dim], None, *self.shape[dim + 1 :])] * count
+
+
+@shape_rule("aten.resize")
+def resize(size: list[Size]) -> PartialShape:
+    return only_sizes(size)
+
+
+@shape_rule("aten.resize_as")
+def resize_as(the_template: TensorMeta) -> Shape:
+    return the_template.shape

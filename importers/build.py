@@ -59,6 +59,8 @@ from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
+from xdsl_exir.importers.guards import read_guards
+from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
@@ -269,7 +271,7 @@ class GraphBuilder:
         unknown = [
             Unsupported(node.target, f"unknown operator{spec.hint(node.target)}", _frame_text(node))
             for node in all_nodes(self.graph)
-            if not _is_known(node.target)
+            if not is_known(node.target)
         ]
         if unknown:
             raise UnsupportedError(unknown)
@@ -282,8 +284,7 @@ class GraphBuilder:
 
     def node(self, node: g.Node) -> None:
         """Builds one node."""
-        if node.target in VIEWS_IN_PLACE:
-            node = replace(node, target=VIEWS_IN_PLACE[node.target])
+        node = in_aten(node)
         if node.target in SYM_OPS:
             self.symbolic(node)
         elif node.target.startswith("higher_order."):
@@ -384,7 +385,10 @@ class GraphBuilder:
             target = self.values[ref.name] if isinstance(ref, g.Ref) else None
             if not isinstance(target, Tensor):
                 raise LoadError(f"{node.target} writes to '{argument}', which is no tensor")
-            target.write(self.builder, cast_like(self.builder, value, target.read(self.builder)))
+            if mutation.resizes:
+                self.resize(node, target, value)
+            else:
+                target.write(self.builder, cast_like(self.builder, value, target.read(self.builder)))
             targets.append(target)
         fresh = results[: len(results) - len(mutation.written)]
         names = [name for result in node.outputs for name in result_names(result)]
@@ -395,6 +399,13 @@ class GraphBuilder:
                 self.values[name] = value
             else:
                 self.define(name, value)
+
+    def resize(self, node: g.Node, target: Tensor, value: SSAValue) -> None:
+        """Gives a tensor a value of another shape. Raises `UnsupportedError` where others share its memory."""
+        for other in self.values.values():
+            if isinstance(other, Tensor) and other is not target and other.storage is target.storage:
+                raise UnsupportedError([Unsupported(node.target, "other tensors share the memory it resizes")])
+        target.replace(value)
 
     def symbolic(self, node: g.Node) -> None:
         """Builds arithmetic on symbolic numbers."""
@@ -419,8 +430,20 @@ class GraphBuilder:
 TRACED_WIDER = ("aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional")
 """Operators that are traced with statistics in Float where they give half precision; what follows rounds them anyway."""
 
-VIEWS_IN_PLACE = {"aten.detach_": "aten.detach"}
-"""In-place operators that write no element, and the views that they are."""
+IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
+    "aten.detach_": ("aten.detach", {}),  # writes no element
+    "prims.convert_element_type": ("aten._to_copy", {"a": "self"}),
+}
+"""Operators that are others of aten: which, and the names there of arguments that have another."""
+
+
+def in_aten(node: g.Node) -> g.Node:
+    """The call of an operator that stands for another one as a call of that."""
+    if node.target not in IN_ATEN:
+        return node
+    target, names = IN_ATEN[node.target]
+    inputs = tuple(replace(item, name=names.get(item.name, item.name)) for item in node.inputs)
+    return replace(node, target=target, inputs=inputs)
 
 
 def _others(bound: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -461,8 +484,8 @@ def _mutates(target: str) -> bool:
     return mutation_of(target) is not None
 
 
-def _is_known(target: str) -> bool:
-    if target in spec.specs() or target in SYM_OPS:
+def is_known(target: str) -> bool:
+    if target in spec.specs() or target in SYM_OPS or target in IN_ATEN:
         return True
     if target.startswith("higher_order."):
         from xdsl_exir.importers.control_flow import HIGHER_ORDER
@@ -531,6 +554,7 @@ OUTPUT_OF_INPUT = {
 def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
+    program = replace(program, graph=without_offsets(program.graph))
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []

@@ -84,6 +84,12 @@ class Tensor:
         self.storage.version += 1
         self.cached, self.version = value, self.storage.version
 
+    def replace(self, value: SSAValue) -> None:
+        """Gives the tensor, alone in its storage, a new value of any shape."""
+        self.storage.value, self.steps = value, ()
+        self.storage.version += 1
+        self.cached, self.version = value, self.storage.version
+
 
 # --- inverses of views ---------------------------------------------------------------------------------------
 
@@ -246,6 +252,11 @@ class Mutation:
     """Arguments that only say where results go (`out`)."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Arguments that the functional operator has under another name."""
+
+    @property
+    def resizes(self) -> bool:
+        """Whether what is written to gets another shape."""
+        return self.functional in ("aten.resize", "aten.resize_as")
 
 
 FUNCTIONAL_NAMES = {

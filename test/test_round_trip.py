@@ -323,6 +323,7 @@ def exir_module() -> ModuleOp:
     real = AnyOp(result_types=[SymFloatType(Expr.parse("truediv(s0, 3)"))])
     operands = {"exir.sym_and": [yes, yes], "exir.sym_or": [yes, yes], "exir.sym_not": [yes]}
     operands |= {f"exir.sym_{name}": [real] for name in ("int", "ceil", "floor", "round")}
+    operands["exir.sym_ite"] = [yes, s0, s1]
     arithmetic: list[Operation] = []
     for cls in dict.fromkeys(SYM_OPS.values()):
         ops = operands.get(cls.name, [s0, s1][: cls.ARITY or 2])

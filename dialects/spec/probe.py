@@ -347,7 +347,10 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "bernoulli.Tensor": [(_f(3), _f(3))],
     "normal_functional": [(_f(3),)],
     "multinomial": [(_f(3), 2)],
-    "exponential": [(_f(3),)],
+    **{name: [(_f(3),)] for name in ("exponential", "cauchy", "log_normal", "uniform", "random")},
+    "geometric": [(_f(3), 0.5)],
+    "random.from": [(_f(3), 0, 1)],
+    "random.to": [(_f(3), 1)],
     "normal.Tensor_float": [(_f(3),)],
     "normal.float_Tensor": [(0.5, _f(3))],
     "normal.Tensor_Tensor": [(_f(3), _f(3))],
@@ -437,6 +440,29 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "diagonal_backward": [(_f(2), [2, 3], 0, 0, 1)],
     "unfold_backward": [(_f(2, 2), [3], 0, 2, 1)],
     "_cdist_backward": [(_f(2, 3), _f(2, 4), _f(3, 4), 2.0, _f(2, 3))],
+    "unique_dim": [(_f(2, 3), 1)],
+    "isin.Tensor_Tensor": [(_f(3), _f(2))],
+    "isin.Tensor_Scalar": [(_f(3), 2)],
+    "isin.Scalar_Tensor": [(2, _f(3))],
+    "cartesian_prod": [([_f(3), _f(2)],)],
+    "gradient.scalarint": [(_f(3),)],
+    "gradient.scalararray": [(_f(3), 2, [0])],
+    "gradient.array": [(_f(3), [0])],
+    "gradient.tensorarrayint": [(_f(3), [_f(3)], 0)],
+    "gradient.tensorarray": [(_f(3), [_f(3)], [0])],
+    "nonzero_numpy": [(_f(3),)],
+    "histogram.bin_ct": [(_f(3), 2, None, _f(3))],
+    "histogram.bins_tensor": [(_f(3), _f(3), _f(3))],
+    # Their rules speak of absent operands, which are not tried.
+    "bincount": [],
+    "clamp.Tensor": [],
+    "segment_reduce": [(_f(3), "sum", _i(3), None, _i(0, 3))],
+    "resize": [(_f(3), [2])],
+    "resize_as": [(_f(3), _f(2))],
+    "dist": [(_f(3), _f(3))],
+    "trapezoid.dx": [(_f(3),)],
+    "trapz.dx": [(_f(3),)],
+    "cumulative_trapezoid.dx": [(_f(3),)],
     # In the samples, but their arguments do not survive the casts: a mask in place of indices has another shape.
     "index.Tensor": [(_f(4), [_i(1, 2, 3, 1)]), (_f(4, 4), [_i(1, 2, 3, 1), _i(1, 2, 3, 1)])],
     "index_put": [
@@ -547,7 +573,7 @@ class Probe:
                 found += [Slot(argument, item, i) for i, item in enumerate(value) if item is not None]
             elif argument.type.base == "ScalarType" or (argument.type.is_tensor and value is not None):
                 found.append(Slot(argument, value))
-            elif argument.type.base == "Scalar":
+            elif argument.type.base == "Scalar" and not argument.type.is_list:
                 default = None if argument.required else argument.default
                 value = default if value is None else value
                 found += [Slot(argument, value)] if value is not None else []
@@ -590,6 +616,8 @@ class Probe:
             if not ret.type.is_tensor:
                 continue
             items: list[Any] = value if ret.type.is_list else [value]
+            if not items:
+                return None
             # `aten.to.other(2, tensor)` is another operator, of numbers.
             within = {OF_TORCH.get(item.dtype) if isinstance(item, torch.Tensor) else None for item in items}
             dtype = within.pop()

@@ -50,7 +50,14 @@ KERNELS: Registry[Callable[..., Any]] = Registry(
 
 
 def kernel(
-    *names: str, promote: bool = False, raw: bool = False, exact: str = "", undefined: tuple[DType, ...] = ()
+    *names: str,
+    promote: bool = False,
+    raw: bool = False,
+    exact: str = "",
+    undefined: tuple[DType, ...] = (),
+    parameters: tuple[str, ...] | None = None,
 ) -> Callable[[F], F]:
-    """Registers the kernel of the operators named."""
-    return KERNELS.register(*names, promote=promote, raw=raw, exact=exact, undefined=undefined)
+    """Registers the kernel of the operators named. `parameters`, where given, names what it gets."""
+    return KERNELS.register(
+        *names, parameters=parameters, promote=promote, raw=raw, exact=exact, undefined=undefined
+    )

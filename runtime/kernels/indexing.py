@@ -316,6 +316,12 @@ def unique_consecutive(
     return values, *wanted(inverse, return_inverse, counts, return_counts)
 
 
+@kernel("aten.unique_dim")
+def unique_dim(self: Array, dim: int) -> tuple[Array, Array, Array]:
+    values, inverse, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim)
+    return values, inverse.reshape(-1), counts
+
+
 def wanted(inverse: Array, return_inverse: bool, counts: Array, return_counts: bool) -> tuple[Array, Array]:
     """What `unique` gives besides the values; nothing of what is not asked for."""
     nothing = np.zeros(0, np.int64)

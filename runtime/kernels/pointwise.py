@@ -277,6 +277,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "hypot": np.hypot,
     "copysign.Tensor": np.copysign,
     "gcd": np.gcd,
+    "lcm": np.lcm,
     "bitwise_and.Tensor": np.bitwise_and,
     "bitwise_and.Scalar": np.bitwise_and,
     "bitwise_or.Tensor": np.bitwise_or,
@@ -305,6 +306,7 @@ SELECTION: dict[str, Callable[[Array, Array], Array]] = {
     "maximum": np.maximum,
     "fmin": np.fmin,
     "fmax": np.fmax,
+    "nextafter": np.nextafter,
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
@@ -557,3 +559,8 @@ def angle(self: Array, out: tuple[DType, ...]) -> Array:
 @kernel("aten._conj_physical", raw=True)
 def conj_physical(self: Array) -> Array:
     return np.conjugate(self)
+
+
+@kernel("aten.frexp.Tensor")
+def frexp(self: Array) -> tuple[Array, Array]:
+    return np.frexp(self)

@@ -5,6 +5,8 @@ Distributions are PyTorch's, the numbers are not: its generators are others.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from xdsl_exir.dialects import dtypes as dt
@@ -19,9 +21,10 @@ UNIFORM_BITS = {dt.Half: 11, dt.BFloat16: 8}
 """Random bits of a uniform number of the shorter dtypes: all multiples of 2^-bits below 1 are exact in them."""
 
 
-def integers(rng: np.random.Generator, low: int, high: int, size: Shape) -> Array:
-    """Uniform integers from `low` up to, but without, `high`."""
-    return np.asarray(rng.integers(low, high, size))
+def integers(rng: np.random.Generator, low: int, high: int, size: Shape, closed: bool = False) -> Array:
+    """Uniform integers from `low` up to, but without (unless the range is `closed`), `high`."""
+    drawn: Any = rng.integers(low, high, size, endpoint=closed)
+    return np.asarray(drawn)
 
 
 def uniform(rng: np.random.Generator, size: Shape, dtype: DType) -> Array:
@@ -107,3 +110,37 @@ def multinomial(self: Array, num_samples: int, replacement: bool, rng: np.random
     with np.errstate(divide="ignore"):
         arrivals = rng.exponential(size=weights.shape) / weights
     return np.argsort(arrivals, -1)[..., :num_samples]
+
+
+EXACT_BITS = UNIFORM_BITS | {dt.Float: 24, dt.Double: 53}
+"""Bits of integers that are all exact in a dtype."""
+
+
+def largest_drawn(dtype: DType) -> int:
+    """The largest integer that `random_` draws unless told: all up to it are exact in the dtype."""
+    match dtype.category:
+        case Category.BOOL:
+            return 1
+        case Category.INT:
+            last: int = np.iinfo(dtype.numpy).max
+            return last
+        case _:
+            return 1 << EXACT_BITS[dtype]
+
+
+@kernel("aten.random", raw=True)
+def random(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
+    return integers(rng, 0, largest_drawn(out[0]), self.shape, closed=True)
+
+
+@kernel("aten.random.to", raw=True)
+def random_to(self: Array, to: int, rng: np.random.Generator) -> Array:
+    return integers(rng, 0, to, self.shape)
+
+
+@kernel("aten.random.from", parameters=("self", "from", "to", "out", "rng"), raw=True)
+def random_from(
+    self: Array, to: int | None, out: DTypes, rng: np.random.Generator, **arguments: int
+) -> Array:
+    last = largest_drawn(out[0]) if to is None else to - 1
+    return integers(rng, arguments["from"], last, self.shape, closed=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.interpreter import opmath, to_dtype
 from xdsl_exir.runtime.kernels import Array, kernel
 
@@ -277,3 +278,190 @@ def scan_extremes(function: np.ufunc, array: Array, dim: int) -> tuple[Array, Ar
     found = (vector == values) | np.isnan(vector)
     indices = np.maximum.accumulate(np.where(found, positions, 0), axis=dim)
     return values.reshape(array.shape), indices.reshape(array.shape)
+
+
+# --- counts --------------------------------------------------------------------------------------------------
+
+
+@kernel("aten.mode", raw=True)
+def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The most frequent element, the least of several, and where it stands last."""
+
+    def position(array: Array, axis: int) -> Array:
+        order = np.moveaxis(np.argsort(array, axis=axis, kind="stable"), axis, -1)
+        ordered = np.take_along_axis(np.moveaxis(array, axis, -1), order, -1)
+        length: int = ordered.shape[-1]
+        places = np.arange(length)
+        starts = np.ones(ordered.shape, np.bool_)
+        starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+        # How many elements equal to each stand before it.
+        run = places - np.maximum.accumulate(np.where(starts, places, 0), -1)
+        longest = np.argmax(run, -1)
+        return np.take_along_axis(order, longest[..., None], -1)[..., 0]
+
+    def value(array: Array, axis: int) -> Array:
+        where = np.expand_dims(position(array, axis), axis)
+        return np.take_along_axis(array, where, axis=axis).squeeze(axis)
+
+    return along(self, dim, keepdim, value), along(self, dim, keepdim, position)
+
+
+@kernel("aten.hash_tensor", raw=True)
+def hash_tensor(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
+    """The exclusive or of the elements' bits: as float64, or as integers of 64 bits."""
+    bits = self.astype(np.int64) if self.dtype.kind in "iub" else self.astype(np.float64)
+    return np.bitwise_xor.reduce(bits.view(np.uint64), axis=axes_of(self, dim), keepdims=keepdim)
+
+
+@kernel("aten.bincount", raw=True)
+def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
+    if self.size and self.min() < 0:
+        raise ExirError("bincount: an element is negative")
+    factors = None if weights is None else np.real(weights).astype(np.float64)
+    return np.bincount(self.astype(np.int64), factors, minlength)
+
+
+def bin_edges(coordinate: Array, bins: int, limits: tuple[float, float] | None, margin: float = 0.5) -> Array:
+    """Edges of bins of one width, from the least to the greatest coordinate unless told; never of width 0."""
+    low, high = limits or ((coordinate.min(), coordinate.max()) if coordinate.size else (0, 1))
+    low, high = coordinate.dtype.type(low), coordinate.dtype.type(high)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ExirError(f"histogram: range from {low} to {high} is not finite")
+    if low == high:
+        low, high = low - coordinate.dtype.type(margin), high + coordinate.dtype.type(margin)
+    step = (high - low) / coordinate.dtype.type(bins)
+    index = np.arange(bins + 1)
+    edges: Array = low + step * index.astype(coordinate.dtype)
+    # From both ends to the middle, so that first and last edge are exact.
+    falling: Array = high - step * (bins - index).astype(coordinate.dtype)
+    edges[index >= (bins + 1) / 2] = falling[index >= (bins + 1) / 2]
+    return edges
+
+
+def bin_of(coordinate: Array, edges: Array) -> Array:
+    """The bin that each coordinate is in; the last one includes its right edge, -1 is none."""
+    place = np.searchsorted(edges, coordinate, side="right") - 1
+    place = np.where(coordinate == edges[-1], np.minimum(place, len(edges) - 2), place)
+    inside = (coordinate >= edges[0]) & (coordinate <= edges[-1])
+    return np.where(inside, place, -1)
+
+
+def counts(places: Sequence[Array], shape: Sequence[int], weight: Array | None) -> Array:
+    """How many points, or what weight of them, each bin has."""
+    inside = np.all([place >= 0 for place in places], axis=0)
+    flat = (
+        np.ravel_multi_index([place[inside] for place in places], tuple(shape)) if shape else np.zeros(0, int)
+    )
+    factors = None if weight is None else weight.reshape(-1)[inside].astype(np.float64)
+    return np.bincount(flat, factors, math.prod(shape)).reshape(shape)
+
+
+def density_of(total: Array, edges: Sequence[Array]) -> Array:
+    """Shares of the sum, by the bins' volume."""
+    volume = np.ones(())
+    for each in edges:
+        volume = np.multiply.outer(volume, np.diff(each.astype(np.float64)))
+    return total / total.sum() / volume
+
+
+def binned(points: Array, edges: Sequence[Array], weight: Array | None, density: bool) -> Array:
+    """The histogram of points, whose coordinates lie in the last dimension."""
+    columns = points.reshape(-1, len(edges)).T
+    places = [bin_of(column, each) for column, each in zip(columns, edges, strict=True)]
+    total = counts(places, [len(each) - 1 for each in edges], weight)
+    return density_of(total, edges) if density else total
+
+
+def even_edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) -> list[Array]:
+    columns = points.reshape(-1, len(bins)).T
+    limits = [None if range is None else (range[2 * i], range[2 * i + 1]) for i, _ in enumerate(bins)]
+    return [bin_edges(*each) for each in zip(columns, bins, limits, strict=True)]
+
+
+@kernel("aten.histc", raw=True)
+def histc(self: Array, bins: int, min: float, max: float) -> Array:
+    """Bins are found by division, in the tensor's dtype, as PyTorch finds them here."""
+    edges = bin_edges(self.reshape(-1), bins, None if min == max else (min, max), margin=1)
+    low, high, count = edges[0], edges[-1], self.dtype.type(bins)
+    inside = self[(self >= low) & (self <= high)]
+    place = ((inside - low) * count / (high - low)).astype(np.int64)
+    return counts([np.minimum(place, bins - 1)], [bins], None)
+
+
+@kernel("aten.histogram.bin_ct")
+def histogram(
+    self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
+) -> tuple[Array, Array]:
+    edges = even_edges(self.reshape(-1, 1), [bins], range)
+    return binned(self.reshape(-1, 1), edges, weight, density), edges[0]
+
+
+@kernel("aten.histogram.bins_tensor")
+def histogram_of_edges(self: Array, bins: Array, weight: Array | None, density: bool) -> tuple[Array, Array]:
+    return binned(self.reshape(-1, 1), [bins], weight, density), bins
+
+
+@kernel("aten._histogramdd_bin_edges")
+def histogramdd_edges(self: Array, bins: Sequence[int], range: Sequence[float] | None) -> list[Array]:
+    return even_edges(self, bins, range)
+
+
+@kernel("aten._histogramdd_from_bin_cts")
+def histogramdd(
+    self: Array, bins: Sequence[int], range: Sequence[float] | None, weight: Array | None, density: bool
+) -> Array:
+    return binned(self, even_edges(self, bins, range), weight, density)
+
+
+@kernel("aten._histogramdd_from_bin_tensors")
+def histogramdd_of_edges(self: Array, bins: Sequence[Array], weight: Array | None, density: bool) -> Array:
+    return binned(self, bins, weight, density)
+
+
+# --- segments ------------------------------------------------------------------------------------------------
+
+SEGMENTS: dict[str, tuple[np.ufunc, float]] = {
+    "sum": (np.add, 0),
+    "mean": (np.add, 0),
+    "prod": (np.multiply, 1),
+    "max": (np.maximum, -math.inf),
+    "min": (np.minimum, math.inf),
+}
+"""What reduces a segment, and what an empty one gives."""
+
+
+@kernel("aten.segment_reduce")
+def segment_reduce(
+    data: Array,
+    reduce: str,
+    lengths: Array | None,
+    offsets: Array | None,
+    axis: int,
+    unsafe: bool,
+    initial: float | None,
+) -> Array:
+    """Reduces consecutive segments of a dimension; `initial` takes part in each."""
+    size = data.shape[axis]
+    if offsets is None:
+        assert lengths is not None
+        ends = np.cumsum(lengths, -1)
+        offsets = np.concatenate([np.zeros((*ends.shape[:-1], 1), ends.dtype), ends], -1)
+        if not unsafe and ((lengths < 0).any() or (ends[..., -1:] != size).any()):
+            raise ExirError(f"segment_reduce: lengths do not sum up to {size}")
+    if (np.diff(offsets) < 0).any() or (offsets < 0).any() or (offsets > size).any():
+        raise ExirError(f"segment_reduce: segments are not in order within {size}")
+    function, nothing = SEGMENTS[reduce]
+    axis %= data.ndim
+    outer, inner = math.prod(data.shape[:axis]), math.prod(data.shape[axis + 1 :])
+    bounds = offsets.reshape(outer, -1) + size * np.arange(outer)[:, None]
+    starts, ends = bounds[:, :-1].reshape(-1), bounds[:, 1:].reshape(-1)
+    # A row more, where a segment may end; and what lies between segments is left out.
+    rows = np.append(data.reshape(-1, inner), np.zeros((1, inner), data.dtype), 0)
+    pairs = np.stack([starts, ends], -1).reshape(-1)
+    start = data.dtype.type(nothing if initial is None else initial)
+    reduced: Array = function(function.reduceat(rows, pairs, axis=0)[::2] if pairs.size else rows[:0], start)
+    reduced[starts == ends] = start
+    if reduce == "mean":
+        elements = (ends - starts)[:, None]
+        reduced /= elements if initial is None else np.maximum(elements, 1)
+    return reduced.reshape(*data.shape[:axis], -1, *data.shape[axis + 1 :])

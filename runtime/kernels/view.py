@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 
@@ -196,3 +197,10 @@ def constant_pad_nd(self: Array, pad: list[int], value: complex) -> Array:
     )
     result[inner] = self[kept]
     return result
+
+
+@kernel("aten.tensor_split.tensor_indices_or_sections", raw=True)
+def tensor_split(self: Array, tensor_indices_or_sections: Array, dim: int) -> list[Array]:
+    bounds = [None, *tensor_indices_or_sections.tolist(), None]
+    axis = dim % self.ndim
+    return [self[(*[slice(None)] * axis, slice(*ends))] for ends in pairwise(bounds)]

@@ -29,6 +29,11 @@ F64, BF16, HALF, BOOL, LONG, INT = (
 )
 BYTE, C64 = torch.uint8, torch.complex64
 
+def V(value: complex, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """A number as 0-dim tensor."""
+    return torch.tensor(value, dtype=dtype)
+
+
 Case = tuple[Any, ...]
 """Arguments of a call; a dict at the end holds keyword arguments."""
 
@@ -58,6 +63,17 @@ TABLE: dict[str, list[Case]] = {
         (0, 1, 5), (0, 10, 4), (1, -1, 7), (0, 1, 0), (3, 4, 1), (0, 1, 2), (-2.5, 7, 33), (0, 10, 5, {"dtype": LONG}),
         (0, 1, 11, {"dtype": F64}), (0, 1, 6, {"dtype": BF16}), (0, 3, 7, {"dtype": HALF}),
     ],
+    "linspace.Tensor_Tensor": [
+        (V(0.5), V(5.9), 4, *rest) for rest in ((), ({"dtype": LONG},), ({"dtype": F64},), ({"dtype": HALF},))
+    ] + [(V(2), V(9, LONG), 1), (V(2), V(9, LONG), 0), (V(1, LONG), V(1j), 3)],
+    "linspace.Tensor_Scalar": [(V(0.5), 5.9, 4), (V(3, LONG), -1, 5, {"dtype": F64}), (V(0.1, F64), 1, 3), (V(1), 2j, 3)],
+    "linspace.Scalar_Tensor": [(0.5, V(5.9), 4), (3, V(-1, LONG), 5, {"dtype": BF16})],
+    "logspace": [(0, 2, 3), (0, 2.5, 4, {"dtype": INT}), (0, 2, 1), (0, 2, 0), (0, 2, 5, -2.0), (0, 2, 5, {"dtype": HALF}),
+                 (-1, 1.5, 7, 2.0, {"dtype": F64}), (0, 1j, 3)],
+    "logspace.Tensor_Tensor": [(V(0.5), V(1.5), 5), (V(0.5), V(2.5), 4, {"dtype": LONG})],
+    "logspace.Tensor_Scalar": [(V(0.5), 1.5, 5), (V(2, LONG), 0, 3, 2.0)],
+    "logspace.Scalar_Tensor": [(0.5, V(1.5), 5)],
+    "cartesian_prod": [([LONGS],), ([LONGS, LONGS[:2]],), ([X[0], X[1], X[0]],), ([LONGS, LONGS[:0]],)],
     "tril_indices": [(3, 3), (2, 4, 1), (4, 2, -1), (3, 3, -5), (3, 3, 5), (0, 3), (3, 0), (3, 4, 1, {"dtype": INT}), (5, 2, 3)],
     "triu_indices": [(3, 3), (2, 4, 1), (4, 2, -1), (3, 3, -5), (3, 3, 5), (0, 3), (3, 4, 1, {"dtype": INT}), (5, 2, -3)],
 }  # fmt: skip
@@ -93,7 +109,8 @@ def test_uninitialised_tensors_have_the_type_and_are_zero(name: str):
 
 def test_every_operator_occurs():
     family = {name for name, spec in specs().items() if spec.family == "creation"}
-    assert family == {f"aten.{name}" for name in TABLE | UNINITIALISED}
+    # test_indexing has `combinations`, whose size counts as depending on the data.
+    assert family == {f"aten.{name}" for name in [*TABLE, *UNINITIALISED, "combinations"]}
 
 
 @pytest.mark.parametrize(
@@ -102,6 +119,7 @@ def test_every_operator_occurs():
         ("full", [-1], 1), ("zeros", [2, -3]), ("eye", -1), ("eye.m", 2, -1), ("linspace", 0, 1, -1), ("arange", -1),
         ("arange.start", 2, 1), ("arange.start_step", 0, 5, 0), ("arange.start_step", 0, 5, -1), ("arange", float("inf")),
         ("empty_permuted", [2, 3], [0, 0]), ("empty_strided", [2, 3], [1]), ("tril_indices", -1, 2), ("triu_indices", 2, -1),
+        ("linspace.Tensor_Tensor", X, X, 3), ("logspace", 0, 1, -1), ("cartesian_prod", [X]), ("combinations", X),
     ],
     ids=lambda case: case[0],
 )  # fmt: skip

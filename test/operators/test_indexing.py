@@ -168,6 +168,16 @@ CALLS: list[Call] = [
     ("kthvalue", L([1.0, nan, 2.0]), 3),
     ("kthvalue", torch.randperm(20).reshape(4, 5), 5, 1),
     ("kthvalue", S, 1),
+    ("isin.Tensor_Tensor", L([[1, 2], [3, 4]]), L([[4, 2]])),
+    ("isin.Tensor_Tensor", L([[1, 2], [3, 4]]), L(3), {"invert": True}),
+    ("isin.Tensor_Tensor", L([1.0, nan, 2.5]), L([nan, 2.5])),
+    ("isin.Tensor_Tensor", L([[-1, 2], [30, 4]]), torch.arange(0, 60, 2)),
+    ("isin.Tensor_Tensor", L([[-1.0, 2.5], [99.0, 4.0]]), torch.arange(0, 60, 2), {"invert": True}),
+    ("isin.Tensor_Tensor", L([1, 2]), L([], dtype=torch.int64)),
+    ("isin.Tensor_Scalar", L([[1, 2], [3, 4]]), 3),
+    ("isin.Tensor_Scalar", L([1.5, 2.0]), 2, {"invert": True}),
+    ("isin.Scalar_Tensor", 3, L([[1, 2], [3, 4]])),
+    ("isin.Scalar_Tensor", 5, L([[1, 2], [3, 4]]), {"invert": True}),
     ("nonzero_static", X > 0, {"size": 3}),
     ("nonzero_static", X > 0, {"size": 30, "fill_value": 7}),
     ("nonzero_static", S, {"size": 2}),
@@ -243,7 +253,7 @@ def test_dtypes(kind: str) -> None:
 
 # --- sizes that depend on the data ---------------------------------------------------------------------------
 
-U0 = Expr.symbol("u0")
+U0, U1, U2 = map(Expr.symbol, ("u0", "u1", "u2"))
 
 DEPENDENT: list[tuple[Call, tuple[Dim, ...]]] = [
     (("nonzero", X > 0), (U0, 2)),
@@ -257,6 +267,16 @@ DEPENDENT: list[tuple[Call, tuple[Dim, ...]]] = [
     (("index.Tensor", Z, [None, L([[True] * 4, [False] * 4, [False, True] * 2])]), (2, U0, 5)),
     (("index.Tensor", Z, [L([1, 0], dtype=torch.uint8), None, L([True] * 2 + [False] * 2)]), (U0, 3, 5)),
     (("one_hot", L([0, 2, 1]), -1), (3, U0)),
+    (("argwhere", X > 0), (U0, 2)),
+    (("argwhere", L(2.0)), (U0, 0)),
+    (("bincount", L([0, 2, 2])), (U0,)),
+    (("bincount", L([], dtype=torch.int64), None, 3), (U0,)),
+    (("bincount", L([0, 2, 2], dtype=torch.uint8), L([0.5, 1.0, 2.0]), 5), (U0,)),
+    (("bincount", L([0, 2, 2]), L([1, 2, 3])), (U0,)),
+    (("combinations", L([3, 1, 2, 5])), (U0, 2)),
+    (("combinations", L([3.0, 1.0, 2.0]), 3, True), (U0, 3)),
+    (("combinations", L([3, 1]), 3), (U0, 3)),
+    (("combinations", L([3, 1]), 0), (0,)),
 ]
 
 
@@ -268,6 +288,13 @@ DEPENDENT_SEVERAL: list[tuple[Call, tuple[tuple[Dim, ...], ...]]] = [
     (("_unique2", UNIQUE > 2, True, False, True), ((U0,), (0,), (U0,))),
     (("_unique2", zeros(0), True, True, True), ((U0,), (0,), (U0,))),
     (("_unique2", S, True, True, True), ((U0,), (), (U0,))),
+    (("unique_dim", UNIQUE.nan_to_num(), 0), ((U0, 3), (4,), (U0,))),
+    (("unique_dim", UNIQUE.bfloat16(), -1, True, True, True), ((4, U0), (3,), (U0,))),
+    (("unique_dim", UNIQUE > 2, 0, True, False, True), ((U0, 3), (4,), (U0,))),
+    (("tensor_split.tensor_indices_or_sections", X, L([1, 3]), 1), ((4, U0), (4, U1), (4, U2))),
+    (("tensor_split.tensor_indices_or_sections", X, L([-1])), ((U0, 5), (U1, 5))),
+    (("nonzero_numpy", X > 0), ((U0,), (U0,))),
+    (("nonzero_numpy", L(2.0)), ((U0,),)),
     (("unique_consecutive", UNIQUE), ((U0,), (0,), (0,))),
     (("unique_consecutive", UNIQUE.long(), True, True), ((U0,), (4, 3), (U0,))),
     (("unique_consecutive", UNIQUE[2:], True, True, 0), ((U0, 3), (2,), (U0,))),
@@ -317,6 +344,8 @@ def test_dependent_sizes(call: Call, shapes: tuple[tuple[Dim, ...], ...]) -> Non
 
 def test_every_operator_occurs() -> None:
     mine = {name for name, spec in specs().items() if spec.family == "indexing"}
+    # Of other families, but of sizes that depend on the data.
+    mine |= {"aten.bincount", "aten.combinations", "aten.tensor_split.tensor_indices_or_sections"}
     assert mine == {
         f"aten.{call[0]}" for call in CALLS + [call for call, _ in [*DEPENDENT, *DEPENDENT_SEVERAL]]
     }

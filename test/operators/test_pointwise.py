@@ -398,6 +398,41 @@ def pow_of_scalar() -> Iterator[Call]:
     yield Call(1, tensor("float16", 9))
 
 
+@case("lcm")
+def multiples() -> Iterator[Call]:
+    for dtype in INTEGERS:
+        if dtype != "bool":
+            yield Call(tensor(dtype, 4, 1, low=-50, high=50), tensor(dtype, 3, low=-50, high=50, seed=1))
+    yield Call(torch.tensor([0, 4, 5]), torch.tensor([0, 0, 3]))
+
+
+@case("nextafter")
+def neighbours() -> Iterator[Call]:
+    ends = torch.tensor([1.0, 0.0, -0.0, inf, nan, -1.0, 5e-45]), torch.tensor([2.0, -1.0, 1.0, 0.0, 1.0, -1.0, 0.0])
+    for dtype in FLOATS:
+        yield Call(*(end.to(getattr(torch, dtype)) for end in ends))
+    yield Call(tensor("float32", 2, 1), tensor("float64", 3))
+
+
+@case("ldexp.Tensor")
+def scaled() -> Iterator[Call]:
+    for dtype in ("float32", "float64", "int64", "complex64"):
+        yield Call(tensor(dtype, 2, 1), torch.tensor([-3, 0, 200]))
+    yield Call(tensor("bfloat16", 3), tensor("float32", 3))
+
+
+@case("frexp.Tensor")
+def mantissas() -> Iterator[Call]:
+    for dtype in FLOATS:
+        yield Call(torch.tensor([0.0, -3.0, 1e-3, inf, nan, 6e-8]).to(getattr(torch, dtype)))
+
+
+@case("positive")
+def positive() -> Iterator[Call]:
+    yield Call(tensor("float32", 3))
+    yield Call(tensor("int64", 3))
+
+
 @case(BITWISE, "gcd")
 def bits() -> Iterator[Call]:
     for dtype in INTEGERS:

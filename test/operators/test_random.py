@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import exp, inf
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,14 @@ TABLE: dict[str, list[Case]] = {
     "normal.float_Tensor": [((1.0, X), {}, 1, 1 / 16, -inf, inf)],
     "normal.Tensor_Tensor": [((X, X), {}, 1 / 4, 1 / 16, -inf, inf)],
     "normal.float_float": [((1.0, 2.0, [SIZE]), {}, 1, 4, -inf, inf), ((1.0, 2.0, [SIZE]), {"dtype": BF16}, 1, 4, -inf, inf)],
+    "uniform": [((X, -1.0, 3.0), {}, 1, 16 / 12, -1, 3), ((X.to(BF16),), {}, 1 / 2, 1 / 12, 0, 1),
+                ((X.to(C64), -1.0, 3.0), {}, 1 + 1j, 32 / 12, 0, 0)],
+    "log_normal": [((X, 0.0, 0.5), {}, exp(1 / 8), (exp(1 / 4) - 1) * exp(1 / 4), 0, inf), ((X.to(HALF), 0.0, 0.5), {}, exp(1 / 8), (exp(1 / 4) - 1) * exp(1 / 4), 0, inf)],
+    "geometric": [((X, 0.25), {}, 4, 12, 1, inf), ((X.long(), 0.25), {}, 4, 12, 1, inf)],
+    "random": [((X,), {}, 1 << 23, (1 << 48) / 12, 0, 1 << 24), ((X.to(torch.uint8),), {}, 127.5, (256**2 - 1) / 12, 0, 255),
+               ((X.bool(),), {}, 1 / 2, 1 / 4, 0, 1), ((X.to(BF16),), {}, 128, (257**2 - 1) / 12, 0, 256)],
+    "random.from": [((X, -3, 2), {}, -1, 2, -3, 1), ((X.to(torch.int8), 126, None), {}, 126.5, 1 / 4, 126, 127)],
+    "random.to": [((X.long(), 5), {}, 2, 2, 0, 4)],
     "exponential": [((X, 2.0), {}, 1 / 2, 1 / 4, 0, inf), ((X.to(BF16),), {}, 1, 1, 0, inf)],
     "multinomial": [((torch.tensor([1.0, 0, 3]), SIZE, True), {}, 3 / 2, 3 / 4, 0, 2),
                     ((torch.ones(SIZE), SIZE), {}, (SIZE - 1) / 2, (SIZE**2 - 1) / 12, 0, SIZE - 1)],
@@ -91,6 +99,11 @@ def test_a_seed_repeats_the_numbers():
         ("bernoulli.p", (X, 1.5)),
         ("randint_like", (X, 0)),
         ("exponential", (X, 0.0)),
+        ("geometric", (X, 1.0)),
+        ("cauchy", (X, 0.0, 0.0)),
+        ("log_normal", (X, 0.0, 0.0)),
+        ("uniform", (X, 2.0, 1.0)),
+        ("random.from", (X, 2, 2)),
         ("normal_functional", (X, 0.0, -1.0)),
         ("multinomial", (X, SIZE + 1)),
         ("multinomial", (X, 0, True)),
@@ -101,6 +114,14 @@ def test_refuses(name: str, args: Any):
         program_of(f"aten.{name}", *args)
 
 
+def test_cauchy_has_the_quartiles_that_it_should():
+    """It has no mean: a quarter each lies below -sigma, up to the median, up to sigma, and beyond."""
+    check("aten.cauchy", X.to(BF16), 1.0, 2.0, values=False)
+    module, tensors = program_of("aten.cauchy", X, 1.0, 2.0)
+    drawn = np.asarray(run(module, tensors)[0])
+    assert np.quantile(drawn, [0.25, 0.5, 0.75]) == pytest.approx([-1, 1, 3], abs=0.1)
+
+
 def test_every_operator_occurs():
     family = {name for name, spec in specs().items() if spec.family == "random"}
-    assert family == {f"aten.{name}" for name in TABLE}
+    assert family == {f"aten.{name}" for name in [*TABLE, "cauchy"]}

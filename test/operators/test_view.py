@@ -90,6 +90,9 @@ TABLE: dict[str, list[Case]] = {
     "unbind.int": [(X,), (X, -1), (t(3, dtype=LONG),), (EMPTY, 2)],
     "tensor_split.sections": [(X, 3, 2), (X, 5, 1), (X, 1)],
     "tensor_split.indices": [(X, [1, 2], 2), (X, [2, 1], -1), (X, [-1, 9], 1), (X, [])],
+    "_chunk_cat": [([t(5, 3), t(2, 4)], 0, 2), ([t(5), t(2)], 0, 3), ([t(2, 3, 2), t(2, 5), t(2, 4, 1, 3)], 1, 2)],
+    "resize": [(X, [2, 2]), (X, [4, 6]), (X, [0, 3]), (SCALAR, [1, 1])],
+    "resize_as": [(X, t(3, 2)), (X, t(2, dtype=LONG))],
     "unsafe_split.Tensor": [(X, 2, 1)],
     "unsafe_chunk": [(X, 2, 1)],
     "cat": [
@@ -200,7 +203,8 @@ def test_moves_any_dtype(dtype: torch.dtype):
 
 def test_every_operator_occurs():
     family = {name for name, spec in specs().items() if spec.family == "view"}
-    assert family == {f"aten.{name}" for name in TABLE}
+    # test_indexing has what depends on the data.
+    assert family == {f"aten.{name}" for name in [*TABLE, "tensor_split.tensor_indices_or_sections"]}
 
 
 REFUSED: list[Case] = [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import DEFAULT_DTYPE
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.exir import is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.builder import Namespace, meta, sizes
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 
 Size: TypeAlias = int | SSAValue
@@ -137,18 +140,112 @@ def linspace(
     dtype = dtype or (dt.ComplexFloat if isinstance(start + end, complex) else DEFAULT_DTYPE)
     if steps <= 1:
         return aten.full([steps], start if steps else 0, dtype=dtype, device=device)
-    computed = dt.Float if dtype in (dt.Half, dt.BFloat16) else dtype
-    computed = dt.Long if dtype.category <= Category.INT else computed
+    if dtype.category <= Category.INT:
+        start, end = int(start.real), int(end.real)
+    return line(aten, start, end, (end - start) / (steps - 1), steps, dtype, device)
 
-    def cast(value: SSAValue, to: DType) -> SSAValue:
-        return value if meta(value).dtype is to else aten._to_copy(value, dtype=to)
 
-    step = (end - start) / (steps - 1)
+def line(
+    aten: Namespace, start: Bound, end: Bound, step: Bound, steps: int, dtype: DType, device: str | None
+) -> SSAValue:
+    computed = computed_in(dtype)
     index = aten.arange.start_step(0, steps, device=device)
-    rising = aten.add.Tensor(aten.mul.Tensor(cast(index, computed), step), start)
-    rest = cast(aten.sub.Tensor(steps - 1, index), computed)
+    rising = aten.add.Tensor(aten.mul.Tensor(cast(aten, index, computed), step), start)
+    rest = cast(aten, aten.sub.Tensor(steps - 1, index), computed)
     falling = aten.sub.Tensor(end, aten.mul.Tensor(rest, step))
-    return cast(aten.where.self(aten.lt.Scalar(index, steps / 2), rising, falling), dtype)
+    return cast(aten, aten.where.self(aten.lt.Scalar(index, steps / 2), rising, falling), dtype)
+
+
+def computed_in(dtype: DType) -> DType:
+    return dt.Long if dtype.category <= Category.INT else opmath(dtype)
+
+
+Bound: TypeAlias = complex | SSAValue
+"""Where a line begins or ends: a number, or a 0-dim tensor."""
+
+WITH_TENSORS = ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
+
+
+def is_complex(bound: Bound) -> bool:
+    if isinstance(bound, SSAValue):
+        return meta(bound).dtype.category is Category.COMPLEX
+    return isinstance(bound, complex)
+
+
+@decomposition(*(f"aten.linspace.{overload}" for overload in WITH_TENSORS))
+def linspace_between(
+    aten: Namespace, start: Bound, end: Bound, steps: int, dtype: DType | None, device: str | None
+) -> SSAValue:
+    dtype = dtype or (dt.ComplexFloat if is_complex(start) or is_complex(end) else DEFAULT_DTYPE)
+
+    def tensor(bound: Bound) -> SSAValue:
+        # By way of the result's dtype, whose integers truncate.
+        if isinstance(bound, SSAValue):
+            return cast(aten, cast(aten, bound, dtype), computed_in(dtype))
+        return aten.scalar_tensor(bound, dtype=computed_in(dtype), device=device)
+
+    first, last = tensor(start), tensor(end)
+    if steps <= 1:
+        return (
+            cast(aten, aten.expand(aten.unsqueeze(first, 0), [steps]), dtype)
+            if steps
+            else aten.full([0], 0, dtype=dtype, device=device)
+        )
+    step = aten.div.Tensor(aten.sub.Tensor(last, first), steps - 1)
+    return line(aten, first, last, step, steps, dtype, device)
+
+
+@decomposition("aten.logspace", *(f"aten.logspace.{overload}" for overload in WITH_TENSORS))
+def logspace(
+    aten: Namespace,
+    start: Bound,
+    end: Bound,
+    steps: int,
+    base: float,
+    dtype: DType | None,
+    device: str | None,
+) -> SSAValue:
+    """Powers of the base to evenly spaced exponents, in double precision; whole bounds for whole results."""
+    has_complex = is_complex(start) or is_complex(end)
+    dtype = dtype or (dt.ComplexFloat if has_complex else DEFAULT_DTYPE)
+    wide = dt.ComplexDouble if has_complex else dt.Double
+
+    def whole(bound: Bound) -> Bound:
+        return cast(aten, bound, dtype) if isinstance(bound, SSAValue) else int(bound.real)
+
+    if dtype.category <= Category.INT:
+        start, end = whole(start), whole(end)
+    kinds = ["Tensor" if isinstance(bound, SSAValue) else "Scalar" for bound in (start, end)]
+    linspace = getattr(aten.linspace, "_".join(kinds)) if "Tensor" in kinds else aten.linspace
+    return cast(aten, aten.pow.Scalar(base, linspace(start, end, steps, dtype=wide, device=device)), dtype)
+
+
+# --- selections ----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.cartesian_prod")
+def cartesian_prod(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
+    if len(tensors) == 1:
+        return tensors[0]
+    return aten.stack([aten.view(grid, [-1]) for grid in aten.meshgrid(tensors)], 1)
+
+
+@decomposition("aten.combinations")
+def combinations(
+    aten: Namespace, self: SSAValue, r: int, with_replacement: bool, out: Sequence[Attribute] | None
+) -> SSAValue:
+    """Elements at the positions i < j < ..., or i <= j <= ..., among all tuples of r positions."""
+    if r == 0:
+        return aten.empty.memory_format([0], dtype=meta(self).dtype)
+    [size] = sizes(aten, self)
+    grids = aten.meshgrid([aten.arange.start_step(0, size)] * r)
+    mask = aten.full([size] * r, True, dtype=dt.Bool)
+    for before, after in pairwise(grids):
+        ordered = aten.le.Tensor(before, after) if with_replacement else aten.lt.Tensor(before, after)
+        mask = aten.logical_and(mask, ordered)
+    builder = aten.builder
+    found = out and [tensor_type(tensor_meta(type).shape, dt.Long) for type in out if is_tensor_type(type)]
+    return aten.index.Tensor(self, [builder.build(builder.dialect["aten.nonzero"], {"self": mask}, found)])
 
 
 @decomposition("aten.eye")

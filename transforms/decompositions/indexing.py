@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import PythonNumber
+from xdsl_exir.dialects.exir import PythonNumber, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.errors import ExirError
@@ -303,3 +304,53 @@ def embedding_bag(
 ) -> tuple[SSAValue, ...]:
     options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset)
     return aten._embedding_bag_forward_only(weight, indices, offsets, *options)
+
+
+# --- membership and positions --------------------------------------------------------------------------------
+
+FEW = 16
+"""Elements up to which each is compared; more are sorted and searched."""
+
+
+@decomposition("aten.isin.Tensor_Tensor")
+def isin(aten: Namespace, elements: SSAValue, test_elements: SSAValue, invert: bool) -> SSAValue:
+    tests = aten.view(test_elements, [-1])
+    count = meta(tests).shape[0]
+    if isinstance(count, int) and count <= FEW:
+        found = aten.any.dim(aten.eq.Tensor(aten.unsqueeze(elements, -1), tests), -1)
+    else:
+        ordered, _ = aten.sort(tests)
+        # What belongs behind the last is compared with the first.
+        place = aten.searchsorted.Tensor(ordered, elements)
+        place = aten.where.self(aten.lt.Scalar(place, size(aten, tests, 0)), place, aten.full_like(place, 0))
+        found = aten.eq.Tensor(aten.index.Tensor(ordered, [place]), elements)
+    return aten.logical_not(found) if invert else found
+
+
+@decomposition("aten.isin.Tensor_Scalar")
+def isin_number(aten: Namespace, elements: SSAValue, test_element: PythonNumber, invert: bool) -> SSAValue:
+    return aten.ne.Scalar(elements, test_element) if invert else aten.eq.Scalar(elements, test_element)
+
+
+@decomposition("aten.isin.Scalar_Tensor")
+def number_isin(aten: Namespace, element: PythonNumber, test_elements: SSAValue, invert: bool) -> SSAValue:
+    found = aten.any(aten.eq.Scalar(test_elements, element))
+    return aten.logical_not(found) if invert else found
+
+
+@decomposition("aten.argwhere")
+def argwhere(aten: Namespace, self: SSAValue, out: Sequence[Attribute] | None) -> SSAValue:
+    builder = aten.builder
+    return builder.build(builder.dialect["aten.nonzero"], {"self": self}, out)
+
+
+@decomposition("aten.nonzero_numpy")
+def nonzero_numpy(aten: Namespace, self: SSAValue, out: Sequence[Attribute] | None) -> list[SSAValue]:
+    builder = aten.builder
+    self = self if meta(self).ndim else aten.unsqueeze(self, 0)
+    rank = meta(self).ndim
+    # All results have the size that is the number found.
+    known = out and [
+        tensor_type((*tensor_meta(one).shape, rank), dt.Long) for one in out[:1] if is_tensor_type(one)
+    ]
+    return aten.unbind.int(builder.build(builder.dialect["aten.nonzero"], {"self": self}, known), 1)

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import Operand, result_type
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.dtypes import Category, Double, DType
 from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.errors import ExirError
@@ -842,3 +842,16 @@ def rrelu_with_noise(
     slope = aten.uniform(self, lower, upper)
     one = scalar(aten, 1, meta(self).dtype)
     return aten.where.self(below, aten.mul.Tensor(self, slope), self), aten.where.self(below, slope, one)
+
+
+@decomposition("aten.positive")
+def positive(aten: Namespace, self: SSAValue) -> SSAValue:
+    return self
+
+
+@decomposition("aten.ldexp.Tensor")
+def ldexp(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
+    """An integer power of 2 is in double precision where `self` is."""
+    if meta(self).dtype is Double and meta(other).dtype.category <= Category.INT:
+        other = cast(aten, other, Double)
+    return aten.mul.Tensor(self, aten.pow.Scalar(2.0, other))

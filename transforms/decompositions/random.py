@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import log1p, pi
+
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 
 
 @decomposition("aten.bernoulli")
@@ -62,3 +64,34 @@ def exponential(aten: Namespace, self: SSAValue, lambd: float) -> SSAValue:
     uniform = aten.rand_like(self, dtype=dt.Float if meta(self).dtype is not dt.Double else dt.Double)
     drawn = aten.div.Tensor(aten.neg(aten.log1p(aten.neg(uniform))), lambd)
     return cast(aten, drawn, meta(self).dtype)
+
+
+@decomposition("aten.cauchy")
+def cauchy(aten: Namespace, self: SSAValue, median: float, sigma: float) -> SSAValue:
+    """median + sigma tan(pi (u - 1/2)) for a uniform u."""
+    angle = aten.mul.Tensor(aten.sub.Tensor(aten.rand_like(self, dtype=opmath(meta(self).dtype)), 0.5), pi)
+    drawn = aten.add.Tensor(aten.mul.Tensor(aten.tan(angle), sigma), median)
+    return cast(aten, drawn, meta(self).dtype)
+
+
+@decomposition("aten.log_normal")
+def log_normal(aten: Namespace, self: SSAValue, mean: float, std: float) -> SSAValue:
+    normal = aten.randn_like(self, dtype=opmath(meta(self).dtype))
+    drawn = aten.exp(aten.add.Tensor(aten.mul.Tensor(normal, std), mean))
+    return cast(aten, drawn, meta(self).dtype)
+
+
+@decomposition("aten.geometric")
+def geometric(aten: Namespace, self: SSAValue, p: float) -> SSAValue:
+    """The number of trials up to the first success: ceil(log(1 - u) / log(1 - p)) for a uniform u, at least 1."""
+    uniform = aten.rand_like(self, dtype=dt.Double if meta(self).dtype is dt.Double else dt.Float)
+    trials = aten.ceil(aten.div.Tensor(aten.log1p(aten.neg(uniform)), log1p(-p)))
+    return cast(aten, aten.clamp(trials, 1), meta(self).dtype)
+
+
+@DECOMPOSITIONS.register("aten.uniform", parameters=("self", "from", "to"))
+def uniform(aten: Namespace, self: SSAValue, to: float, **arguments: float) -> SSAValue:
+    """Complex numbers have both parts drawn."""
+    low = arguments["from"]
+    start = complex(low, low) if meta(self).dtype.category is Category.COMPLEX else low
+    return aten.add.Tensor(aten.mul.Tensor(aten.rand_like(self), to - low), start)

@@ -283,3 +283,178 @@ def logsumexp(aten: Namespace, self: SSAValue, dim: Sequence[int], keepdim: bool
     total = aten.sum.dim_IntList(aten.exp(aten.sub.Tensor(x, maxima)), dims, keepdim)
     offset = maxima if keepdim else aten.squeeze.dims(maxima, dims)
     return cast(aten, aten.add.Tensor(aten.log(total), offset), dtype)
+
+
+@decomposition("aten.dist")
+def dist(aten: Namespace, self: SSAValue, other: SSAValue, p: float) -> SSAValue:
+    return aten.norm.Scalar(aten.sub.Tensor(self, other), p)
+
+
+@decomposition("aten.renorm")
+def renorm(aten: Namespace, self: SSAValue, p: float, dim: int, maxnorm: float) -> SSAValue:
+    """Slices along a dimension scaled down where their norm is over `maxnorm`."""
+    held = meta(self).dtype
+    others = [axis for axis in range(meta(self).ndim) if axis != wrap_dim(dim, meta(self).ndim)]
+    computed = Float if opmath(held) is not held else None
+    norm = aten.linalg_vector_norm(self, p, others, True, dtype=computed)
+    factor = aten.mul.Tensor(aten.reciprocal(aten.add.Tensor(norm, 1e-7)), maxnorm)
+    one = aten.scalar_tensor(1.0, dtype=meta(norm).dtype)
+    factor = aten.where.self(aten.gt.Scalar(norm, maxnorm), factor, one)
+    return aten.mul.Tensor(self, cast(aten, factor, held))
+
+
+@decomposition("aten.trace")
+def trace(aten: Namespace, self: SSAValue) -> SSAValue:
+    return aten.sum(aten.diagonal(self))
+
+
+@decomposition("aten.sum_to_size")
+def sum_to_size(aten: Namespace, self: SSAValue, size: list[int | SSAValue]) -> SSAValue:
+    """What broadcasting from this size repeats is summed."""
+    if not size:
+        return aten.sum(self)
+    shape = meta(self).shape
+    extra = len(shape) - len(size)
+    summed = [dim for dim in range(len(shape)) if dim < extra or (size[dim - extra] == 1 and shape[dim] != 1)]
+    if not summed:
+        return self
+    return aten.view(aten.sum.dim_IntList(self, summed, True), size)
+
+
+# --- integrals and differences -------------------------------------------------------------------------------
+
+
+def neighbours(aten: Namespace, self: SSAValue, dim: int) -> tuple[SSAValue, SSAValue]:
+    """All elements along a dimension but the last, and all but the first."""
+    return aten.slice.Tensor(self, dim, 0, -1), aten.slice.Tensor(self, dim, 1)
+
+
+def steps_of(aten: Namespace, x: SSAValue, dim: int, rank: int) -> SSAValue:
+    """Distances between points, to go with samples of a rank: a vector's lie along the dimension."""
+    own = sizes(aten, x)
+    shape = [*[1] * dim, *own, *[1] * (rank - dim - 1)] if len(own) == 1 else [*[1] * (rank - len(own)), *own]
+    before, after = neighbours(aten, aten.view(x, shape), dim)
+    return aten.sub.Tensor(after, before)
+
+
+def means(aten: Namespace, y: SSAValue, dim: int) -> SSAValue:
+    """Twice the means of neighbours."""
+    return aten.add.Tensor(*neighbours(aten, y, dim))
+
+
+@decomposition("aten.trapezoid.x", "aten.trapz.x")
+def trapezoid(aten: Namespace, y: SSAValue, x: SSAValue, dim: int) -> SSAValue:
+    dim = wrap_dim(dim, meta(y).ndim)
+    if meta(y).shape[dim] == 0:
+        return aten.sum.dim_IntList(y, [dim], dtype=meta(y).dtype)
+    areas = aten.mul.Tensor(means(aten, y, dim), steps_of(aten, x, dim, meta(y).ndim))
+    return aten.div.Scalar(aten.sum.dim_IntList(areas, [dim]), 2.0)
+
+
+@decomposition("aten.trapezoid.dx", "aten.trapz.dx")
+def trapezoid_even(aten: Namespace, y: SSAValue, dx: float, dim: int) -> SSAValue:
+    """The sum, of which first and last count half."""
+    if meta(y).shape[dim] == 0:
+        return aten.sum.dim_IntList(y, [dim], dtype=meta(y).dtype)
+    ends = aten.add.Tensor(aten.select.int(y, dim, 0), aten.select.int(y, dim, -1))
+    total = aten.sub.Tensor(aten.sum.dim_IntList(y, [dim]), aten.mul.Scalar(ends, 0.5))
+    return aten.mul.Scalar(total, dx)
+
+
+@decomposition("aten.cumulative_trapezoid.x")
+def cumulative_trapezoid(aten: Namespace, y: SSAValue, x: SSAValue, dim: int) -> SSAValue:
+    dim = wrap_dim(dim, meta(y).ndim)
+    half = aten.div.Scalar(steps_of(aten, x, dim, meta(y).ndim), 2.0)
+    return aten.cumsum(aten.mul.Tensor(half, means(aten, y, dim)), dim)
+
+
+@decomposition("aten.cumulative_trapezoid.dx")
+def cumulative_trapezoid_even(aten: Namespace, y: SSAValue, dx: float, dim: int) -> SSAValue:
+    return aten.cumsum(aten.mul.Scalar(means(aten, y, dim), dx / 2.0), dim)
+
+
+def evenly(
+    aten: Namespace, self: SSAValue, spacing: Sequence[complex], dims: Sequence[int], edge_order: int
+) -> list[SSAValue]:
+    """Central differences over the points' distance by dimension; one-sided at the ends."""
+
+    def along(dim: int, distance: complex) -> SSAValue:
+        def one_sided(places: Sequence[int], distance: complex) -> SSAValue:
+            x = [aten.slice.Tensor(self, dim, at, at + 1 or None) for at in places]
+            if edge_order == 1:
+                return aten.div.Scalar(aten.sub.Tensor(x[1], x[0]), distance)
+            parabola = aten.sub.Tensor(
+                aten.mul.Scalar(x[1], 4), aten.add.Tensor(x[2], aten.mul.Scalar(x[0], 3))
+            )
+            return aten.div.Scalar(aten.div.Scalar(parabola, distance), 2)
+
+        first, last = (0, 1, 2)[: edge_order + 1], (-1, -2, -3)[: edge_order + 1]
+        rise = aten.sub.Tensor(aten.slice.Tensor(self, dim, 2), aten.slice.Tensor(self, dim, 0, -2))
+        inner = aten.div.Scalar(aten.div.Scalar(rise, distance), 2)
+        return aten.cat([one_sided(first, distance), inner, one_sided(last, -distance)], dim)
+
+    return [along(dim, distance) for dim, distance in zip(dims, spacing, strict=True)]
+
+
+def unevenly(
+    aten: Namespace, self: SSAValue, points: Sequence[SSAValue], dims: Sequence[int], edge_order: int
+) -> list[SSAValue]:
+    """Slopes at the middle of parabolas through three points; at the ends through two, or at their ends."""
+
+    def along(dim: int, x: SSAValue) -> SSAValue:
+        before, after = neighbours(aten, self, dim)
+        steps = steps_of(aten, x, dim, meta(self).ndim)
+        slopes = aten.div.Tensor(aten.sub.Tensor(after, before), steps)
+        (left, right), (slope, next_slope) = neighbours(aten, steps, dim), neighbours(aten, slopes, dim)
+        # Each slope counts by the step on the other side.
+        mixed = aten.add.Tensor(aten.mul.Tensor(slope, right), aten.mul.Tensor(next_slope, left))
+        inner = aten.div.Tensor(mixed, aten.add.Tensor(left, right))
+        first, last = aten.slice.Tensor(slopes, dim, 0, 1), aten.slice.Tensor(slopes, dim, -1)
+        if edge_order == 2:
+            # A parabola's slope changes by as much on the other side of its middle.
+            first = aten.sub.Tensor(aten.mul.Scalar(first, 2), aten.slice.Tensor(inner, dim, 0, 1))
+            last = aten.sub.Tensor(aten.mul.Scalar(last, 2), aten.slice.Tensor(inner, dim, -1))
+        return aten.cat([first, inner, last], dim)
+
+    return [along(dim, x) for dim, x in zip(dims, points, strict=True)]
+
+
+def differentiated(self: SSAValue, dim: int | Sequence[int] | None) -> list[int]:
+    rank = meta(self).ndim
+    dims = list(range(rank)) if dim is None else [dim] if isinstance(dim, int) else dim
+    return [wrap_dim(each, rank) for each in dims]
+
+
+@decomposition("aten.gradient.scalarint", "aten.gradient.scalararray")
+def gradient(
+    aten: Namespace, self: SSAValue, spacing: complex | None, dim: int | Sequence[int] | None, edge_order: int
+) -> list[SSAValue]:
+    dims = differentiated(self, dim)
+    return evenly(aten, self, [1.0 if spacing is None else spacing] * len(dims), dims, edge_order)
+
+
+@decomposition("aten.gradient.array")
+def gradient_unit(aten: Namespace, self: SSAValue, dim: Sequence[int], edge_order: int) -> list[SSAValue]:
+    return gradient(aten, self, None, dim, edge_order)
+
+
+@decomposition("aten.gradient.scalarrayint", "aten.gradient.scalarrayarray")
+def gradient_spaced(
+    aten: Namespace,
+    self: SSAValue,
+    spacing: Sequence[complex],
+    dim: int | Sequence[int] | None,
+    edge_order: int,
+) -> list[SSAValue]:
+    return evenly(aten, self, spacing, differentiated(self, dim), edge_order)
+
+
+@decomposition("aten.gradient.tensorarrayint", "aten.gradient.tensorarray")
+def gradient_at(
+    aten: Namespace,
+    self: SSAValue,
+    spacing: Sequence[SSAValue],
+    dim: int | Sequence[int] | None,
+    edge_order: int,
+) -> list[SSAValue]:
+    return unevenly(aten, self, spacing, differentiated(self, dim), edge_order)

@@ -645,3 +645,36 @@ def pad(aten: Namespace, self: SSAValue, pad: list[Size], mode: str, value: floa
     if mode == "constant":
         return aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
     return pad_around(aten, self, pad) if mode == "circular" else pad_by_index(aten, self, pad, mode)
+
+
+@decomposition("aten._chunk_cat")
+def chunk_cat(aten: Namespace, tensors: Sequence[SSAValue], dim: int, num_chunks: int) -> SSAValue:
+    """Each tensor padded to chunks of one length, and these side by side."""
+    dim = wrap_dim(dim, meta(tensors[0]).ndim)
+
+    def chunks(tensor: SSAValue) -> SSAValue:
+        shape = meta(tensor).shape
+        length = shape[dim]
+        if not isinstance(length, int):
+            raise ExirError(f"aten._chunk_cat: size {length} is symbolic; it has no decomposition then")
+        behind = len(shape) - dim - 1
+        padded = aten.constant_pad_nd(tensor, [0, 0] * behind + [0, -length % num_chunks], 0)
+        return aten.view(padded, [*sizes(aten, tensor)[:dim], num_chunks, -1])
+
+    return aten.cat([chunks(tensor) for tensor in tensors], dim + 1)
+
+
+@decomposition("aten.resize")
+def resize(aten: Namespace, self: SSAValue, size: Sequence[Size]) -> SSAValue:
+    """The elements in order, as many as there is room for; what more room holds is undefined, here 0."""
+    if not all(isinstance(length, int) for length in (*size, *meta(self).shape)):
+        raise ExirError("aten.resize: a size is symbolic; it has no decomposition then")
+    missing = prod(length for length in size if isinstance(length, int)) - prod(
+        length for length in meta(self).shape if isinstance(length, int)
+    )
+    return aten.view(aten.constant_pad_nd(aten.view(self, [-1]), [0, missing], 0), size)
+
+
+@decomposition("aten.resize_as")
+def resize_as(aten: Namespace, self: SSAValue, the_template: SSAValue) -> SSAValue:
+    return aten.resize(self, sizes(aten, the_template))
