@@ -10,8 +10,6 @@ INTERPRETER_ONLY = frozenset(
         "aten._unique2",
         "aten.bernoulli.p",
         "aten.bincount",
-        "aten.fractional_max_pool2d",
-        "aten.fractional_max_pool3d",
         "aten.linalg_eig",
         "aten.linalg_eigvals",
         "aten.linalg_ldl_factor_ex",
