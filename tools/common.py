@@ -6,10 +6,13 @@ import argparse
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from xdsl_exir.errors import InputError
 from xdsl_exir.program import Program, load
 
 STAGES = ("imported", "core", "edge")
@@ -46,6 +49,54 @@ def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str]
     parser.add_argument(
         "-p", "--passes", metavar="PIPELINE", help="then apply these passes, as xdsl-opt -p does"
     )
+    parser.add_argument(
+        "--verify-numerics",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="run the program on these inputs (.npy, .npz) after every pass, and stop at one that changes its results",
+    )
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """The argument that says what a program is run on."""
+    parser.add_argument(
+        "--inputs",
+        nargs="*",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help=".npy (one array) or .npz files, in order",
+    )
+
+
+def read_arrays(paths: list[Path]) -> list[Any]:
+    """Arrays of .npy and .npz files, in order. Pickled arrays are refused. Raises `InputError`."""
+    import numpy as np
+
+    arrays: list[Any] = []
+    for path in paths:
+        try:
+            read = np.load(path, allow_pickle=False)
+            arrays += [read] if isinstance(read, np.ndarray) else [read[name] for name in read.files]
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path}: {error}") from None
+    return arrays
+
+
+def add_tolerances(parser: argparse.ArgumentParser) -> None:
+    """Arguments that say what counts as equal."""
+    parser.add_argument("--rtol", type=float, default=1e-4, help="relative tolerance (default: %(default)s)")
+    parser.add_argument("--atol", type=float, default=1e-4, help="absolute tolerance (default: %(default)s)")
+
+
+def at_stage(program: Program, stage: str) -> Program:
+    """The program, taken to a stage."""
+    if stage == "imported":
+        return program
+    with step(f"taking it to {stage}"):
+        program = program.to_core() if stage == "core" else program.to_edge()
+        return program.transform("edge-to-linalg") if stage == "linalg" else program
 
 
 def read_program(args: argparse.Namespace) -> Program:
@@ -53,12 +104,12 @@ def read_program(args: argparse.Namespace) -> Program:
     path: Path = args.program
     with step(f"reading {path}"):
         program = load(path)
-    if args.stage != "imported":
-        with step(f"taking it to {args.stage}"):
-            program = program.to_core() if args.stage == "core" else program.to_edge()
-            if args.stage == "linalg":
-                program = program.transform("edge-to-linalg")
+    program = at_stage(program, args.stage)
     if args.passes:
         with step(f"applying {args.passes}"):
-            program = program.transform(args.passes)
+            if args.verify_numerics is None:
+                return program.transform(args.passes)
+            from xdsl_exir.runtime.diff import verify_numerics
+
+            return verify_numerics(program, program.passes(args.passes), read_arrays(args.verify_numerics))
     return program

@@ -3,6 +3,7 @@
     xdsl-exir import model.pt2 --stage edge       # a saved program as MLIR text
     xdsl-exir run model.pt2 --inputs x.npy        # its outputs
     xdsl-exir compile model.pt2 -o out/           # a shared library for C, with header and weights
+    xdsl-exir diff model.pt2 model.pt2@edge --inputs x.npy      # the first operation that differs
     xdsl-exir irdl > exir.irdl.mlir               # the dialects, for stock mlir-opt --irdl-file
     xdsl-exir ops aten.add.Tensor                 # what the spec says of an operator
 
@@ -16,9 +17,9 @@ import sys
 from collections.abc import Sequence
 
 from xdsl_exir.errors import ExirError
-from xdsl_exir.tools import compile, import_program, irdl, ops, run
+from xdsl_exir.tools import compile, diff, import_program, irdl, ops, run
 
-COMMANDS = (import_program, run, compile, irdl, ops)
+COMMANDS = (import_program, run, compile, diff, irdl, ops)
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
 
 

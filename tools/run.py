@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
-from xdsl_exir.errors import InputError
-from xdsl_exir.tools.common import add_program_arguments, read_program, step
+from xdsl_exir.tools.common import (
+    add_inputs,
+    add_program_arguments,
+    add_tolerances,
+    read_arrays,
+    read_program,
+    step,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -17,18 +22,10 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser("run", help="run a program", description=__doc__)
     add_program_arguments(parser)
     parser.add_argument("--method", help="method to run (default: the first)")
-    parser.add_argument(
-        "--inputs",
-        nargs="*",
-        type=Path,
-        default=[],
-        metavar="FILE",
-        help=".npy (one array) or .npz files, in order",
-    )
+    add_inputs(parser)
     parser.add_argument("-o", "--output", type=Path, help=".npz file for the outputs (out0, out1, ...)")
     parser.add_argument("--expected", nargs="*", type=Path, metavar="FILE", help="outputs to compare with")
-    parser.add_argument("--rtol", type=float, default=1e-4, help="relative tolerance (default: %(default)s)")
-    parser.add_argument("--atol", type=float, default=1e-4, help="absolute tolerance (default: %(default)s)")
+    add_tolerances(parser)
     parser.add_argument("--target", default="interpreter", help="what runs it (default: %(default)s)")
     parser.add_argument(
         "--fallback",
@@ -37,20 +34,6 @@ def add_parser(subparsers: Any) -> None:
         help="what becomes of operators that the target cannot take (default: %(default)s)",
     )
     parser.set_defaults(function=run)
-
-
-def read_arrays(paths: list[Path]) -> list[Any]:
-    """Arrays of .npy and .npz files, in order. Pickled arrays are refused. Raises `InputError`."""
-    import numpy as np
-
-    arrays: list[Any] = []
-    for path in paths:
-        try:
-            read = np.load(path, allow_pickle=False)
-            arrays += [read] if isinstance(read, np.ndarray) else [read[name] for name in read.files]
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path}: {error}") from None
-    return arrays
 
 
 def run(args: argparse.Namespace) -> int:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xdsl_exir.importers.fx_text import from_fx_text
     from xdsl_exir.program import Program, from_exported_program, load
     from xdsl_exir.runtime.backend import register_backend
+    from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
 
 _HOMES = {
@@ -35,6 +36,7 @@ _HOMES = {
     "from_fx_text": "importers.fx_text",
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
+    "diff": "runtime.diff",
     "register_backend": "runtime.backend",
     "register_ops": "libraries",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "UnsupportedError",
     "VerificationError",
     "compile",
+    "diff",
     "from_exported_program",
     "from_fx_text",
     "load",

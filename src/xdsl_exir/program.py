@@ -128,16 +128,19 @@ class Program:
 
         Raises `ExirError` for a pipeline that does not parse, `VerificationError` where the result is not valid.
         """
-        if isinstance(pipeline, ModulePass):
-            return self.apply(pipeline).verify()
+        passes = (pipeline,) if isinstance(pipeline, ModulePass) else self.passes(pipeline)
+        return self.apply(*passes).verify()
+
+    @staticmethod
+    def passes(pipeline: str) -> tuple[ModulePass, ...]:
+        """The passes of a pipeline, as `xdsl-opt -p` takes it. Raises `ExirError` for one that does not parse."""
         from xdsl.universe import Universe
         from xdsl.utils.exceptions import ArgSpecParseError
 
         try:
-            passes = PassPipeline.parse_spec(Universe.get_multiverse().all_passes, pipeline).passes
+            return tuple(PassPipeline.parse_spec(Universe.get_multiverse().all_passes, pipeline).passes)
         except (ValueError, ArgSpecParseError) as error:
             raise ExirError(f"pass pipeline '{pipeline}': {error}") from error
-        return self.apply(*passes).verify()
 
     def verify(self) -> Program:
         """Itself, if it keeps the rules of its stage. Raises `VerificationError` that lists every violation."""
