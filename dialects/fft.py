@@ -168,6 +168,31 @@ def rfftfreq(n: int) -> Shape:
     return (n // 2 + 1,)
 
 
+@shape_rule("aten.istft")
+def istft(
+    self: TensorMeta,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: TensorMeta | None,
+    center: bool,
+    onesided: bool | None,
+    length: int | None,
+    return_complex: bool,
+) -> Shape:
+    check(self.ndim in (2, 3), f"spectra, or a batch of them, have 2 or 3 dimensions, not {self.ndim}")
+    *batch, frequencies, frames = self.shape
+    half = same_size(frequencies, n_fft // 2 + 1) if onesided is None else onesided
+    check(same_size(frequencies, n_fft // 2 + 1 if half else n_fft), f"{frequencies} frequencies of {n_fft}")
+    check(not (half and return_complex), "the spectrum of complex numbers has two sides")
+    hop = n_fft // 4 if hop_length is None else hop_length
+    size = n_fft if win_length is None else win_length
+    check(0 < hop <= size <= n_fft, f"hop_length is {hop}, win_length {size}, n_fft {n_fft}")
+    check(window is None or window.shape == (size,), f"the window has to have shape [{size}]")
+    samples = n_fft + hop * (frames - 1) - (n_fft // 2 * 2 if center else 0)
+    return (*batch, samples if length is None else length)
+
+
 @shape_rule("aten.stft")
 def stft(
     self: TensorMeta,

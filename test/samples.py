@@ -216,6 +216,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.fft_fftfreq": (call(5),),
     "aten.fft_rfftfreq": (call(5),),
     "aten.stft": (call(f(2, 16), 4, return_complex=True),),
+    "aten.istft": (call(c(3, 8), 4),),
     # convolution
     "aten.convolution": (
         call(_IMAGE, f(8, 4, 3, 3), f(8), [2, 2], [1, 1], [1, 1], False, [0, 0], 1),
@@ -521,6 +522,10 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.new_empty": (call(f(2, 3), [4]),),
     "aten.new_empty_strided": (call(f(2, 3), [4], [1]),),
     "aten.eye": (call(3),),
+    **{f"aten.{name}_window": (call(4),) for name in ("hann", "hamming", "blackman", "bartlett")},
+    **{f"aten.{name}_window.periodic": (call(4, False),) for name in ("hann", "hamming", "blackman", "bartlett")},
+    "aten.hamming_window.periodic_alpha": (call(4, True, 0.5),),
+    "aten.hamming_window.periodic_alpha_beta": (call(4, True, 0.5, 0.5),),
     "aten.eye.m": (call(3, 4),),
     "aten.linspace": (call(0, 1, 5),),
     "aten.linspace.Tensor_Tensor": (call(f(), f(), 5),),

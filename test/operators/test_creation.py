@@ -37,7 +37,15 @@ def V(value: complex, dtype: torch.dtype | None = None) -> torch.Tensor:
 Case = tuple[Any, ...]
 """Arguments of a call; a dict at the end holds keyword arguments."""
 
+WINDOWS: dict[str, list[Case]] = {
+    # In half types PyTorch rounds at other places.
+    **{f"{name}_window": [*((n,) for n in (0, 1, 2, 5, 8)), (6, {"dtype": F64})] for name in ("hann", "hamming", "blackman", "bartlett")},
+    **{f"{name}_window.periodic": [(n, p) for n in (0, 1, 2, 5, 8) for p in (True, False)] for name in ("hann", "hamming", "blackman", "bartlett")},
+    "hamming_window.periodic_alpha": [(6, True, 0.3)],
+    "hamming_window.periodic_alpha_beta": [(6, False, 0.3, 0.6)],
+}  # fmt: skip
 TABLE: dict[str, list[Case]] = {
+    **WINDOWS,
     "arange": [(5,), (5.5,), (0,), (5, {"dtype": torch.float32}), (3, {"dtype": BF16}), (5.5, {"dtype": LONG}), (4, {"dtype": BYTE})],
     "arange.start": [(1, 5), (-2, 3), (0.5, 4), (2, 2), (1.5, 4.5, {"dtype": LONG}), (1.5, 4.5, {"dtype": INT})],
     "arange.start_step": [

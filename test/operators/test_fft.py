@@ -54,6 +54,13 @@ def several_dimensions(dtypes: list[str]) -> list[Call]:
 
 
 BOTH = [*REALS, *COMPLEX]
+WINDOW = torch.hann_window(8)
+
+
+def spectra(**options: Any) -> torch.Tensor:
+    return torch.stft(tensor(2, 32), 8, 2, window=WINDOW, return_complex=True, **options)
+
+
 CASES: dict[str, list[Call]] = {
     **{f"aten.fft_{name}": one_dimension(BOTH) for name in ("fft", "ifft")},
     **{f"aten.fft_{name}": one_dimension(REALS) for name in ("rfft", "ihfft")},
@@ -67,6 +74,12 @@ CASES: dict[str, list[Call]] = {
     **{f"aten.fft_{name}": [of(tensor(5)), of(tensor(4, 5)), of(tensor(4, 5, dtype="int64"), [0]), of(tensor(2, 3, 4), [1, -1])]
        for name in ("fftshift", "ifftshift")},
     **{f"aten.fft_{name}": [of(5), of(8, 0.1), of(1), of(6, dtype=torch.float64)] for name in ("fftfreq", "rfftfreq")},
+    "aten.istft": [
+        *(of(spectra(), 8, 2, window=WINDOW, **options) for options in ({}, {"length": 20}, {"length": 40}, {"normalized": True})),
+        of(spectra()[0], 8, 2, 6, tensor(6).abs() + 1), of(spectra(), 8, 2, window=WINDOW + 1, center=False),
+        of(spectra(onesided=False), 8, 2, window=WINDOW, onesided=False), of(spectra(), 8, 2),
+        of(spectra(onesided=False), 8, 2, window=WINDOW, onesided=False, return_complex=True),
+    ],
     "aten.stft": [
         of(tensor(20), 4, return_complex=True), of(tensor(2, 20), 4, 3, return_complex=False),
         of(tensor(20), 6, 2, 4, tensor(4), True, return_complex=True), of(tensor(20), 6, 2, 4, return_complex=True),

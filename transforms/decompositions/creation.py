@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import pi
 from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
@@ -265,3 +266,87 @@ def eye_m(aten: Namespace, n: Size, m: Size, dtype: DType | None, device: str | 
 def index_dtype(*lengths: Size) -> DType:
     """A short dtype for positions within these lengths."""
     return dt.Byte if all(isinstance(length, int) and length < 256 for length in lengths) else dt.Long
+
+
+# --- windows -------------------------------------------------------------------------------------------------
+
+
+Shape: TypeAlias = Callable[[Namespace, SSAValue, int], SSAValue]
+
+
+def window(
+    aten: Namespace,
+    length: int,
+    periodic: bool,
+    dtype: DType | None,
+    device: str | None,
+    shape: Shape,
+) -> SSAValue:
+    """A function of the places 0 to n - 1, and of the last one. A periodic window is one of a place more without its last."""
+    dtype = dtype or DEFAULT_DTYPE
+    if length <= 1:
+        return aten.full([length], 1, dtype=dtype, device=device)
+    count = length + 1 if periodic else length
+    places = aten.arange.start_step(0, count, dtype=dtype, device=device)
+    values = shape(aten, places, count - 1)
+    return aten.slice.Tensor(values, 0, 0, length) if periodic else values
+
+
+def cosine(aten: Namespace, places: SSAValue, turn: float, factor: float) -> SSAValue:
+    return aten.mul.Tensor(aten.cos(aten.mul.Tensor(places, turn)), factor)
+
+
+def hamming(alpha: float, beta: float) -> Shape:
+    return lambda aten, places, last: aten.add.Tensor(cosine(aten, places, 2 * pi / last, -beta), alpha)
+
+
+def blackman(aten: Namespace, places: SSAValue, last: int) -> SSAValue:
+    fast, slow = cosine(aten, places, 4 * pi / last, 0.08), cosine(aten, places, 2 * pi / last, 0.5)
+    return aten.add.Tensor(aten.sub.Tensor(fast, slow), 0.42)
+
+
+def bartlett(aten: Namespace, places: SSAValue, last: int) -> SSAValue:
+    """A triangle."""
+    rising = aten.mul.Tensor(places, 2 / last)
+    falling = aten.add.Tensor(aten.mul.Tensor(rising, -1), 2)
+    return aten.where.self(aten.le.Scalar(places, last // 2), rising, falling)
+
+
+def register_window(name: str, shape: Shape) -> None:
+    """A window by its name, periodic unless it is told otherwise."""
+
+    @decomposition(f"aten.{name}")
+    def plain(aten: Namespace, window_length: int, dtype: DType | None, device: str | None) -> SSAValue:
+        return window(aten, window_length, True, dtype, device, shape)
+
+    @decomposition(f"aten.{name}.periodic")
+    def periodic(
+        aten: Namespace, window_length: int, periodic: bool, dtype: DType | None, device: str | None
+    ) -> SSAValue:
+        return window(aten, window_length, periodic, dtype, device, shape)
+
+
+register_window("hann_window", hamming(0.5, 0.5))
+register_window("hamming_window", hamming(0.54, 0.46))
+register_window("blackman_window", blackman)
+register_window("bartlett_window", bartlett)
+
+
+@decomposition("aten.hamming_window.periodic_alpha")
+def hamming_window_alpha(
+    aten: Namespace, window_length: int, periodic: bool, alpha: float, dtype: DType | None, device: str | None
+) -> SSAValue:
+    return window(aten, window_length, periodic, dtype, device, hamming(alpha, 0.46))
+
+
+@decomposition("aten.hamming_window.periodic_alpha_beta")
+def hamming_window_alpha_beta(
+    aten: Namespace,
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    beta: float,
+    dtype: DType | None,
+    device: str | None,
+) -> SSAValue:
+    return window(aten, window_length, periodic, dtype, device, hamming(alpha, beta))

@@ -218,6 +218,60 @@ def ifftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
     return aten.roll(self, [(static(meta(self).shape[d]) + 1) // 2 for d in dims], dims)
 
 
+def centred(
+    aten: Namespace, window: SSAValue | None, length: int, n_fft: int, dtype: DType
+) -> SSAValue | None:
+    """A window in the middle of a frame, between zeros; None where it is 1 everywhere."""
+    if window is None and length < n_fft:
+        window = aten.full([length], 1, dtype=dtype)
+    before = (n_fft - length) // 2
+    if window is not None and length < n_fft:
+        window = aten.constant_pad_nd(window, [before, n_fft - length - before])
+    return window
+
+
+@decomposition("aten.istft")
+def istft(
+    aten: Namespace,
+    self: SSAValue,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: SSAValue | None,
+    center: bool,
+    normalized: bool,
+    onesided: bool | None,
+    length: int | None,
+    return_complex: bool,
+) -> SSAValue:
+    """Frames times the window, added where they overlap, and divided by the sum of the windows' squares there."""
+    hop = n_fft // 4 if hop_length is None else hop_length
+    spectra = aten.transpose.int(self, -2, -1)
+    *batch, frames, frequencies = map(static, meta(spectra).shape)
+    last, scale = len(batch) + 1, 1 if normalized else 2
+    if return_complex:
+        signals = aten._fft_c2c(spectra, [last], scale, False)
+    else:
+        half = aten.slice.Tensor(spectra, last, 0, n_fft // 2 + 1) if frequencies == n_fft else spectra
+        signals = aten._fft_c2r(half, [last], scale, n_fft)
+    dtype = meta(signals).dtype
+    weights = centred(aten, window, n_fft if win_length is None else win_length, n_fft, dtype)
+    if weights is None:
+        weights = aten.full([n_fft], 1, dtype=dtype)
+    samples = n_fft + hop * (frames - 1)
+
+    def added(frames: SSAValue, batch: list[int]) -> SSAValue:
+        return aten.unfold_backward(frames, [*batch, samples], len(batch), n_fft, hop)
+
+    signal = added(aten.mul.Tensor(signals, weights), batch)
+    envelope = added(aten.expand(aten.mul.Tensor(weights, weights), [frames, n_fft]), [])
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else samples - start
+    kept = [aten.slice.Tensor(x, -1, start, min(end, samples)) for x in (signal, envelope)]
+    result = aten.div.Tensor(*kept)
+    return aten.constant_pad_nd(result, [0, end - samples]) if end > samples else result
+
+
 @decomposition("aten.stft")
 def stft(
     aten: Namespace,
@@ -231,12 +285,7 @@ def stft(
     return_complex: bool | None,
 ) -> SSAValue:
     """Spectra of overlapping frames, each times a window in its middle."""
-    length = n_fft if win_length is None else win_length
-    before = (n_fft - length) // 2
-    if window is None and length < n_fft:
-        window = aten.full([length], 1, dtype=meta(self).dtype)
-    if window is not None and length < n_fft:
-        window = aten.constant_pad_nd(window, [before, n_fft - length - before])
+    window = centred(aten, window, n_fft if win_length is None else win_length, n_fft, meta(self).dtype)
     frames = aten.unfold(self, -1, n_fft, n_fft // 4 if hop_length is None else hop_length)
     if window is not None:
         frames = aten.mul.Tensor(frames, window)
