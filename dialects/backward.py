@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl_exir.dialects.attention import flash_attention_for_cpu
 from xdsl_exir.dialects.convolution import convolution
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, max_, min_
 from xdsl_exir.dialects.loss import NONE, check_classes
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -387,8 +387,29 @@ def select_backward(grad_output: TensorMeta, input_sizes: list[Dim], dim: int) -
     return tuple(input_sizes)
 
 
-@shape_rule("aten.slice_backward", "aten.diagonal_backward")
-def view_backward(input_sizes: list[Dim]) -> Shape:
+@shape_rule("aten.slice_backward")
+def slice_backward(
+    grad_output: TensorMeta, input_sizes: list[Dim], dim: int, start: Dim, end: Dim, step: Dim
+) -> Shape:
+    dim = wrap_dim(dim, len(input_sizes))
+    part = grad_output.shape[dim] if grad_output.ndim > dim else 0
+    bounds = [number for number in (input_sizes[dim], start, end, step) if isinstance(number, int)]
+    if len(bounds) == 4:
+        size, first, last, stride = bounds
+        part = len(range(size)[first:last:stride])
+    expected = [*input_sizes[:dim], part, *input_sizes[dim + 1 :]]
+    check_shape("the gradient", grad_output.shape, expected)
+    return tuple(input_sizes)
+
+
+@shape_rule("aten.diagonal_backward")
+def diagonal_backward(
+    grad_output: TensorMeta, input_sizes: list[Dim], offset: int, dim1: int, dim2: int
+) -> Shape:
+    rows, columns = (wrap_dim(dim, len(input_sizes)) for dim in (dim1, dim2))
+    length = min_(input_sizes[rows] + min(offset, 0), input_sizes[columns] - max(offset, 0))
+    rest = [size for dim, size in enumerate(input_sizes) if dim not in (rows, columns)]
+    check_shape("the gradient", grad_output.shape, [*rest, max_(length, 0)])
     return tuple(input_sizes)
 
 

@@ -106,13 +106,11 @@ def spread(
         places = [s.from_index(index) for index in at[batch : grad.ndim]]
         taps = [s.from_index(index) for index in at[grad.ndim :]]
         found = [line.coordinate(p, t) for line, p, t in zip(lines, places, taps, strict=True)]
-        here = [
-            *at[:batch],
-            *(
-                s.minimum(s.maximum(along, 0), line.size - 1)
-                for (along, _), line in zip(found, lines, strict=True)
-            ),
+        inner = [
+            s.minimum(s.maximum(along, 0), size - 1)
+            for (along, _), size in zip(found, shape[batch:], strict=True)
         ]
+        here = [*at[:batch], *inner]
         count = s.constant(1 if divisor is None else divisor, dt.Long)
         if divisor is None:
             for line, place in zip(lines, places, strict=True):
@@ -139,7 +137,7 @@ def avg_pool_backward(
     out: Out,
 ) -> Tensor:
     pooled = TensorMeta(grad_output.shape, grad_output.dtype)
-    lines = lines_of(self, pooled, kernel_size, stride, padding, [1])
+    lines = lines_of(b, self, pooled, kernel_size, stride, padding, [1])
     return spread(b, grad_output, lines, count_include_pad, divisor_override, out[0])
 
 

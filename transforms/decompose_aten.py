@@ -46,7 +46,7 @@ class Decomposer:
         dialect = (aten if op.NUMBERS else edge).OPERATORS
         builder = Builder(dialect, op)
         builder.rule_of = partial(self.rule, builder)
-        results = entry.call({**op.arguments(), "out": op.result_types}, Namespace(builder))
+        results = entry.call({"out": op.result_types, **op.arguments()}, Namespace(builder))
         if results is not KEEP:
             replace(builder, op, flat_results(results))
 
@@ -57,7 +57,7 @@ class Decomposer:
             return None
 
         def run(bound: Mapping[str, Any]) -> Results:
-            results = entry.call({**bound, "out": None}, Namespace(builder))
+            results = entry.call({"out": None, **bound}, Namespace(builder))
             return builder.build(builder.dialect[name], bound) if results is KEEP else results
 
         return run

@@ -315,7 +315,7 @@ def nll_loss_backward(
         grad_output = aten.unsqueeze(grad_output, channel)
     if weight is not None:
         grad_output = aten.mul.Tensor(grad_output, per_class(aten, weight, self))
-    return aten.mul.Tensor(chosen, choose(aten, kept, grad_output))
+    return choose(aten, aten.ne.Scalar(chosen, 0), aten.neg(choose(aten, kept, grad_output)))
 
 
 # --- softmax and normalizations ------------------------------------------------------------------------------
@@ -477,6 +477,7 @@ def flash_attention_backward(
     query: SSAValue,
     key: SSAValue,
     value: SSAValue,
+    out: SSAValue,
     logsumexp: SSAValue,
     is_causal: bool,
     attn_mask: SSAValue | None,
@@ -486,11 +487,13 @@ def flash_attention_backward(
     dtype, models = meta(query).dtype, (query, key, value)
     scale = default_scale(query) if scale is None else scale
     key, value = repeat_heads(aten, key, query), repeat_heads(aten, value, query)
-    grad, query, key, value = (cast(aten, each, opmath(dtype)) for each in (grad_out, query, key, value))
+    grad, out, query, key, value = (
+        cast(aten, each, opmath(dtype)) for each in (grad_out, out, query, key, value)
+    )
     scores = masked_scores(aten, query, key, attn_mask, is_causal, scale, dtype)
     weights = aten.exp(aten.sub.Tensor(scores, aten.unsqueeze(logsumexp, -1)))
     of_weights = aten.matmul(grad, transpose(aten, value))
-    share = aten.sum.dim_IntList(aten.mul.Tensor(weights, of_weights), [-1], True)
+    share = aten.sum.dim_IntList(aten.mul.Tensor(grad, out), [-1], True)
     of_scores = product(aten, weights, aten.sub.Tensor(of_weights, share), scale)
     gradients = (
         aten.matmul(of_scores, key),
