@@ -73,9 +73,10 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     """
     from xdsl_exir.transforms.partition import InlineDelegates
 
-    if any(isinstance(op, DelegateOp) for op in program.module.walk()):
-        program = program.apply(InlineDelegates())
     function = program.method(method)
+    if any(isinstance(op, DelegateOp) for op in function.walk()):
+        program = program.apply(InlineDelegates())
+        function = program.method(method)
     return _Writer(program, function, program.conventions.get(function.sym_name.data)).program()
 
 
@@ -268,9 +269,11 @@ class _GraphWriter:
             self.named[op.results[0]] = self.names.fresh(node)
         else:
             for i, value in enumerate(op.results):
+                hint = value.name_hint or ""
+                if value.uses and hint not in ("", "getitem"):
+                    continue  # a name of its own
                 getitem = self.names.fresh("getitem")
-                read = value.uses or value.name_hint == "getitem"
-                self.named[value] = getitem if read else f"{node}_unused_{i}"
+                self.named[value] = getitem if value.uses or hint == "getitem" else f"{node}_unused_{i}"
 
     def define(self, value: SSAValue, wanted: str, meta: g.ValueMeta | None = None) -> g.Ref:
         """The name that stands for a value from here on."""
@@ -374,8 +377,11 @@ class _GraphWriter:
 
     def subgraph(self, name: str, region: Region, bare: bool = False) -> g.Subgraph:
         """A region as graph argument; `bare` if it returns its only output rather than a tuple."""
-        inner = _GraphWriter(region.block, self.symbols, None, self.contiguity)
-        inputs = tuple(inner.define(arg, f"arg{i}_1") for i, arg in enumerate(region.block.args))
+        # PyTorch's `arg0_1` is `arg0` as hint.
+        hints = [arg.name_hint or f"arg{i}" for i, arg in enumerate(region.block.args)]
+        names = [f"{hint}_1" if re.fullmatch(r"arg\d+", hint) else hint for hint in hints]
+        inner = _GraphWriter(region.block, self.symbols, None, self.contiguity, names)
+        inputs = tuple(inner.define(arg, "") for arg in region.block.args)
         outputs = inner.write()
         self.unsupported += inner.unsupported
         graph = g.Graph(inputs, tuple(inner.nodes), outputs, inner.values, bare)
@@ -654,7 +660,7 @@ class _Writer:
                     self.data[target] = data
             grad = spec.kind is InputKind.PARAMETER and _may_require_grad(argument.type)
             meta = self.symbols.meta(argument.type, data, grad)
-            if isinstance(meta, g.TensorMeta) and is_contiguous(meta):
+            if _is_row_major(argument.type, meta if data is not None else None):
                 self.graph.contiguity.row_major.add(argument)
             ref = self.graph.define(argument, "", meta)
             persistent = spec.persistent if spec.kind is InputKind.BUFFER else None
@@ -718,6 +724,13 @@ class _Writer:
 
 
 _USER = ("user_input", "constant_input")
+
+
+def _is_row_major(type: Attribute, data: g.ValueMeta | None) -> bool:
+    """Whether an argument is row-major: one with data as these are, others as their type says."""
+    if isinstance(data, g.TensorMeta):
+        return is_contiguous(data)
+    return is_tensor_type(type) and tensor_meta(type).dim_order is None
 
 
 def _may_require_grad(type: Attribute) -> bool:

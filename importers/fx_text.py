@@ -22,10 +22,11 @@ from xdsl_exir.dialects.exir import SymType, TensorMeta, is_tensor_type, tensor_
 from xdsl_exir.dialects.expr import Dim, Expr, scan, to_srepr
 from xdsl_exir.dialects.schema import Argument, FunctionSchema
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.errors import ExirError, LoadError, SpecError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.build import tensor_of
+from xdsl_exir.importers.functionalize import mutation_of
 from xdsl_exir.importers.pt2_schema import LAYOUTS, MEMORY_FORMATS
 from xdsl_exir.narrowing import is_mapping
 from xdsl_exir.program import DEFAULT_METHOD, Program, from_graphs
@@ -280,8 +281,12 @@ class _GraphReader:
     def call(self, line: _Line, name: str, target: str, arguments: _Arguments) -> g.Node:
         target = g.normal_target(f"_{target}" if target.startswith("operator.") else target)
         schema = spec.specs()[target].schema if target in spec.specs() else None
-        names = [argument.name for argument in schema.arguments] if schema else []
-        known = {argument.name: argument for argument in schema.arguments} if schema else {}
+        known = (
+            {argument.name: argument for argument in schema.arguments}
+            if schema
+            else written_arguments(target)
+        )
+        names = list(known)
         inputs: list[g.NodeInput] = []
         for i, value in enumerate(arguments.positional(list(known.values()))):
             inputs.append(g.NodeInput(names[i] if i < len(names) else "", value, False))
@@ -309,6 +314,21 @@ class _GraphReader:
         value = arguments.value(bare_names=True)
         arguments.end()
         return (value, False) if isinstance(value, tuple) else ((value,), True)
+
+
+def written_arguments(target: str) -> dict[str, Argument]:
+    """The arguments of an operator that writes to one, by those of its functional variant; none of other operators."""
+    if target in SYM_OPS or target.startswith("higher_order."):
+        return {}
+    try:
+        mutation = mutation_of(target)
+    except SpecError:
+        mutation = None  # an unknown operator, which the builder lists with all others
+    if mutation is None:
+        return {}
+    names = {functional: name for name, functional in mutation.names.items()}
+    arguments = spec.find(mutation.functional).schema.arguments
+    return {names.get(argument.name, argument.name): argument for argument in arguments}
 
 
 # Arguments
