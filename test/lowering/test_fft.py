@@ -1,4 +1,4 @@
-"""Frequencies of Fourier transforms natively."""
+"""Fourier transforms natively: what the operators' own tests call, and frequencies."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively  # noqa: E402
+from operators.test_fft import CASES  # noqa: E402
 
 from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 
@@ -29,3 +30,8 @@ def test_frequencies():
         for dtype in DTYPES
     ]
     check_natively(calls)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees(name: str) -> None:
+    check_natively([(name, *call) for call in CASES[name]], scale=10)
