@@ -436,6 +436,13 @@ def ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
     return {name: attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
 
 
+def guards_of(function: Operation) -> list[Dim]:
+    """Conditions on the symbols of a function beyond their ranges."""
+    guards = function.attributes.get(GUARDS)
+    held = guards.data if isinstance(guards, ArrayAttr) else ()
+    return [guard.data for guard in held if isinstance(guard, SymBoolType)]
+
+
 @irdl_attr_definition
 class RangeAttr(Data[tuple[int | None, int | None]]):
     """`#exir.range<2, 1024>`: what a symbol may be, both ends included; `inf` for no bound."""
@@ -463,6 +470,7 @@ class RangeAttr(Data[tuple[int | None, int | None]]):
 
 
 INPUT, OUTPUT, RANGES, ORIGIN = "exir.input", "exir.output", "exir.ranges", "exir.origin"
+GUARDS = "exir.guards"
 """Names of the discardable attributes that carry the above."""
 
 # --- numbers and literals ------------------------------------------------------------------------------------

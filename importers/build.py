@@ -31,6 +31,7 @@ from xdsl_exir.dialects.exir import (
     INPUT,
     ORIGIN,
     OUTPUT,
+    GUARDS,
     RANGES,
     InputAttr,
     InputKind,
@@ -57,6 +58,7 @@ from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import graph as g
+from xdsl_exir.importers import pytree
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.guards import read_guards
@@ -585,7 +587,25 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     if program.range_constraints:
         ranges = {symbol: RangeAttr(bounds) for symbol, bounds in sorted(program.range_constraints.items())}
         function.attributes[RANGES] = DictionaryAttr(ranges)
+    if guards := _guards(build, program):
+        function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function
+
+
+def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:
+    """What the program's sizes have to fulfil beyond their ranges."""
+    if not program.guards_code:
+        return []
+    signature = program.signature
+    leaves: list[Attribute | int | None] = []
+    for item in program.inputs:
+        if item.kind == "constant_input":
+            leaves.append(item.value if isinstance(item.value, int) else None)
+        elif item.kind == "user_input":
+            leaves.append(build.type_of(item.name))
+    in_spec = pytree.loads(signature.in_spec, program.namedtuple_fields)
+    names = signature.forward_arg_names
+    return read_guards(program.guards_code, in_spec, names, leaves, program.range_constraints)
 
 
 def _attrs(name: str, attr: Attribute) -> DictionaryAttr:

@@ -449,3 +449,20 @@ def _rebind(
     if missing := [name for name in names[:count] if name not in bound]:
         raise InputError(f"missing arguments: {', '.join(missing)}")
     return [bound.pop(name) for name in names[:count]], bound
+
+
+def paths(in_spec: TreeSpec, arg_names: Sequence[str] | None = None) -> list[str]:
+    """Where each leaf of a call's arguments is, as PyTorch writes it: `['x'][0]['a']`, an argument by its name."""
+    positional, by_name = in_spec.children
+    names = list(arg_names or [])[: len(positional.children)]
+    names += [f"args[{i}]" for i in range(len(names), len(positional.children))]
+    arguments = zip([*names, *by_name.context], [*positional.children, *by_name.children], strict=True)
+    return [path for name, spec in arguments for path in _paths(spec, f"[{name!r}]")]
+
+
+def _paths(spec: TreeSpec, at: str) -> list[str]:
+    if spec.kind is None:
+        return [at]
+    steps = _CONTAINERS[spec.kind].steps
+    names = steps(spec.context) if steps else [f"[{i}]" for i in range(len(spec.children))]
+    return [path for name, child in zip(names, spec.children, strict=True) for path in _paths(child, f"{at}{name}")]

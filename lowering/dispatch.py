@@ -48,7 +48,7 @@ from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
 from xdsl_exir.lowering.schedules import Machine
-from xdsl_exir.lowering.sizes import is_static
+from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
@@ -159,7 +159,7 @@ class Planner:
         # A size that is a symbol says it as it is; one of another form has to be solved.
         for size, position, dim in sorted(places, key=lambda place: not is_symbol(place[0])):
             free = size.free_symbols() if isinstance(size, Expr) else frozenset[str]()
-            if len(free) == 1:
+            if len(free) == 1 and solve(size, 0) is not None:
                 (symbol,) = free
                 self.plan.symbols.setdefault(symbol, Place(position, dim, size))
         ranges = ranges_of(self.function)
@@ -327,7 +327,7 @@ class Planner:
 
     def allocate(self, shape: Sequence[Dim], dtype: DType, strides: Shape | None = None) -> Value:
         """A part of the arena, from the next dispatch on."""
-        now = len(self.plan.calls)
+        now = len(self.plan.steps)
         buffer = Buffer(prod(shape) * dtype.itemsize or 1, first=now, last=now)
         self.plan.arena.append(buffer)
         return Value(buffer, tuple(shape), dtype, strides or ())
@@ -381,8 +381,8 @@ class Planner:
         kind = "kernel" if table is self.dispatches.scheduled else "group"
         name = table.setdefault(text, f"{kind}{len(table)}")
         for argument in arguments:
-            argument.buffer.last = max(argument.buffer.last, len(self.plan.calls))
-        self.plan.calls.append(Call(name, list(arguments), symbols_of(text)))
+            argument.buffer.last = max(argument.buffer.last, len(self.plan.steps))
+        self.plan.steps.append(Call(name, list(arguments), symbols_of(text)))
 
     def flush(self) -> None:
         """Makes dispatches of the operators that wait."""

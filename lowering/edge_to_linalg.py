@@ -19,11 +19,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
 from xdsl_exir.dialects.exir import (
     ConstantOp,
     NumberOp,
+    RefineOp,
     SymIntType,
     SymType,
     TensorMeta,
@@ -53,7 +55,7 @@ def obstacle(op: Operation) -> str | None:
             return "no lowering"
     elif isinstance(op, DelegateOp):
         return f"belongs to backend {op.backend}"
-    elif not isinstance(op, ConstantOp | ReturnOp | FuncOp | ModuleOp):
+    elif not isinstance(op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp):
         return "no lowering"
     values = (*op.operands, *op.results)
     return next((reason for value in values if (reason := unlowerable(op, value.type))), None) or (
@@ -65,7 +67,7 @@ def is_number(op: Operation) -> bool:
     """Whether an operation only computes numbers whose types say their values."""
     asks = isinstance(op, OperatorOp) and op.SPEC.qualified_name.startswith("aten.sym_")
     return isinstance(op, SymOp | NumberOp) or (
-        (asks or isinstance(op, UnrealizedConversionCastOp))
+        (asks or isinstance(op, UnrealizedConversionCastOp | RefineOp))
         and bool(op.results)
         and all(isinstance(result.type, SymType) for result in op.results)
     )
@@ -78,16 +80,18 @@ def is_symbol(size: Dim) -> bool:
 
 @dataclass(frozen=True)
 class ForgetSizes(ModulePass):
-    """Makes the sizes that a program asks its tensors for values of their own: their types say what they are.
-
-    Then a tensor whose size alone is asked for has no use.
+    """Makes the sizes that a program asks its tensors for values of their own, since their types say what they are: then a
+    tensor whose size alone is asked for has no use. What only gives sizes other names becomes an alias.
     """
 
     name = "forget-sizes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        alias = edge.OPERATORS["aten.alias"]
         for number in list(op.walk()):
-            if is_number(number) and any(is_tensor_type(operand.type) for operand in number.operands):
+            if isinstance(number, RefineOp) and is_tensor_type(number.result.type):
+                Rewriter.replace_op(number, alias.from_bound({"self": number.input}, [number.result.type]))
+            elif is_number(number) and any(is_tensor_type(operand.type) for operand in number.operands):
                 if not any(unknown(result.type) for result in number.results):
                     types = [result.type for result in number.results]
                     Rewriter.replace_op(number, UnrealizedConversionCastOp.get([], types))
@@ -217,6 +221,8 @@ class FunctionLowering:
                     self.values[result] = value
             case ConstantOp():
                 self.values[op.result] = literal(builder, op)
+            case RefineOp():
+                self.values[op.result] = builder.retyped(self.values[op.input], meta_of(op.result).shape)
             case _:
                 assert isinstance(op, ReturnOp)
                 self.results = [

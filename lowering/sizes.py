@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Protocol, TypeVar
 
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError
 from xdsl_exir.errors import ExirError
 
 Sizes = tuple[Dim, ...]
@@ -130,16 +130,19 @@ def lengthwise(sizes: Sequence[Dim]) -> Dim:
     return next((size for size in sizes if size != 1), 1)
 
 
-def solve(size: Dim, value: int) -> int:
-    """The value of the one symbol that a size depends on, of which it is a multiple plus a constant, where the size has a value.
+def solve(size: Dim, value: int) -> int | None:
+    """The value of the one symbol that a size depends on, where the size has a value; None unless it is a multiple of it plus a constant.
 
-    Raises `ExirError` for a size of another form. A value that the size cannot have gives a symbol that does not give it back.
+    A value that the size cannot have gives a symbol that does not give it back.
     """
     if not isinstance(size, Expr):
         return value
     (symbol,) = size.free_symbols()
-    start, step = (int(size.evaluate({symbol: at})) for at in (0, 1))
-    step -= start
+    try:
+        start, last = (int(size.evaluate({symbol: at})) for at in (0, 1))
+    except ExprError:
+        return None
+    step = last - start
     if step == 0 or Expr.symbol(symbol) * step + start != size:
-        raise ExirError(f"the symbol {symbol} is not known from the size {size}")
+        return None
     return (value - start) // step

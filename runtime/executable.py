@@ -6,28 +6,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.exir import (
     INPUT,
     MUTATIONS,
     OUTPUT,
-    RANGES,
     InputAttr,
     InputKind,
     InputSpec,
     OutputAttr,
     OutputKind,
     OutputSpec,
-    RangeAttr,
-    is_tensor_type,
-    tensor_meta,
 )
-from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.program import CallingConvention, Program
+from xdsl_exir.runtime.guards import Guards, Seen, check_input
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
 
@@ -133,8 +127,7 @@ class Method:
         self.convention = convention
         self.types = function.function_type.inputs.data
         self.inputs = list(_specs(function.arg_attrs, INPUT, InputAttr, len(self.types), _USER_INPUT))
-        self.ranges = _ranges(function)
-        """What each symbol may be, both ends included; None is no bound."""
+        self.guards = Guards.of(function)
         results = function.function_type.outputs.data
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
 
@@ -192,30 +185,18 @@ class Method:
             raise InputError(f"{self.name} takes {wanted} inputs, got {len(inputs)}")
         given = iter(inputs)
         values: list[Any] = []
-        symbols: dict[str, int] = {}
+        seen: list[Seen] = []
         for spec, type in zip(self.inputs, self.types, strict=True):
             if spec.kind is InputKind.USER_INPUT:
-                values.append(check_input(spec.target, next(given), type, symbols))
+                values.append(check_input(spec.target, next(given), type, seen))
             else:
                 values.append(self.owner.array(spec.target))
-        for symbol, value in symbols.items():
-            low, high = self.ranges.get(symbol, (None, None))
-            if (low is not None and value < low) or (high is not None and value > high):
-                bounds = f"{'' if low is None else low}..{'' if high is None else high}"
-                raise InputError(
-                    f"{self.name}: size {symbol} is {value}, out of the range {bounds} of the export"
-                )
+        self.guards.check(seen)
         return values
 
 
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)
 _USER_OUTPUT = OutputSpec(OutputKind.USER_OUTPUT)
-
-
-def _ranges(function: FuncOp) -> dict[str, tuple[int | None, int | None]]:
-    ranges = function.attributes.get(RANGES)
-    held = ranges.data if isinstance(ranges, DictionaryAttr) else dict[str, Attribute]()
-    return {name: attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
 
 
 def _specs(
@@ -228,35 +209,3 @@ def _specs(
         attr = item.data.get(name)
         found.append(attr.data if isinstance(attr, kind) else default)
     return found
-
-
-def check_input(name: str, value: Any, type: Attribute, symbols: dict[str, int]) -> Any:
-    """A user input as the method takes it; binds the symbols that its sizes name.
-
-    Raises `InputError` for another dtype, rank or size than the method was exported with.
-    """
-    what = f"input '{name}'" if name else "input"
-    if not is_tensor_type(type):
-        if not isinstance(value, bool | int | float):
-            raise InputError(f"{what} is {value!r}, expected a number")
-        return value
-    meta = tensor_meta(type)
-    array = np.asarray(value)
-    if array.dtype != meta.dtype.numpy:
-        raise InputError(f"{what} is {array.dtype}, expected {meta.dtype.torch_name}")
-    if array.ndim != meta.ndim:
-        raise InputError(f"{what} has {array.ndim} dimensions, expected {meta.ndim}")
-    for dim, (size, given) in enumerate(zip(meta.shape, array.shape, strict=True)):
-        expected = _bind(size, given, symbols)
-        if expected != given:
-            raise InputError(f"{what}: size {given} of dimension {dim}, expected {expected}")
-    return array
-
-
-def _bind(size: int | Expr, given: int, symbols: dict[str, int]) -> int | float:
-    if isinstance(size, int):
-        return size
-    free = size.free_symbols()
-    if str(size) in free:
-        return symbols.setdefault(str(size), given)
-    return size.evaluate(symbols) if free <= symbols.keys() else given

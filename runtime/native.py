@@ -217,7 +217,12 @@ def aligned_bytes(count: int) -> Array:
 def find(place: Place, values: Sequence[Any]) -> int:
     """A symbol's value."""
     value = values[place.argument]
-    return solve(place.size, value if place.dim is None else np.shape(value)[place.dim])
+    given = value if place.dim is None else np.shape(value)[place.dim]
+    if place.is_symbol:
+        return given
+    solved = solve(place.size, given)
+    assert solved is not None, "the planner takes no other places"
+    return solved
 
 
 @dataclass(frozen=True)

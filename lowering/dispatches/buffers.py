@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import count
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Buffer:
     """Name of the driver's argument; None for a part of the arena."""
     first: int = 0
     last: int = 0
-    """Dispatches that make and last use a part of the arena."""
+    """Steps that make and last use a part of the arena."""
     offset: Dim = 0
     """Bytes into the arena."""
 
@@ -103,6 +104,14 @@ class Value:
 # --- plans ---------------------------------------------------------------------------------------------------
 
 
+class Step(Protocol):
+    """Something that a driver does."""
+
+    def write(self, driver: Driver) -> None:
+        """Writes it."""
+        ...
+
+
 @dataclass
 class Call:
     """A call of a dispatch by the driver."""
@@ -111,6 +120,12 @@ class Call:
     arguments: list[Value]
     symbols: Sequence[str] = ()
     """What the dispatch takes before them."""
+
+    def write(self, driver: Driver) -> None:
+        symbols = [symbol_name(symbol) for symbol in self.symbols]
+        names = ", ".join([*symbols, *[driver.view(value) for value in self.arguments]])
+        types = ", ".join(["index"] * len(symbols) + [value.type for value in self.arguments])
+        driver.text.line(f"func.call @{self.function}({names}) : ({types}) -> ()")
 
 
 @dataclass
@@ -123,7 +138,8 @@ class Plan:
     copies: list[tuple[int, Array | int]] = field(default_factory=list[tuple[int, "Array | int"]])
     """Outputs that no dispatch makes: their position, and a constant, the position of the input they repeat, or -1 minus
     the position of the output they repeat."""
-    calls: list[Call] = field(default_factory=list[Call])
+    steps: list[Step] = field(default_factory=list[Step])
+    """What the driver does: calls, and the beginnings and ends of branches and loops."""
     arena: list[Buffer] = field(default_factory=list[Buffer])
     arena_bytes: Dim = 0
     symbols: dict[str, Place] = field(default_factory=dict[str, "Place"])
@@ -132,6 +148,11 @@ class Plan:
     """Results that are numbers, by position among the method's results: no dispatch makes them."""
     checks: list[tuple[Dim, str]] = field(default_factory=list[tuple[Dim, str]])
     """What the program asserts about symbols, with its messages."""
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls among the steps."""
+        return [step for step in self.steps if isinstance(step, Call)]
 
 
 @dataclass(frozen=True)
@@ -142,7 +163,11 @@ class Place:
     """Position among all arguments of the method."""
     dim: int | None
     size: Dim
-    """The size there, an expression of no other symbol."""
+    """The size there: the symbol, or a multiple of it plus a constant."""
+
+    @property
+    def is_symbol(self) -> bool:
+        return isinstance(self.size, Expr) and self.size.head == "symbol"
 
 
 @dataclass
@@ -248,6 +273,9 @@ class Driver:
     def __init__(self, plan: Plan):
         self.plan = plan
         self.text = Text()
+        self.numbers = count()
+        self.outer: list[dict[tuple[Buffer, Shape, Shape, Dim, DType], str]] = []
+        """The views that are known outside of each branch or loop that is being written."""
         self.arguments: dict[Buffer, Value] = {}
         for value in (*plan.inputs, *(value for value, _ in plan.constants), *plan.outputs):
             if value.buffer.argument is not None:
@@ -260,20 +288,30 @@ class Driver:
         }
 
     def write(self, name: str) -> str:
-        for call in self.plan.calls:
-            symbols = [symbol_name(symbol) for symbol in call.symbols]
-            names = ", ".join([*symbols, *[self.view(value) for value in call.arguments]])
-            types = ", ".join(["index"] * len(symbols) + [value.type for value in call.arguments])
-            self.text.line(f"func.call @{call.function}({names}) : ({types}) -> ()")
+        for step in self.plan.steps:
+            step.write(self)
         signature = [(symbol_name(symbol), "index") for symbol in self.plan.symbols]
         signature += [(str(buffer.argument), passed_type(value)) for buffer, value in self.arguments.items()]
         return self.text.function(name, [*signature, ("%arena", self.arena)], public=True, symbols=())
+
+    def enter(self, text: str) -> None:
+        """Begins a region: what is written until `leave` is seen in it alone."""
+        self.text.line(text)
+        self.text.depth += 1
+        self.outer.append(self.views)
+        self.views = dict(self.views)
+
+    def leave(self, text: str) -> None:
+        """Ends a region."""
+        self.views = self.outer.pop()
+        self.text.depth -= 1
+        self.text.line(text)
 
     def view(self, value: Value) -> str:
         """The name of a value's memref."""
         key = key_of(value)
         if key not in self.views:
-            self.views[key] = self.make_view(value, f"%v{len(self.views)}")
+            self.views[key] = self.make_view(value, f"%v{next(self.numbers)}")
         return self.views[key]
 
     def list_text(self, sizes: Sequence[Dim]) -> str:

@@ -65,7 +65,7 @@ RENAMES = (
 """Operators whose result has its operand's elements in the same order."""
 
 
-@view(*RENAMES)
+@view(*(name for name in RENAMES if name not in ("aten.clone", "aten.alias")))
 def _rename(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     return [reshaped(value, shapes[0])]
 
@@ -79,6 +79,8 @@ def reshaped(value: Value, shape: Shape) -> Value | None:
         return value
     if 0 in shape:
         return Value(value.buffer, shape, value.dtype)
+    if value.is_contiguous:
+        return Value(value.buffer, shape, value.dtype, (), value.offset)
     strides: list[Dim] = []
     wanted = list(reversed(shape))
     sources = [(n, s) for n, s in zip(value.shape, value.strides, strict=True) if n != 1]
@@ -98,6 +100,13 @@ def reshaped(value: Value, shape: Shape) -> Value | None:
             return None
     strides += [1] * len(wanted)
     return replace(value, shape=shape, strides=tuple(reversed(strides)))
+
+
+@view("aten.clone", "aten.alias")
+def _same(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    """The same elements, whose sizes may have other names."""
+    strides = () if value.is_contiguous else value.strides
+    return [Value(value.buffer, shapes[0], value.dtype, strides, value.offset)]
 
 
 @view("aten.permute", "aten.permute_copy")
