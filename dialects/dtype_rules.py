@@ -16,7 +16,11 @@ An entry of the short form, `{func, rule, types, ...}`, has these keys:
     alpha: Alpha                a number whose category is bound by the computation's: one of NUMBER_RULES
     dtype: Floating             what a `dtype` argument may be, where that is not `types`
     __ret_1: Long               the dtype of one result, or what of the rule's dtype (RETURN_RULES) it is
+    before: [{self: t, end: t}] rows, one of which dtypes must fit before they promote; a lower-case name is any dtype
     when: [{train: False, ...}] other entries for one value of a flag
+
+A flag is an argument of type `bool` or `str`, or the rank of a tensor: `bias.dim` is 0 for a 0-dim one, None where
+it is absent, n else.
 
 Numbers that do not take part in promotion may be complex only where the computation is.
 """
@@ -25,7 +29,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
@@ -167,12 +171,20 @@ class Row:
 
     operands: Mapping[str, str]
     returns: tuple[str, ...]
+    promotes: bool = True
+    """Whether it speaks of what operands promote to, in a rule that promotes, or of their own dtypes."""
+    before: tuple[Row, ...] = ()
+    """Rows, one of which the operands' own dtypes must fit as well, if there are any."""
 
     @cached_property
     def _alone(self) -> frozenset[str]:
         """Variables that stand in one place only."""
         places = Counter((*self.operands.values(), *self.returns))
         return frozenset(variable for variable, count in places.items() if count == 1)
+
+    def admits(self, aliases: Mapping[str, tuple[DType, ...]], dtypes: Mapping[str, Seen]) -> bool:
+        """Whether it takes operands of these dtypes of their own, as far as `before` says."""
+        return not self.before or any(row.match(aliases, dtypes) is not None for row in self.before)
 
     def match(
         self, aliases: Mapping[str, tuple[DType, ...]], dtypes: Mapping[str, Seen]
@@ -196,7 +208,9 @@ class Row:
 
 
 ABSENT = "None"
-"""The variable of a `dtype` argument that is not given."""
+"""The variable of an argument (a `dtype`, an optional tensor) that is not given."""
+RANK = ".dim"
+"""What the name of a flag ends in that is the rank of a tensor."""
 NOT = "not "
 """What begins a variable that excludes values of a flag: `not floor|trunc`."""
 
@@ -224,6 +238,8 @@ class DtypeRule:
     """The named rule that the rows came from, if any."""
     operands: frozenset[DType] | None = None
     """Dtypes that arguments that promote must have before they do, numbers included; None is any."""
+    tiered: bool = True
+    """Whether 0-dim tensors give way to others when they promote."""
     _memo: dict[Any, tuple[DType, ...]] = field(default_factory=dict[Any, tuple[DType, ...]], compare=False)
 
     @cached_property
@@ -246,9 +262,19 @@ class DtypeRule:
         }
 
     @cached_property
+    def _named(self) -> tuple[str, ...]:
+        rows = (row for held in self.rows for row in (held, *held.before))
+        return tuple(dict.fromkeys(name for row in rows for name in row.operands))
+
+    @cached_property
     def constrained(self) -> tuple[str, ...]:
         """Names of the arguments that the rows speak of."""
-        return tuple(dict.fromkeys(name for row in self.rows for name in row.operands))
+        return tuple(dict.fromkeys(name.removesuffix(RANK) for name in self._named))
+
+    @cached_property
+    def ranks(self) -> tuple[str, ...]:
+        """The flags that are ranks."""
+        return tuple(name for name in self._named if name.endswith(RANK))
 
     @cached_property
     def may_miss(self) -> frozenset[str]:
@@ -270,7 +296,7 @@ class DtypeRule:
 
     def _infer(self, arguments: Mapping[str, Argued]) -> tuple[DType, ...]:
         promoting: list[Operand] = []
-        dtypes: dict[str, Seen] = {}
+        dtypes: dict[str, Seen] = {name: _rank(arguments.get(name.removesuffix(RANK))) for name in self.ranks}
         for name, argument in arguments.items():
             if name not in self.allowed:
                 continue
@@ -282,18 +308,35 @@ class DtypeRule:
                 self._check_allowed(name, operand)
             if name in self.promotes:
                 promoting.extend(operands)
-            else:
-                dtypes[name] = tuple(operand.dtype for operand in operands)
-        if promoting:
-            computation = result_type(tuple(promoting))
-            present = [name for name in self.promotes if name not in dtypes]
-            dtypes.update(dict.fromkeys(present, computation))
-        return self.match(dtypes)
+            dtypes[name] = tuple(operand.dtype for operand in operands)
+        if not promoting:
+            return self.match(dtypes)
+        try:
+            computation = self.promotion(promoting)
+        except DtypeError:
+            if all(row.promotes for row in self.rows):
+                raise
+            return self.match(dtypes, promotion=False)
+        present = [name for name in self.promotes if dtypes.get(name) is not None]
+        return self.match(dtypes, dtypes | dict.fromkeys(present, computation))
 
-    def match(self, dtypes: Mapping[str, Seen]) -> tuple[DType, ...]:
-        """Result dtypes of the first row that fits; the reading of the edge dialect. Raises `DtypeError`."""
+    def promotion(self, operands: Sequence[Operand]) -> DType:
+        """What operands promote to. Raises `DtypeError` where there is nothing."""
+        if self.tiered:
+            return result_type(tuple(operands))
+        return result_type(tuple(Operand(operand.dtype, min(operand.tier, 1)) for operand in operands))
+
+    def match(
+        self, dtypes: Mapping[str, Seen], promoted: Mapping[str, Seen] | None = None, promotion: bool = True
+    ) -> tuple[DType, ...]:
+        """Result dtypes of the first row that fits; the reading of the edge dialect. Raises `DtypeError`.
+
+        `promoted` are the dtypes after promotion; without `promotion` only rows count that need none.
+        """
         for row in self.rows:
-            returns = row.match(self.aliases, dtypes)
+            if not row.admits(self.aliases, dtypes) or not (promotion or not row.promotes):
+                continue
+            returns = row.match(self.aliases, dtypes if promoted is None or not row.promotes else promoted)
             if returns is not None:
                 return returns
         shown = ", ".join(f"{name}: {_shown(dtype)}" for name, dtype in dtypes.items())
@@ -308,22 +351,37 @@ class DtypeRule:
 
     def to_yaml(self) -> dict[str, Any]:
         """The rows in the form of ExecuTorch's edge.yaml, with `promotes` (and `operands`) for rules that promote."""
-        used = dict.fromkeys(v for row in self.rows for v in (*row.operands.values(), *row.returns))
+        rows = [row for held in self.rows for row in (held, *held.before)]
+        used = dict.fromkeys(v for row in rows for v in (*row.operands.values(), *row.returns))
         text: dict[str, Any] = {
             "func": self.func,
             "namespace": "edge",
             "inherits": self.func,
             "type_alias": {v: [d.name for d in self.aliases[v]] for v in used if v in self.aliases},
-            "type_constraint": [
-                dict(row.operands) | {f"__ret_{i}": ret for i, ret in enumerate(row.returns)}
-                for row in self.rows
-            ],
+            "type_constraint": [self._line(row) for row in self.rows],
         }
         if self.promotes:
             text["promotes"] = list(self.promotes)
+        if not self.tiered:
+            text["tiered"] = False
         if self.operands is not None:
             text["operands"] = [dtype.name for dtype in dt.DTYPES if dtype in self.operands]
         return text
+
+    def _line(self, row: Row) -> dict[str, Any]:
+        line: dict[str, Any] = dict(row.operands) | {f"__ret_{i}": ret for i, ret in enumerate(row.returns)}
+        if self.promotes and not row.promotes:
+            line["promotes"] = False
+        if row.before:
+            line["before"] = [dict(held.operands) for held in row.before]
+        return line
+
+
+def _rank(argument: Argued) -> str:
+    """The flag that is a tensor's rank."""
+    if argument is None:
+        return ABSENT
+    return "0" if isinstance(argument, Operand) and argument.tier < 2 else "n"
 
 
 def _shown(seen: Seen) -> str:
@@ -356,6 +414,8 @@ class NamedRule:
     """Whether numbers with a number as default take part as well."""
     converts: str = "Number"
     """Which of NUMBER_RULES numbers that take part follow where a `dtype` argument decides."""
+    tiered: bool = True
+    """Whether 0-dim tensors give way to others when they promote."""
     mixes: bool = False
     """Whether the first participant may be of half precision beside others in Float, as may the results."""
 
@@ -365,6 +425,12 @@ _BY_DTYPE = ("A", "D", "D")
 NAMED_RULES: dict[str, NamedRule] = {
     "same": NamedRule([("T", "", "T")], doc="participants share one dtype, which the results have"),
     "promote": NamedRule([("T", "", "T")], True, "results have the promoted dtype"),
+    "promote_types": NamedRule(
+        [("T", "", "T")],
+        True,
+        "results have the promoted dtype, to which 0-dim tensors count as any",
+        tiered=False,
+    ),
     "int_to_float": NamedRule(
         [("I", "", "Float"), ("F", "", "F")], True, "promote; integers compute in float32"
     ),
@@ -474,8 +540,9 @@ def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
 
 
 def _flags(schema: FunctionSchema) -> set[str]:
-    """Arguments whose value may decide which rows hold."""
-    return {argument.name for argument in schema.arguments if argument.type.base in ("bool", "str")}
+    """What may decide which rows hold: values of arguments, ranks of tensors."""
+    values = {argument.name for argument in schema.arguments if argument.type.base in ("bool", "str")}
+    return values | {argument.name + RANK for argument in schema.arguments if argument.type.is_tensor}
 
 
 def _plain(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
@@ -485,6 +552,7 @@ def _plain(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
 def _joined(rules: Sequence[tuple[DtypeRule, Mapping[str, str]]]) -> DtypeRule:
     """One rule of several, each with what flags it holds for. Their variables are told apart by a number."""
     last = rules[-1][0]
+    promotes = tuple(dict.fromkeys(name for rule, _ in rules for name in rule.promotes))
     aliases = dict(_DTYPE_ALIASES)
     rows: list[Row] = []
     for index, (rule, flags) in enumerate(rules):
@@ -493,13 +561,41 @@ def _joined(rules: Sequence[tuple[DtypeRule, Mapping[str, str]]]) -> DtypeRule:
         }
         aliases |= {name: rule.aliases[variable] for variable, name in names.items()}
         for row in rule.rows:
-            operands = {name: names.get(variable, variable) for name, variable in row.operands.items()}
-            rows.append(Row({**operands, **flags}, tuple(names.get(ret, ret) for ret in row.returns)))
-    return DtypeRule(last.func, aliases, tuple(rows), last.promotes, last.rule, last.operands)
+            renamed = _renamed(row, names)
+            promoting = not promotes or (bool(rule.promotes) and row.promotes)
+            rows.append(replace(renamed, operands={**renamed.operands, **flags}, promotes=promoting))
+    return DtypeRule(last.func, aliases, tuple(rows), promotes, last.rule, last.operands, last.tiered)
+
+
+def _renamed(row: Row, names: Mapping[str, str]) -> Row:
+    """A row with other names of variables."""
+    return replace(
+        row,
+        operands={name: names.get(variable, variable) for name, variable in row.operands.items()},
+        returns=tuple(names.get(ret, ret) for ret in row.returns),
+        before=tuple(_renamed(held, names) for held in row.before),
+    )
 
 
 _DTYPE_ALIASES = {dtype.name: (dtype,) for dtype in dt.DTYPES}
-_KEYS = ("func", "rule", "types", "operands")
+_KEYS = ("func", "rule", "types", "operands", "before")
+
+
+def _before(entry: Mapping[str, Any], aliases: dict[str, tuple[DType, ...]]) -> tuple[Row, ...]:
+    """The rows of `before`, their variables put into `aliases`."""
+    rows: list[Row] = []
+    for index, line in enumerate(entry.get("before", ())):
+        operands: dict[str, str] = {}
+        for name, allowed in line.items():
+            if name.endswith(RANK):
+                operands[name] = str(allowed)
+                continue
+            shared = isinstance(allowed, str) and allowed.islower()
+            variable = allowed if shared else f"B{index}_{name}"
+            aliases[variable] = dt.DTYPES if shared else dtype_set(allowed)
+            operands[name] = variable
+        rows.append(Row(operands, ()))
+    return tuple(rows)
 
 
 def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
@@ -558,14 +654,16 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
         rows.append(
             Row(dict.fromkeys(taking, "Float") | {taking[0]: "H"} | {n: f"T_{n}" for n in sets}, results)
         )
+    before = _before(entry, aliases)
     operands_key = entry.get("operands")
     return DtypeRule(
         entry["func"],
         aliases,
-        tuple(rows),
+        tuple(replace(row, before=before) for row in rows) if before else tuple(rows),
         taking if named.promotes else (),
         entry["rule"],
         None if operands_key is None else frozenset(dtype_set(operands_key)),
+        named.tiered,
     )
 
 
@@ -609,11 +707,16 @@ def _explicit(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
     rows: list[Row] = []
     for line in entry["type_constraint"]:
         returns = tuple(str(line[key]) for key in sorted(line) if key.startswith("__ret_"))
-        operands = {name: str(v) for name, v in line.items() if not name.startswith("__ret_")}
+        before = tuple(Row({name: str(v) for name, v in held.items()}, ()) for held in line.get("before", ()))
+        operands = {
+            name: str(v)
+            for name, v in line.items()
+            if not name.startswith("__ret_") and name not in ("before", "promotes")
+        }
         for variable in (*(v for name, v in operands.items() if name not in flags), *returns):
             if variable not in aliases and variable != ABSENT:
                 raise SpecError(f"{entry['func']}: '{variable}' is not a type alias")
-        rows.append(Row(operands, returns))
+        rows.append(Row(operands, returns, line.get("promotes", True), before))
     operands_key = entry.get("operands")
     return DtypeRule(
         entry["func"],
@@ -621,4 +724,5 @@ def _explicit(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
         tuple(rows),
         tuple(entry.get("promotes", ())),
         operands=None if operands_key is None else frozenset(dtype_set(operands_key)),
+        tiered=entry.get("tiered", True),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, min_
 from xdsl_exir.dialects.meta import (
@@ -66,12 +67,18 @@ def right_hand(a: TensorMeta, b: TensorMeta, left: bool = True) -> Shape:
     "aten.inverse",
     "aten.linalg_matrix_exp",
     "aten.matrix_exp",
-    "aten.linalg_matrix_power",
-    "aten.matrix_power",
 )
 def square_of_self(self: TensorMeta) -> Shape:
     square(self)
     return self.shape
+
+
+@shape_rule("aten.linalg_matrix_power", "aten.matrix_power")
+def matrix_power(self: TensorMeta, n: int) -> Shape:
+    check(self.dtype is not dt.Bool or n in (0, 1), "boolean matrices are not multiplied")
+    if n < 0:
+        check_decomposes(self.dtype, "inverse")
+    return square_of_self(self)
 
 
 @shape_rule("aten.linalg_cholesky_ex")
@@ -406,6 +413,21 @@ def matrix_rank_float(self: TensorMeta) -> Shape:
 MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, float("inf"), float("-inf"))
 
 
+def check_decomposes(dtype: DType, what: str) -> None:
+    """Raises `MetaError` for dtypes that LAPACK has no routines of."""
+    check(
+        dtype.category > Category.INT and dtype not in (dt.Half, dt.BFloat16),
+        f"{dtype} matrices have no {what}",
+    )
+
+
+def check_matrix_norm(self: TensorMeta, ord: float | str) -> None:
+    """Raises `MetaError` for an order that matrices have no norm of; three orders are of singular values."""
+    check(ord in MATRIX_NORMS, f"matrices have no norm of order {ord}")
+    if ord in ("nuc", 2, -2):
+        check_decomposes(self.dtype, "singular values")
+
+
 def normed(shape: Sequence[Dim], dims: Sequence[int], keepdim: bool) -> Shape:
     """A shape without these dimensions, or with size 1 in them."""
     return tuple(1 if d in dims else size for d, size in enumerate(shape) if keepdim or d not in dims)
@@ -414,7 +436,7 @@ def normed(shape: Sequence[Dim], dims: Sequence[int], keepdim: bool) -> Shape:
 @shape_rule("aten.linalg_matrix_norm", "aten.linalg_matrix_norm.str_ord")
 def matrix_norm(self: TensorMeta, ord: float | str, dim: list[int], keepdim: bool) -> Shape:
     matrix(self)
-    check(ord in MATRIX_NORMS, f"matrices have no norm of order {ord}")
+    check_matrix_norm(self, ord)
     check(len(dim) == 2, f"a matrix has two dimensions, not {dim}")
     return normed(self.shape, wrap_dims(dim, self.ndim), keepdim)
 
@@ -424,7 +446,8 @@ def linalg_norm(self: TensorMeta, ord: float | str | None, dim: list[int] | None
     dims = wrap_dims(dim, self.ndim)
     if ord is not None:
         check(len(dims) in (1, 2), f"norms of order {ord} are of 1 or 2 dimensions, not {len(dims)}")
-        check(len(dims) == 1 or ord in MATRIX_NORMS, f"matrices have no norm of order {ord}")
+        if len(dims) == 2:
+            check_matrix_norm(self, ord)
         check(len(dims) == 2 or not isinstance(ord, str), f"vectors have no norm of order {ord}")
     return normed(self.shape, dims, keepdim)
 
@@ -453,7 +476,10 @@ def cond_str(self: TensorMeta, p: str) -> Shape:
 
 
 @shape_rule("aten.linalg_cond")
-def cond(self: TensorMeta) -> Shape:
+def cond(self: TensorMeta, p: float | None) -> Shape:
+    if p is not None and abs(p) != 2:
+        check(p in MATRIX_NORMS, f"matrices have no norm of order {p}")
+        square(self)
     return matrix(self)[0]
 
 

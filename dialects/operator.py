@@ -396,7 +396,7 @@ from xdsl.dialects.builtin import i32 as operator_segment_type  # noqa: E402
 
 @dataclass(frozen=True)
 class TensorOf(AttrConstraint[Attribute]):
-    """A tensor with one of these dtypes; in `aten` also a number, which promotes."""
+    """A tensor with one of these dtypes; in `aten` of some operators also a number, which promotes."""
 
     dtypes: frozenset[DType] | None
     """None is any."""
@@ -682,11 +682,10 @@ def _op_def(cls: type[OperatorOp]) -> OpDef:
         segments = PropertyDef(AnyAttr(), None)
         op_def.properties[AttrSizedOperandSegments.attribute_name] = segments
     allowed: Mapping[str, frozenset[DType]] = rule.allowed if rule else {}
+    numbers = cls.NUMBERS and cls.SPEC.schema.takes_numbers
     for slot in layout.slots:
         if slot.operand is not None:
-            constraint = (
-                TensorOf(allowed.get(slot.name), cls.NUMBERS) if slot.is_tensor else NumberConstraint()
-            )
+            constraint = TensorOf(allowed.get(slot.name), numbers) if slot.is_tensor else NumberConstraint()
             op_def.operands.append((slot.operand_name, _operand_def(slot.operand, constraint)))
         if slot.property_name is not None:
             op_def.properties[slot.property_name] = _property_def(slot)

@@ -101,7 +101,7 @@ def add_scalar(self: Tensor, other: Number, alpha: Number) -> Shape:
 
 @shape_rule("aten.div.Scalar_mode", "aten.divide.Scalar_mode")
 def div_scalar(self: Tensor, other: Number, rounding_mode: str | None) -> Shape:
-    check_rounding([self, other], rounding_mode)
+    check_rounding(rounding_mode)
     return self.shape
 
 
@@ -113,7 +113,7 @@ def gelu(self: TensorMeta, approximate: str) -> Shape:
 
 @shape_rule("aten.hardtanh")
 def hardtanh(self: TensorMeta, min_val: Number, max_val: Number) -> Shape:
-    negative = any(not isinstance(v, complex | Expr | NumberMeta) and v < 0 for v in (min_val, max_val))
+    negative = any(not isinstance(v, complex | Expr | NumberMeta) and v <= -1 for v in (min_val, max_val))
     check(not (self.dtype is dt.Byte and negative), "a negative limit of an unsigned tensor")
     return self.shape
 
@@ -196,16 +196,13 @@ def add(self: Tensor, other: Tensor, alpha: Number) -> Shape:
 
 @shape_rule("aten.div.Tensor_mode", "aten.divide.Tensor_mode")
 def div(self: Tensor, other: Tensor, rounding_mode: str | None) -> Shape:
-    check_rounding([self, other], rounding_mode)
+    check_rounding(rounding_mode)
     return broadcast_shapes(self.shape, other.shape)
 
 
-def check_rounding(operands: Sequence[Tensor | Number], mode: str | None) -> None:
+def check_rounding(mode: str | None) -> None:
     """Raises `MetaError` for a rounding mode that division does not have."""
     check(mode in (None, "trunc", "floor"), f"rounding_mode is '{mode}', not None, 'trunc' or 'floor'")
-    # The dtype rule gives integers, as both modes do.
-    floating = any(_category(operand) > Category.INT for operand in operands)
-    check(mode is not None or floating, "division of integers without rounding is aten.div.Tensor")
 
 
 @shape_rule("aten.pow.Tensor_Tensor", "aten.float_power.Tensor_Tensor")
@@ -295,8 +292,7 @@ def copy(self: TensorMeta, src: Tensor) -> Shape:
 
 
 @shape_rule("aten.addcmul", "aten.addcdiv")
-def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Number) -> Shape:
-    check_integral([self, tensor1, tensor2], value, "value")
+def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor) -> Shape:
     return broadcast_shapes(self.shape, tensor1.shape, tensor2.shape)
 
 
@@ -323,8 +319,7 @@ def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
 
 @shape_rule("aten._prelu_kernel")
 def prelu_kernel(self: TensorMeta, weight: TensorMeta) -> Shape:
-    check_expands(weight.shape, self.shape, "weight shape")
-    return self.shape
+    return broadcast_shapes(self.shape, weight.shape)
 
 
 # --- special functions and complex numbers ---------------------------------------------------------------------
@@ -419,9 +414,11 @@ def gradient_by_input(grad_output: TensorMeta, self: TensorMeta) -> Shape:
 @shape_rule("aten.gelu_backward")
 def gelu_backward(grad_output: TensorMeta, self: TensorMeta, approximate: str) -> Shape:
     check(approximate in ("none", "tanh"), f"approximate is '{approximate}', not 'none' or 'tanh'")
-    shapes = f"{shape_text(grad_output.shape)} and {shape_text(self.shape)}"
-    check(same_shape(grad_output.shape, self.shape), f"gradient and input differ in shape: {shapes}")
-    return self.shape
+    # oneDNN's kernel, which runs in these cases, does not broadcast.
+    if approximate == "none" and self.ndim and self.dtype in (dt.Float, dt.BFloat16):
+        shapes = f"{shape_text(grad_output.shape)} and {shape_text(self.shape)}"
+        check(same_shape(grad_output.shape, self.shape), f"gradient and input differ in shape: {shapes}")
+    return broadcast_shapes(grad_output.shape, self.shape)
 
 
 @shape_rule("aten.native_dropout_backward")

@@ -128,7 +128,10 @@ def _register(count: int) -> None:
     def adaptive_avg_pool(self: TensorMeta, output_size: list[Dim]) -> Shape:
         # One element is the mean, which complex numbers have too.
         is_mean = count > 1 and all(size == 1 for size in output_size)
-        check(is_mean or self.dtype.category is not Category.COMPLEX, "complex numbers are pooled to one element only")
+        check(
+            is_mean or self.dtype.category is not Category.COMPLEX,
+            "complex numbers are pooled to one element only",
+        )
         return adaptive(self.shape, count, output_size)
 
     def adaptive_max_pool(self: TensorMeta, output_size: list[Dim]) -> list[Shape]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, provably
 from xdsl_exir.dialects.expr import apply as apply_function
@@ -141,7 +140,6 @@ def scan(self: TensorMeta, dim: int) -> Shape:
 
 @shape_rule("aten.logcumsumexp")
 def logcumsumexp(self: TensorMeta, dim: int) -> Shape:
-    check(self.dtype.category is not Category.COMPLEX, "complex numbers are not supported")
     return scan(self, dim)
 
 

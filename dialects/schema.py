@@ -178,6 +178,13 @@ _SIGNATURE = re.compile(
 )
 
 
+NUMBERS_AS_TENSORS = frozenset(
+    ["add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"]
+)
+"""Operators for whose tensors Python numbers may stand: `should_allow_numbers_as_tensors` of PyTorch's binding, but for
+conversions (`to`, `copy`...), which give numbers of numbers."""
+
+
 @dataclass(frozen=True)
 class FunctionSchema:
     """An operator's signature. Arguments are in declaration order, keyword-only ones last."""
@@ -231,6 +238,11 @@ class FunctionSchema:
     def qualified_name(self) -> str:
         """The name in the IR, `aten.add.Tensor`; the default overload has no suffix."""
         return f"{self.namespace}.{self.name}" + (f".{self.overload}" if self.overload else "")
+
+    @cached_property
+    def takes_numbers(self) -> bool:
+        """Whether Python numbers may stand for its tensors."""
+        return self.namespace == "aten" and self.name in NUMBERS_AS_TENSORS
 
     @cached_property
     def is_mutable(self) -> bool:

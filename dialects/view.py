@@ -113,6 +113,8 @@ def view_dtype(self: TensorMeta, dtype: DType) -> Shape:
     check(self.ndim > 0, f"a 0-dim tensor of {old} bits has no view of {new}")
     *front, last = self.shape
     check(divides(new // old or 1, last), f"{last} elements of {old} bits are no multiple of {new} bits")
+    # Strides must be multiples too, and are one along the front where the last dimension is empty.
+    check(old > new or not front or last != 0, f"no elements of {old} bits are viewed as {new} bits")
     return (*front, last * (old // new) if old > new else last // (new // old))
 
 

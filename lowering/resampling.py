@@ -5,9 +5,9 @@ Along each dimension there are taps: a place and the weight of what is there. Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -100,7 +100,13 @@ def upsample_nearest2d_vec(
     return upsample_nearest2d(b, input, height, width, out)
 
 
-@lowering("aten.upsample_bilinear2d")
+def refuses_bytes(arguments: Mapping[str, Any]) -> str | None:
+    """Bytes are interpolated in fixed point, which has no lowering."""
+    image = arguments.get("self", arguments.get("input"))
+    return "bytes" if image.dtype is dt.Byte else None
+
+
+@lowering("aten.upsample_bilinear2d", refuses=refuses_bytes)
 def upsample_bilinear2d(
     b: LinalgBuilder,
     self: Tensor,
@@ -114,7 +120,7 @@ def upsample_bilinear2d(
     return upsampled(b, self, taps, out[0])
 
 
-@lowering("aten.upsample_bilinear2d.vec")
+@lowering("aten.upsample_bilinear2d.vec", refuses=refuses_bytes)
 def upsample_bilinear2d_vec(
     b: LinalgBuilder, input: Tensor, align_corners: bool, scale_factors: list[float] | None, out: Out
 ) -> Tensor:

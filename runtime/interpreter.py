@@ -26,7 +26,7 @@ from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Attribute, Operation
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand, result_type
+from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import (
     ConstantOp,
@@ -105,10 +105,10 @@ def promoted(
     rest = arguments if raw else {name: raise_precision(value) for name, value in arguments.items()}
     rule = op.SPEC.dtype_rule
     names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
-    if not names:
+    if rule is None or not names:
         return rest
     values = [item for name in names for item in _items(arguments[name])]
-    dtype = result_type(tuple(as_operand(value) for value in values))
+    dtype = rule.promotion([as_operand(value) for value in values])
     if returns and returns[0].category > Category.INT >= dtype.category:
         dtype = returns[0]
     target = dtype.numpy if raw else opmath(dtype.numpy)

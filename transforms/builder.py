@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xdsl_exir.dialects.dtype_rules import Operand, result_type
+from xdsl_exir.dialects.dtype_rules import Operand
 from xdsl_exir.dialects.dtypes import Category, DType, Float
 from xdsl_exir.dialects.exir import (
     ORIGIN,
@@ -150,7 +150,10 @@ class Builder:
     def with_numbers(
         self, cls: type[OperatorOp], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-        """Arguments with Python numbers in tensor positions made SSA values."""
+        """Arguments with Python numbers in tensor positions made SSA values.
+
+        They stay numbers where the operator takes these, and are literals of the dtype it computes in else.
+        """
         layout = cls.LAYOUT
         given = dict(zip((slot.name for slot in layout.positional), args, strict=False)) | dict(kwargs)
         numbers = {
@@ -164,7 +167,7 @@ class Builder:
             return args, kwargs
         if len(args) > len(layout.positional):
             return args, kwargs
-        if cls.NUMBERS:
+        if cls.NUMBERS and cls.SPEC.schema.takes_numbers:
             made = {name: self.number(value) for name, value in numbers.items()}
         else:
             dtype = computation_dtype(cls, given)
@@ -198,7 +201,7 @@ def computation_dtype(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> DT
             seen = as_operand(as_meta(item.type) if is_value(item) else item)
             if isinstance(seen, Operand) and (rule.promotes or is_value(item)):
                 operands.append(seen)
-    return result_type(tuple(operands))
+    return rule.promotion(operands)
 
 
 class Namespace:

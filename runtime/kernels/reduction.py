@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -255,7 +256,27 @@ def scan(function: Callable[..., Array], array: Array, dim: int, out: Out) -> Ar
 
 @kernel("aten.logcumsumexp")
 def logcumsumexp(self: Array, dim: int) -> Array:
-    return np.logaddexp.accumulate(np.atleast_1d(self), axis=dim).reshape(self.shape)
+    add = complex_logaddexp if np.iscomplexobj(self) else np.logaddexp
+    result = np.atleast_1d(self).copy()
+    along = np.moveaxis(result, dim, 0)
+    before: Array = np.full(along.shape[1:], -np.inf, result.dtype)
+    for i in range(len(along)):
+        along[i] = before = add(along[i], before)
+    return result.reshape(self.shape)
+
+
+def complex_logaddexp(x: Array, y: Array) -> Array:
+    """log(exp x + exp y), as ATen/native/cpu/LogAddExp.h has it (infinities, and NaN of either part)."""
+    wide: Any = x.astype(np.complex128), y.astype(np.complex128)
+    nan = np.isnan(x) | np.isnan(y)
+    swapped: Any = wide[0].real < wide[1].real
+    low: Any = np.where(swapped, wide[0], wide[1])
+    high: Any = np.where(swapped, wide[1], wide[0])
+    with np.errstate(all="ignore"):
+        beyond = ~np.isfinite(low.real) & (low.real == high.real)
+        sum_ = np.where(low.real < 0, low, np.log(np.exp(low) + np.exp(high)))
+        result = np.where(beyond, sum_, high + np.log1p(np.exp(low - high)))
+    return np.where(nan, complex(np.nan, np.nan), result).astype(x.dtype)
 
 
 @kernel("aten.cummax")

@@ -56,6 +56,8 @@ def linear(
     input: Array, output_size: Sequence[int], align_corners: bool, factors: Sequence[float | None]
 ) -> Array:
     """Linear interpolation along each spatial dimension, the last one first."""
+    if input.dtype == np.uint8:
+        return linear_bytes(input, output_size, align_corners, factors)
     real: Any = input.dtype.type
     result = input
     options = list(zip(range(2, input.ndim), input.shape[2:], output_size, factors, strict=True))
@@ -72,6 +74,37 @@ def linear(
         )
         result = result.take(low, axis) * (1 - weight) + result.take(high, axis) * weight
     return result
+
+
+def linear_bytes(
+    input: Array, output_size: Sequence[int], align_corners: bool, factors: Sequence[float | None]
+) -> Array:
+    """Linear interpolation of bytes: in fixed point, rounded after each dimension (UpSampleKernel.cpp)."""
+    result = input.astype(np.int64)
+    options = list(zip(range(2, input.ndim), input.shape[2:], output_size, factors, strict=True))
+    for axis, size, count, factor in reversed(options):
+        if size == count:
+            continue
+        scale = ratio(size, count, align_corners, factor)
+        places = (
+            np.arange(count) * scale
+            if align_corners
+            else np.maximum((np.arange(count) + 0.5) * scale - 0.5, 0)
+        )
+        low = np.minimum(np.floor(places).astype(np.int64), size - 1)
+        weights = np.stack([1 - (places - low), places - low])
+        bits = fraction_bits(weights.max())
+        fixed = np.trunc(weights * (1 << bits) + 0.5).astype(np.int64)
+        fixed = fixed.reshape(2, -1, *(1 for _ in range(input.ndim - axis - 1)))
+        high = np.minimum(low + 1, size - 1)
+        sums = result.take(low, axis) * fixed[0] + result.take(high, axis) * fixed[1]
+        result = np.clip((sums + (1 << (bits - 1))) >> bits, 0, 255)
+    return result.astype(np.uint8)
+
+
+def fraction_bits(largest: float) -> int:
+    """How many bits weights have after the point, so that the largest one has sixteen with its sign."""
+    return next(bits for bits in range(23) if bits == 22 or int(0.5 + largest * (1 << (bits + 1))) >= 1 << 15)
 
 
 @kernel("aten.upsample_bilinear2d")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
-from xdsl_exir.dialects.spec import find
+from xdsl_exir.dialects.spec import OperatorSpec, find
 
 
 class _Keep:
@@ -38,6 +38,12 @@ DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry(
 def decomposition(*names: str) -> Callable[[F], F]:
     """Registers the decomposition of the operators named."""
     return DECOMPOSITIONS.register(*names)
+
+
+def reaches_edge(spec: OperatorSpec) -> bool:
+    """Whether an operator can be in a decomposed program: it is a core one, has no rule, or one that may keep it."""
+    entry = DECOMPOSITIONS.find(spec)
+    return "core" in spec.tags or entry is None or "KEEP" in entry.function.__code__.co_names
 
 
 def other_name(name: str, operator: str) -> None:

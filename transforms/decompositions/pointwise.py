@@ -466,6 +466,8 @@ def prelu_kernel(aten: Namespace, self: SSAValue, weight: SSAValue) -> SSAValue:
 @decomposition("aten.addcmul")
 def addcmul(aten: Namespace, self: SSAValue, tensor1: SSAValue, tensor2: SSAValue, value: Number) -> SSAValue:
     [x, a, b], dtype = computing(aten, self, tensor1, tensor2)
+    if dtype.category is Category.INT and isinstance(value, float):
+        value = int(value)  # as the kernel has it
     return cast(aten, aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(a, value), b)), dtype)
 
 
