@@ -82,6 +82,21 @@ def test_import_and_passes(capsys: pytest.CaptureFixture[str], silu: Path) -> No
     assert output_of(capsys, "import", silu, "--stage", "edge") == out
 
 
+def test_import_to_other_forms(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    archive, text = tmp_path / "edge.pt2", tmp_path / "edge.mlir"
+    for form, path in (("pt2", archive), ("mlir", text)):
+        assert output_of(capsys, "import", DIGITS, "--stage", "edge", "--to", form, "-o", path) == ""
+    edge = xdsl_exir.load(DIGITS).to_edge()
+    assert xdsl_exir.load(text).text() == edge.text()
+    assert xdsl_exir.load(archive).to_edge().methods.keys() == edge.methods.keys()
+    assert (tmp_path / "edge.safetensors").is_file()
+    printed = output_of(capsys, "import", DIGITS, "--to", "fx")
+    assert printed == xdsl_exir.load(DIGITS).fx_text() + "\n"
+    assert error_of(capsys, "import", DIGITS, "--to", "pt2") == "--to pt2 needs -o FILE.pt2"
+    wrong = tmp_path / "edge.bin"
+    assert error_of(capsys, "import", DIGITS, "--to", "mlir", "-o", wrong) == "--to mlir needs -o FILE.mlir"
+
+
 # --- run -----------------------------------------------------------------------------------------------------
 
 
