@@ -9,6 +9,7 @@ Nothing is evaluated here.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute
@@ -20,6 +21,9 @@ from xdsl_exir.importers.pytree import TreeSpec, paths
 
 RENAMED = {"max": "Max", "min": "Min"}
 """Python's functions by the names that expressions have them under."""
+
+VARIADIC = re.compile(r"^L\['(\w+)_(\d+)'\]")
+"""The path of an argument that may be one of `*args`."""
 
 
 class _Reader(ast.NodeTransformer):
@@ -81,5 +85,8 @@ def read_guards(
         for path, leaf in zip(paths(in_spec, arg_names), leaves, strict=True)
         if leaf is not None
     }
+    # Of `*args` the arguments' names say `args_0`, guards `args[0]`.
+    spread = {VARIADIC.sub(r"L['\1'][\2]", path): leaf for path, leaf in inputs.items()}
+    inputs = spread | inputs
     conditions = dict.fromkeys(read_guard(text, inputs) for text in texts)
     return [one for one in conditions if isinstance(one, Expr) and not provably(one, ranges)]

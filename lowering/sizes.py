@@ -57,6 +57,10 @@ def _named(name: str) -> Callable[[Arithmetic[V], V, V], V]:
     return lambda to, a, b: to.binary(name, a, b)
 
 
+def _comparison(predicate: str, sign: str = "s") -> Callable[[Arithmetic[V], V, V], V]:
+    return lambda to, a, b: to.choose(f"{sign}{predicate}", a, b, to.number(1), to.number(0))
+
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "add": _named("addi"),
     "mul": _named("muli"),
@@ -64,8 +68,12 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "min": _named("minsi"),
     "floordiv": _floordiv,
     "mod": _mod,
+    "and": _named("minui"),
+    "or": _named("maxui"),
+    **{head: _comparison(head) for head in ("lt", "le", "gt", "ge")},
+    **{head: _comparison(head, "") for head in ("eq", "ne")},
 }
-"""Functions of expressions, by head, as arithmetic on indices."""
+"""Functions of expressions, by head, as arithmetic on indices; conditions are 1 or 0."""
 
 
 def is_computable(size: Dim) -> bool:
@@ -73,10 +81,17 @@ def is_computable(size: Dim) -> bool:
     if isinstance(size, int):
         return True
     if size.head in ("symbol", "constant"):
-        return size.kind == "int" and not size.is_unbacked and (size.head == "symbol" or type(size.value) is int)
+        return (
+            size.kind == "int" and not size.is_unbacked and (size.head == "symbol" or type(size.value) is int)
+        )
     if size.head == "pow":
         base, exponent = size.args
-        return is_computable(base) and exponent.head == "constant" and type(exponent.value) is int and exponent.value > 0
+        return (
+            is_computable(base)
+            and exponent.head == "constant"
+            and type(exponent.value) is int
+            and exponent.value > 0
+        )
     return size.head in FUNCTIONS and all(map(is_computable, size.args))
 
 

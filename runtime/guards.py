@@ -68,11 +68,12 @@ class Guards:
             self.check_range(symbol, symbols[symbol], one)
             self.check_equal(one, symbols, sources)
         for condition in self.conditions:
-            free = sorted(free_symbols(condition) & sources.keys())
-            if isinstance(condition, Expr) and free_symbols(condition) <= symbols.keys():
-                if not condition.evaluate(symbols):
-                    given = ", ".join(f"{sources[s].place}: {s} = {symbols[s]}" for s in free)
-                    raise InputError(f"{given}; not {condition_text(condition)}")
+            free = sorted(free_symbols(condition))
+            if not isinstance(condition, Expr) or not symbols.keys() >= set(free):
+                continue
+            if not condition.evaluate(symbols):
+                given = ", ".join(f"{sources[s].place}: {s} = {symbols[s]}" for s in free)
+                raise InputError(f"{given}; not {condition_text(condition)}")
 
     def check_equal(self, one: Seen, symbols: dict[str, int], sources: dict[str, Seen]) -> None:
         if not isinstance(one.size, Expr):
@@ -83,7 +84,8 @@ class Guards:
         others = [sources[s] for s in sorted(free_symbols(one.size)) if sources[s] is not one]
         reason = ", ".join(f"{other.place} is {other.value}" for other in others)
         raise InputError(
-            f"{one.place}: {one.value} is not {one.size}" + (f" = {expected}, since {reason}" if reason else "")
+            f"{one.place}: {one.value} is not {one.size}"
+            + (f" = {expected}, since {reason}" if reason else "")
         )
 
     def check_range(self, symbol: str, value: int, one: Seen) -> None:

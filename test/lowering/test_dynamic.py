@@ -1,0 +1,390 @@
+"""Symbolic sizes natively: one compilation, run at several sizes, compared with eager PyTorch."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from differential import compare, find_operator, flatten, program_of, to_numpy  # noqa: E402
+from torch.export import Dim  # noqa: E402
+from xdsl.context import Context  # noqa: E402
+from xdsl.dialects.builtin import ModuleOp, StringAttr  # noqa: E402
+from xdsl.dialects.func import FuncOp  # noqa: E402
+
+import xdsl_exir  # noqa: E402
+from xdsl_exir.errors import InputError, UnsupportedError  # noqa: E402
+from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
+from xdsl_exir.lowering.toolchain import ToolchainError, find_tool, run_passes  # noqa: E402
+from xdsl_exir.program import Program  # noqa: E402
+from xdsl_exir.runtime.aot import compile_library  # noqa: E402
+from xdsl_exir.runtime.kernels.symbolic import AssertionFailed  # noqa: E402
+from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
+from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
+from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
+
+try:
+    find_tool("mlir-opt")
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
+
+# PyTorch's own warnings while it exports; nothing of ours warns.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning"
+)
+
+N, M = 71, 73
+"""Sizes that types have as the symbols s0 and s1."""
+SIZES = ((71, 73), (1, 1), (2, 5), (3, 4), (7, 9), (8, 16), (33, 17), (130, 64))
+
+
+def rand(*shape: int, dtype: Any = torch.float32) -> Any:
+    if dtype.is_floating_point:
+        return torch.rand(*shape, dtype=torch.float64).sub(0.4).to(dtype)
+    return torch.randint(0, 2 if dtype is torch.bool else 9, shape).to(dtype)
+
+
+Call = Callable[[int, int], Sequence[Any]]
+"""From the values of s0 and s1 to an operator's arguments."""
+
+CALLS: list[tuple[str, Call]] = [
+    # matrix products: by schedule, by linalg
+    ("aten.mm", lambda n, m: (rand(n, 40), rand(40, 33))),
+    ("aten.mm", lambda n, m: (rand(6, 40), rand(40, n))),
+    ("aten.mm", lambda n, m: (rand(6, n), rand(n, m))),
+    ("aten.mm", lambda n, m: (rand(n, 5, dtype=torch.float64), rand(5, m, dtype=torch.float64))),
+    ("aten.mm", lambda n, m: (rand(n, m, dtype=torch.int64), rand(m, 3, dtype=torch.int64))),
+    ("aten.addmm", lambda n, m: (rand(33), rand(n, 40), rand(40, 33))),
+    ("aten.addmm", lambda n, m: (rand(n, 33), rand(n, 40), rand(40, 33))),
+    ("aten.bmm", lambda n, m: (rand(n, 5, 6), rand(n, 6, 7))),
+    ("aten.bmm", lambda n, m: (rand(3, n, 6), rand(3, 6, m))),
+    ("aten.bmm", lambda n, m: (rand(3, n, m), rand(3, m, 20))),
+    ("aten.bmm", lambda n, m: (rand(3, m, 20), rand(3, n, 20).transpose(1, 2).contiguous())),
+    # elements
+    ("aten.add.Tensor", lambda n, m: (rand(n, m), rand(m))),
+    ("aten.mul.Tensor", lambda n, m: (rand(n, 1), rand(n, 1, 5))),
+    ("aten.sub.Tensor", lambda n, m: (rand(m, n, dtype=torch.bfloat16), rand(n, dtype=torch.float32))),
+    ("aten.gelu", lambda n, m: (rand(2, n, 40),)),
+    ("aten.relu", lambda n, m: (rand(n),)),
+    ("aten.where.self", lambda n, m: (rand(n, m, dtype=torch.bool), rand(n, m), rand(1, m))),
+    ("aten._to_copy", lambda n, m: (rand(n, m, dtype=torch.int64),)),
+    # reductions and normalizations
+    ("aten._softmax", lambda n, m: (rand(n, m), -1, False)),
+    ("aten._softmax", lambda n, m: (rand(n, m), 0, False)),
+    ("aten._log_softmax", lambda n, m: (rand(n, m, dtype=torch.float64), 1, False)),
+    ("aten.layer_norm", lambda n, m: (rand(n, m, 40), [40], rand(40), rand(40))),
+    ("aten.sum.dim_IntList", lambda n, m: (rand(n, m), [1], True)),
+    ("aten.sum.dim_IntList", lambda n, m: (rand(n, m, dtype=torch.int64), [0])),
+    ("aten.mean.dim", lambda n, m: (rand(n, m), [1])),
+    ("aten.mean.dim", lambda n, m: (rand(n, m), [0])),
+    ("aten.mean", lambda n, m: (rand(n, m, dtype=torch.float64),)),
+    ("aten.amax", lambda n, m: (rand(n, m), [1])),
+    ("aten.any.dim", lambda n, m: (rand(n, m, dtype=torch.bool), 1)),
+    ("aten.argmax", lambda n, m: (rand(n, m), 1)),
+    ("aten.min.dim", lambda n, m: (rand(n, m), 0)),
+    ("aten.linalg_vector_norm", lambda n, m: (rand(n, m), 2, [1])),
+    # views
+    ("aten.permute", lambda n, m: (rand(n, 2, m), [2, 0, 1])),
+    ("aten.view", lambda n, m: (rand(n, m, 4), [-1, 4])),
+    ("aten.view", lambda n, m: (rand(n, 6), [-1, 2, 3])),
+    ("aten.unsqueeze", lambda n, m: (rand(n, m), 1)),
+    ("aten.expand", lambda n, m: (rand(n, 1), [3, -1, 4])),
+    ("aten.select.int", lambda n, m: (rand(n, m), 0, -1)),
+    ("aten.slice.Tensor", lambda n, m: (rand(n, m), 1, 1)),
+    ("aten.slice.Tensor", lambda n, m: (rand(n, m), 0, -2)),
+    ("aten.slice.Tensor", lambda n, m: (rand(n, m), 0, 0, -1, 2)),
+    ("aten.cat", lambda n, m: ([rand(n, 3), rand(m, 3), rand(2, 3)], 0)),
+    ("aten.cat", lambda n, m: ([rand(n, 3), rand(n, 4)], 1)),
+    ("aten.split_with_sizes", lambda n, m: (rand(n, 7), [3, 4], 1)),
+    ("aten.constant_pad_nd", lambda n, m: (rand(n, m), [1, 2, 3, 0], 0.5)),
+    ("aten.clone", lambda n, m: (rand(n, m),)),
+    # elements by place
+    ("aten.embedding", lambda n, m: (rand(10, 40), rand(n, m, dtype=torch.int64))),
+    ("aten.index_select", lambda n, m: (rand(n, 4), 1, rand(3, dtype=torch.int64) % 4)),
+    # fillings
+    ("aten.full_like", lambda n, m: (rand(n, m), 3)),
+    ("aten.zeros_like", lambda n, m: (rand(n, m, dtype=torch.int64),)),
+]
+
+IMAGES: list[tuple[str, Call]] = [
+    ("aten.convolution", lambda n, m: image_call(rand(2, 3, n, m), 8, 3, padding=[1, 1], bias=True)),
+    ("aten.convolution", lambda n, m: image_call(rand(1, 3, n, m), 40, 3, stride=[2, 2], padding=[1, 1])),
+    ("aten.convolution", lambda n, m: image_call(rand(1, 6, n, m), 16, 1)),
+    ("aten.convolution", lambda n, m: image_call(rand(1, 6, n, m), 16, 1, stride=[2, 2])),
+    (
+        "aten.convolution",
+        lambda n, m: image_call(rand(1, 6, n, m), 9, 3, padding=[2, 2], dilation=[2, 2], groups=3),
+    ),
+    ("aten.convolution", lambda n, m: image_call(rand(1, 6, n, m), 6, 3, padding=[1, 1], groups=6)),
+    ("aten.convolution", lambda n, m: image_call(rand(n, 3, 5, 6), 8, 3, padding=[1, 1])),
+    (
+        "aten.convolution",
+        lambda n, m: (rand(2, 3, n), rand(4, 3, 3), None, [1], [1], [1], False, [0], 1),
+    ),
+    ("aten.max_pool2d_with_indices", lambda n, m: (rand(1, 3, n, m), [3, 3], [2, 2], [1, 1])),
+    ("aten.max_pool2d_with_indices", lambda n, m: (rand(n, 3, 6, 7), [2, 2])),
+    ("aten.avg_pool2d", lambda n, m: (rand(1, 3, n, m), [3, 3], [2, 2], [1, 1])),
+]
+IMAGE_SIZES = ((71, 73), (5, 5), (7, 33), (16, 8), (40, 130))
+
+
+def image_call(x: Any, outputs: int, kernel: int, **options: Any) -> tuple[Any, ...]:
+    """Arguments of aten.convolution."""
+    groups = options.get("groups", 1)
+    weight = rand(outputs, x.shape[1] // groups, kernel, kernel)
+    bias = rand(outputs) if options.get("bias") else None
+    given = [options.get(name, default) for name, default in (("stride", [1, 1]), ("padding", [0, 0]))]
+    return (x, weight, bias, *given, options.get("dilation", [1, 1]), False, [0, 0], groups)
+
+
+def keywords(name: str) -> dict[str, Any]:
+    return {"dtype": torch.float32} if name == "aten._to_copy" else {}
+
+
+def compiled(calls: Sequence[tuple[str, Call]]) -> tuple[NativeEngine, ModuleOp]:
+    """The calls as functions of one native program, call_0 and so on; and the module at edge."""
+    module = ModuleOp([])
+    for index, (name, call) in enumerate(calls):
+        program, _ = program_of(name, *call(N, M), symbols={N: "s0", M: "s1"}, **keywords(name))
+        [function] = program.ops
+        assert isinstance(function, FuncOp)
+        function.detach()
+        function.sym_name = StringAttr(f"call_{index}")
+        module.body.block.add_op(function)
+    DecomposeAten().apply(Context(), module)
+    AtenToEdge().apply(Context(), module)
+    return NativeEngine(Program(module)), module
+
+
+def tensors_of(args: Any) -> list[Any]:
+    if isinstance(args, torch.Tensor):
+        return [args]
+    return [tensor for item in args for tensor in tensors_of(item)] if isinstance(args, list | tuple) else []
+
+
+@pytest.mark.parametrize(("calls", "sizes"), [(CALLS, SIZES), (IMAGES, IMAGE_SIZES)], ids=["calls", "images"])
+def test_operators(calls: list[tuple[str, Call]], sizes: Sequence[tuple[int, int]]) -> None:
+    engine, _ = compiled(calls)
+    for n, m in sizes:
+        for index, (name, call) in enumerate(calls):
+            torch.manual_seed(0)
+            args = call(n, m)
+            expected = flatten(find_operator(name)(*args, **keywords(name)))
+            results = engine.run(f"call_{index}", [to_numpy(tensor) for tensor in tensors_of(args)])
+            for position, (got, value) in enumerate(zip(results, expected, strict=True)):
+                compare(f"{name} (call {index}) at {n}, {m}, result {position}", got, value, scale=8)
+
+
+def test_linalg_in_upstream_dialects() -> None:
+    """Functions get their symbols from their arguments."""
+    _, module = compiled([call for call in CALLS if call[0] in ("aten.mm", "aten._softmax", "aten.view")])
+    EdgeToLinalg().apply(Context(), module)
+    assert "tensor<?x?xf32>" in run_passes(Program(module).text(generic=True), ())
+
+
+def test_refused_by_name() -> None:
+    for name, args in (("aten.cumsum", (rand(N, 3), 0)), ("aten.sort", (rand(N, 3), 0))):
+        with pytest.raises(UnsupportedError, match=f"{name}: symbolic sizes"):
+            compiled([(name, lambda n, m, args=args: args)])
+
+
+# --- programs ------------------------------------------------------------------------------------------------
+
+
+def export(forward: Callable[..., Any], args: tuple[Any, ...], shapes: Any) -> Program:
+    class Model(torch.nn.Module):
+        pass
+
+    Model.forward = forward  # pyright: ignore[reportAttributeAccessIssue]
+    return xdsl_exir.from_exported_program(torch.export.export(Model(), args, dynamic_shapes=shapes))
+
+
+TARGETS = ("interpreter", "native")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_guards(target: str) -> None:
+    def forward(self: Any, x: Any, y: Any) -> Any:
+        return x.reshape(-1, 2) + y[: x.shape[0] // 2]
+
+    program = export(forward, (rand(8), rand(20, 2)), ({0: Dim.DYNAMIC}, {0: Dim("rows", min=2, max=32)}))
+    run = xdsl_exir.compile(program, target)
+    for n in (4, 6, 30):
+        x, y = rand(n), rand(20, 2)
+        np.testing.assert_allclose(run(x.numpy(), y.numpy()), forward(None, x, y).numpy())
+    bad = (
+        ((7, 20), r"input 'x', dimension 0: s\d+ = 7; not s\d+ mod 2 == 0"),
+        ((8, 40), r"input 'y', dimension 0: 40 is more than 32 \(s\d+ <= 32\)"),
+        ((8, 1), r"input 'y', dimension 0: 1 is less than 2 \(s\d+ >= 2\)"),
+    )
+    for (n, rows), message in bad:
+        with pytest.raises(InputError, match=message):
+            run(rand(n).numpy(), rand(rows, 2).numpy())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_equal_and_derived_sizes(target: str) -> None:
+    half = Dim("half", min=2, max=9)
+    program = export(
+        lambda self, x, y, z: x[: y.shape[0]] + y * z,
+        (rand(8), rand(4), rand(4)),
+        ({0: 2 * half}, {0: half}, {0: half}),
+    )
+    run = xdsl_exir.compile(program, target)
+    for n in (2, 9):
+        x, y, z = rand(2 * n), rand(n), rand(n)
+        np.testing.assert_allclose(run(x.numpy(), y.numpy(), z.numpy()), (x[:n] + y * z).numpy(), rtol=1e-6)
+    for sizes, message in (
+        ((8, 4, 5), r"input 'z', dimension 0: 5 is not s\d+ = 4, since input 'y', dimension 0 is 4"),
+        ((9, 4, 4), r"input 'x', dimension 0: 9 is not 2 \* s\d+ = 8, since input 'y', dimension 0 is 4"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run(*(rand(n).numpy() for n in sizes))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_numbers_in_and_out(target: str) -> None:
+    def forward(self: Any, x: Any, n: int) -> Any:
+        return x + n, x.shape[0] * 2 + n, torch.arange(x.shape[0] + n)
+
+    program = export(forward, (rand(5), 4), ({0: Dim.DYNAMIC}, Dim.DYNAMIC))
+    run = xdsl_exir.compile(program, target)
+    for size, n in ((5, 4), (9, 7)):
+        x = rand(size)
+        total, number, row = run(x.numpy(), n)
+        np.testing.assert_allclose(total, (x + n).numpy())
+        assert number == 2 * size + n
+        np.testing.assert_array_equal(row, np.arange(size + n))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_assertions_of_the_graph(target: str) -> None:
+    program = export(
+        lambda self, x, y: torch.cat([x, y]), (rand(5), rand(6)), ({0: Dim.DYNAMIC}, {0: Dim.DYNAMIC})
+    )
+    text = str(program)
+    size = text.split("#exir.shape<[")[1].split("]")[0]
+    condition = f"""
+    %n = aten.sym_size.int(%x, dim = 0) : (tensor<?xf32, #exir.shape<[{size}]>>) -> !exir.symint<{size}>
+    %five = exir.number 5 : !exir.symint<5>
+    %ok = exir.sym_gt %n, %five : (!exir.symint<{size}>, !exir.symint<5>) -> !exir.symbool<gt({size}, 5)>
+    aten._assert_scalar(%ok, assert_msg = "too short") : (!exir.symbool<gt({size}, 5)>) -> ()
+"""
+    head, cat, tail = text.partition("    %cat")
+    run = xdsl_exir.compile(parsed(f"{head}{condition}{cat}{tail}"), target)
+    assert run.flat([rand(6).numpy(), rand(3).numpy()])[0].shape == (9,)
+    with pytest.raises(AssertionFailed, match="too short"):
+        run.flat([rand(4).numpy(), rand(3).numpy()])
+
+
+def parsed(text: str) -> Program:
+    from xdsl.parser import Parser
+
+    from xdsl_exir.program import context
+
+    return Program(Parser(context().clone(), text).parse_module())
+
+
+def test_attention_of_several_batches() -> None:
+    def forward(self: Any, x: Any, mask: Any) -> Any:
+        b, t, _ = x.shape
+        q = x.view(b, t, 4, 8).transpose(1, 2)
+        y = torch.nn.functional.scaled_dot_product_attention(q, q * 0.5, q + 1, attn_mask=mask)
+        return y.transpose(1, 2).reshape(b, t, 32)
+
+    batch, time = Dim("batch", min=1, max=8), Dim("time", min=2, max=64)
+    example = rand(2, 10, 32), rand(2, 1, 1, 10)
+    program = export(forward, example, ({0: batch, 1: time}, {0: batch, 3: time}))
+    run = xdsl_exir.compile(program, "native")
+    for b, t in ((1, 2), (3, 17), (8, 64), (2, 33)):
+        x, mask = rand(b, t, 32), rand(b, 1, 1, t)
+        expected = forward(None, x, mask).numpy()
+        np.testing.assert_allclose(run(x.numpy(), mask.numpy()), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_libraries_are_of_fixed_sizes(tmp_path: Path) -> None:
+    program = export(lambda self, x: x + 1, (rand(5),), ({0: Dim.DYNAMIC},))
+    with pytest.raises(UnsupportedError, match=r"forward: the size s\d+ is symbolic"):
+        compile_library(program, tmp_path, "it")
+
+
+# --- models --------------------------------------------------------------------------------------------------
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def model_of(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location("export_models", BENCH / "export_models.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["export_models"] = module
+    spec.loader.exec_module(module)
+    return module.get_model_and_inputs(name)[0]
+
+
+def tokens(batch: int, time: int) -> Any:
+    return torch.randint(0, 8192, (batch, time))
+
+
+def padding(batch: int, time: int) -> Any:
+    mask = torch.ones(batch, time, dtype=torch.int64)
+    mask[:, time - time // 5 :] = 0
+    return mask
+
+
+BATCH, TIME = Dim("batch", min=1, max=16), Dim("time", min=2, max=512)
+HEIGHT, WIDTH = Dim("height", min=33, max=512), Dim("width", min=33, max=512)
+TEXTS = ((1, 128), (3, 17), (2, 64), (1, 300), (4, 77))
+MODELS: dict[str, tuple[Callable[..., tuple[Any, ...]], Any, Sequence[tuple[int, ...]]]] = {
+    "mlp": (
+        lambda n: (torch.randn(n, 64),),
+        ({0: Dim("batch", min=1, max=64)},),
+        ((1,), (2,), (7,), (33,), (64,)),
+    ),
+    "bert6": (lambda b, t: (tokens(b, t), padding(b, t)), ({0: BATCH, 1: TIME}, {0: BATCH, 1: TIME}), TEXTS),
+    "llama8": (lambda b, t: (tokens(b, t),), ({0: BATCH, 1: TIME},), TEXTS),
+    "resnet18": (
+        lambda h, w: (torch.randn(1, 3, h, w),),
+        ({2: HEIGHT, 3: WIDTH},),
+        ((224, 224), (128, 96), (33, 65), (300, 200), (97, 224)),
+    ),
+}
+"""Inputs of a model by sizes, its dynamic dimensions, and the sizes it is run at."""
+TOO_LARGE = {
+    "mlp": ((65,), r"input '\w+', dimension 0: 65 is more than 64 \(s\d+ <= 64\)"),
+    "bert6": ((17, 64), r"input '\w+', dimension 0: 17 is more than 16 \(s\d+ <= 16\)"),
+    "llama8": ((1, 513), r"input '\w+', dimension 1: 513 is more than 512 \(s\d+ <= 512\)"),
+    "resnet18": ((32, 64), r"input '\w+', dimension 2: 32 is less than 33 \(s\d+ >= 33\)"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models(name: str) -> None:
+    inputs, shapes, sizes = MODELS[name]
+    torch.manual_seed(0)
+    model = model_of(name)
+    if name == "resnet18":
+        model = torch.nn.Sequential(model.stem, model.layers)  # its head is of fixed size
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exported = torch.export.export(model, inputs(*(max(n, 3) for n in sizes[2])), dynamic_shapes=shapes)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for size in sizes:
+        given = inputs(*size)
+        with torch.no_grad():
+            expected = model(*given)
+        for got, value in zip(run.flat([x.numpy() for x in given]), flatten(expected), strict=True):
+            np.testing.assert_allclose(got, value.numpy(), rtol=1e-4, atol=1e-4)
+    size, message = TOO_LARGE[name]
+    with pytest.raises(InputError, match=message):
+        run.flat([x.numpy() for x in inputs(*size)])
