@@ -506,7 +506,7 @@ def vecdot(x: TensorMeta, y: TensorMeta, dim: int) -> Shape:
 
 @shape_rule("aten.linalg_cross")
 def cross(self: TensorMeta, other: TensorMeta, dim: int) -> Shape:
-    check(self.ndim == other.ndim, f"{self.ndim} and {other.ndim} dimensions")
+    check(self.ndim == other.ndim > 0, f"{self.ndim} and {other.ndim} dimensions")
     at = wrap_dim(dim, self.ndim)
     fits = same_size(self.shape[at], 3) and same_size(other.shape[at], 3)
     check(fits, f"dimension {dim} has to have size 3")

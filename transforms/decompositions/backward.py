@@ -13,7 +13,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import DType, Long
+from xdsl_exir.dialects.dtypes import Category, DType, Long
 from xdsl_exir.dialects.loss import MEAN
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
@@ -528,7 +528,11 @@ def embedding_dense_backward(
     if scale_grad_by_freq:
         ones = aten.full(sizes(aten, indices), 1, dtype=Long)
         counts = aten.index.Tensor(added_along(aten, [num_weights], 0, indices, ones), [indices])
-        grad_output = aten.div.Tensor(grad_output, aten.unsqueeze(counts, -1))
+        category = meta(grad_output).dtype.category
+        if category > Category.INT:
+            grad_output = aten.div.Tensor(grad_output, aten.unsqueeze(counts, -1))
+        elif category is Category.INT:  # a quotient of counts is an integer there: 1 or 0
+            grad_output = choose(aten, aten.unsqueeze(aten.eq.Scalar(counts, 1), -1), grad_output)
     kept = aten.unsqueeze(aten.ne.Scalar(indices, padding_idx), -1)
     shape = [num_weights, sizes(aten, grad_output)[-1]]
     return added_along(aten, shape, 0, indices, choose(aten, kept, grad_output))

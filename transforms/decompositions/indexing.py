@@ -58,6 +58,10 @@ def unsafe_masked_index(
     aten: Namespace, self: SSAValue, mask: SSAValue, indices: list[SSAValue | None], fill: PythonNumber
 ) -> SSAValue:
     """`self[indices]`, `fill` where the mask is not set: there indices may be out of range."""
+    if 0 in meta(self).shape:
+        shape = [size or 1 for size in meta(self).shape]
+        zeros = aten.full(shape, 0, dtype=meta(self).dtype)
+        return aten.full_like(unsafe_masked_index(aten, zeros, mask, indices, fill), fill)
     picked = aten.index.Tensor(self, within(aten, self, indices, wraps=False))
     return aten.masked_fill.Scalar(picked, aten.logical_not(mask), fill)
 
@@ -66,6 +70,8 @@ def unsafe_masked_index(
 def unsafe_masked_index_put(
     aten: Namespace, self: SSAValue, mask: SSAValue, indices: list[SSAValue | None], values: SSAValue
 ) -> SSAValue:
+    if 0 in meta(self).shape:
+        return aten.clone(self)
     values = aten.masked_fill.Scalar(values, aten.logical_not(mask), 0)
     return aten.index_put(self, within(aten, self, indices, wraps=True), values, True)
 
@@ -74,8 +80,6 @@ def within(
     aten: Namespace, self: SSAValue, indices: list[SSAValue | None], wraps: bool
 ) -> list[SSAValue | None]:
     """Indices moved into range; negative ones are in it if it `wraps`."""
-    if 0 in meta(self).shape:
-        raise ExirError("a masked index into an empty tensor has no decomposition")
 
     def clamped(index: SSAValue, dim: int) -> SSAValue:
         length = meta(self).shape[dim]
@@ -170,6 +174,8 @@ def index_copy(aten: Namespace, self: SSAValue, dim: int, index: SSAValue, sourc
 def index_add(
     aten: Namespace, self: SSAValue, dim: int, index: SSAValue, source: SSAValue, alpha: PythonNumber
 ) -> SSAValue:
+    if 0 in meta(self).shape:  # whatever the indices are
+        return aten.clone(self)
     scaled = source if alpha == 1 else aten.mul.Tensor(source, alpha)
     return put(aten, self, dim, index, scaled, accumulate=True)
 

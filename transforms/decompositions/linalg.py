@@ -205,7 +205,8 @@ def linalg_tensorsolve(
         self = aten.permute(self, order)
     shape = static(meta(self).shape)[meta(other).ndim :]
     count = prod(shape)
-    solution = linalg_solve(aten, aten.reshape(self, [-1, count]), aten.reshape(other, [-1]), True)
+    rows = prod(static(meta(other).shape))
+    solution = linalg_solve(aten, aten.reshape(self, [rows, count]), aten.reshape(other, [rows]), True)
     return aten.view(solution, shape)
 
 
@@ -250,8 +251,7 @@ def linalg_matrix_rank(
             rtol = aten.where.self(given, aten.full([], 0.0, dtype=dt.Double), rtol)
     if atol is None:
         atol = aten.full([], 0.0, dtype=dt.Double)
-    largest = aten.amax(values, [-1], True)
-    relative = aten.mul.Tensor(aten.unsqueeze(rtol, -1), largest)
+    relative = aten.mul.Tensor(aten.unsqueeze(rtol, -1), largest(aten, values, -1, True))
     limit = aten.maximum(aten.unsqueeze(atol, -1), relative)
     return aten.sum.dim_IntList(aten.gt.Tensor(values, limit), [-1])
 
@@ -268,8 +268,13 @@ def linalg_matrix_rank_tol(aten: Namespace, self: SSAValue, tol: float, hermitia
     return linalg_matrix_rank_float(aten, self, tol, 0.0, hermitian)
 
 
-def largest(aten: Namespace, values: SSAValue, dim: int, keepdim: bool, least: bool) -> SSAValue:
-    return (aten.amin if least else aten.amax)(values, [dim], keepdim)
+def largest(aten: Namespace, values: SSAValue, dim: int, keepdim: bool, least: bool = False) -> SSAValue:
+    """The largest norm, 0 of none; or the least."""
+    if least:
+        return aten.amin(values, [dim], keepdim)
+    if meta(values).shape[dim] == 0:
+        return aten.sum.dim_IntList(values, [dim], keepdim)
+    return aten.amax(values, [dim], keepdim)
 
 
 @decomposition("aten.linalg_matrix_norm", "aten.linalg_matrix_norm.str_ord")
@@ -337,6 +342,9 @@ def linalg_norm(
 @decomposition("aten.linalg_cond", "aten.linalg_cond.p_str")
 def linalg_cond(aten: Namespace, self: SSAValue, p: float | str | None) -> SSAValue:
     """The product of the norms of a matrix and its inverse; of order 2 a quotient of singular values."""
+    if 0 in meta(self).shape[-2:]:
+        norm = aten.linalg_vector_norm(self, 2, [-2, -1])
+        return aten.full_like(norm, 0)
     if p is None or p in (2, -2):
         values = linalg_svdvals(aten, self)
         count = static(meta(values).shape[-1:])[0]

@@ -406,4 +406,6 @@ def soft_cross_entropy(
     product = aten.mul.Tensor(logits, target)
     if weight is not None:
         product = aten.mul.Tensor(product, per_class(aten, weight, logits))
+    if reduction == MEAN and 0 in meta(logits).shape:  # of no classes as well
+        return aten.mean(product)
     return reduced(aten, aten.neg(aten.sum.dim_IntList(product, [channel_of(logits)])), reduction)

@@ -296,6 +296,8 @@ def nan_to_num(
     dtype = meta(self).dtype
     if dtype.category <= Category.INT:
         return aten.clone(self)
+    if dtype.category is Category.COMPLEX:  # each part by itself
+        return aten.view_as_complex(nan_to_num(aten, aten.view_as_real(self), nan, posinf, neginf))
     largest = LARGEST[dtype]
     [x], _ = computing(aten, self)
     result = self
@@ -807,8 +809,7 @@ def gelu_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, approx
 
 @decomposition("aten.native_dropout_backward")
 def native_dropout_backward(aten: Namespace, grad_output: SSAValue, mask: SSAValue, scale: float) -> SSAValue:
-    kept = aten.mul.Tensor(cast(aten, mask, meta(grad_output).dtype), scale)
-    return aten.mul.Tensor(grad_output, kept)
+    return aten.mul.Tensor(aten.mul.Tensor(grad_output, mask), scale)
 
 
 @decomposition("aten.alpha_dropout", "aten.feature_alpha_dropout")

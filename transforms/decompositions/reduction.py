@@ -276,7 +276,7 @@ def logsumexp(aten: Namespace, self: SSAValue, dim: Sequence[int], keepdim: bool
     if 0 in meta(self).shape:
         # Nothing has no maximum.
         return cast(aten, aten.log(aten.sum.dim_IntList(aten.exp(x), dims, keepdim)), dtype)
-    maxima = aten.amax(x, dims, True)
+    maxima = aten.amax(aten.real(x) if held.category is Category.COMPLEX else x, dims, True)
     infinite = aten.eq.Scalar(aten.abs(maxima), math.inf)
     zero = aten.scalar_tensor(0.0, dtype=meta(maxima).dtype)
     maxima = aten.where.self(infinite, zero, maxima)

@@ -21,7 +21,7 @@ from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.view import chunk_sizes, infer_size, movedim_order, split_dim
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.builder import Namespace, meta, sizes
+from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
 from xdsl_exir.transforms.decompositions import decomposition, other_name
 
 Size: TypeAlias = int | SSAValue
@@ -528,7 +528,7 @@ def select_scatter(aten: Namespace, self: SSAValue, src: SSAValue, dim: int, ind
     positions = aten.view(
         aten.arange.start_step(0, shape[dim]), [-1 if d == dim else 1 for d in range(rank(self))]
     )
-    source = aten.expand(aten.unsqueeze(src, dim), shape)
+    source = aten.expand(aten.unsqueeze(cast(aten, src, meta(self).dtype), dim), shape)
     return aten.where.self(aten.eq.Scalar(positions, index), source, self)
 
 
