@@ -145,14 +145,14 @@ def variants(spec: OperatorSpec, call: Arguments) -> Iterator[tuple[str, Argumen
         value = call.get(argument.name)
         if argument.type.is_tensor and isinstance(value, TensorMeta) and spec.schema.name not in CONVERSIONS:
             yield f"number {argument.name}", call | {argument.name: 2}
-        if argument.type.optional and argument.type.base in ("Tensor", "Scalar"):
+        given = unsafe and "_backward" in spec.qualified_name
+        if argument.type.optional and argument.type.base in ("Tensor", "Scalar") and not given:
             if value is not None:
                 yield f"no {argument.name}", call | {argument.name: None}
             elif argument.type.base == "Scalar":
                 yield f"with {argument.name}", call | {argument.name: 2}
-        safe = not unsafe or (
-            argument.name in ("train", "training") and "no_stats" not in spec.qualified_name
-        )
+        training = argument.name in ("train", "training") and "no_stats" not in spec.qualified_name
+        safe = not unsafe or (training and not given)
         if argument.type.base == "bool" and not argument.type.is_list and safe:
             yield f"{argument.name}={not value}", call | {argument.name: not value}
         if argument.type.base == "str":
