@@ -271,10 +271,7 @@ def test_rules_are_exact(part: int, figures: Callable[[str], None]):
     assert sorted(set(names) - total.covered) == sorted(NOT_COMPARED.intersection(names))
 
 
-NOT_COMPARED = frozenset(
-    f"aten.{name}"
-    for name in ("sym_size.int", "sym_numel", "item", "_local_scalar_dense", "_assert_async.msg")
-)
+NOT_COMPARED = frozenset({"aten.sym_size.int", "aten.sym_numel"})
 """Operators that take any dtype and whose results are no tensors."""
 
 
