@@ -234,6 +234,8 @@ class GraphBuilder:
             case g.Ref():
                 return self.read(value.name)
             case tuple():
+                if any(isinstance(item, tuple) for item in value):
+                    raise LoadError(f"{self.source}: an argument that is a list of lists")
                 return [self.argument(item) for item in value]
             case g.MemoryFormat() | g.Layout() | g.Device():
                 return value.name

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -63,7 +64,7 @@ def read_exported_program(ep: Any) -> ExportedGraph:
     program = ExportedGraph(
         graph=_GraphReader(ep.graph_module).read(),
         inputs=tuple(_input_spec(spec) for spec in ep.graph_signature.input_specs),
-        outputs=tuple(_output_spec(spec) for spec in ep.graph_signature.output_specs),
+        outputs=tuple(_output_spec(spec, ep.graph_signature) for spec in ep.graph_signature.output_specs),
         range_constraints={
             str(k): (_bound(v.lower), _bound(v.upper)) for k, v in ep.range_constraints.items()
         },
@@ -404,8 +405,18 @@ def _input_spec(spec: Any) -> InputSpec:
     return InputSpec(spec.kind.name.lower(), spec.arg.name, spec.target, spec.persistent)
 
 
-def _output_spec(spec: Any) -> OutputSpec:
-    return OutputSpec(spec.kind.name.lower(), _argument_spec(spec.arg), spec.target)
+_AOT_INPUT = re.compile(r"arg(\d+)_1")
+"""How AOTAutograd names the inputs of a joint graph, by their place."""
+
+
+def _output_spec(spec: Any, signature: Any) -> OutputSpec:
+    kind, target = spec.kind.name.lower(), spec.target
+    if kind == "gradient_to_user_input" and target not in signature.user_inputs:
+        # PyTorch 2.13 renames the inputs of a joint graph afterwards, but not in this spec.
+        place = _AOT_INPUT.fullmatch(target)
+        if place is not None and int(place[1]) < len(signature.input_specs):
+            target = signature.input_specs[int(place[1])].arg.name
+    return OutputSpec(kind, _argument_spec(spec.arg), target)
 
 
 def _module_call(entry: Any) -> ModuleCall:
