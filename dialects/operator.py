@@ -95,11 +95,16 @@ STRINGS = frozenset({"str", "Device", "Layout", "MemoryFormat"})
 
 
 def _float(value: Value) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(f"expected a float, got {value!r}")
     return float(value)
 
 
 def _dtype(value: Value) -> DType:
-    return value if isinstance(value, DType) else dt.BY_CODE[value]
+    dtype = value if isinstance(value, DType) else dt.BY_CODE.get(value)
+    if dtype is None:
+        raise TypeError(f"expected a dtype, got {value!r}")
+    return dtype
 
 
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
@@ -107,7 +112,10 @@ MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "chan
 
 
 def _memory_format(value: Value) -> str:
-    return MEMORY_FORMATS[value] if isinstance(value, int) else value
+    name = MEMORY_FORMATS[value] if isinstance(value, int) and value in range(len(MEMORY_FORMATS)) else value
+    if name not in MEMORY_FORMATS:
+        raise TypeError(f"expected a memory format, got {value!r}")
+    return name
 
 
 NORMALISE: dict[str, Callable[[Value], Value]] = {

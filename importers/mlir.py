@@ -36,13 +36,17 @@ def read_mlir(path: Path) -> Program:
     Raises `LoadError` where the text does not parse, or names weights that the file beside it does not have as said.
     """
     try:
-        module = Parser(context().clone(), path.read_text(), str(path)).parse_module()
-    except ParseError as error:
-        raise LoadError(_where(error)) from None
-    except VerifyException as error:  # attributes and types verify as they are read
-        raise LoadError(f"{path}: {error}") from None
+        text = path.read_text()
     except UnicodeDecodeError as error:
         raise LoadError(f"{path}: not text ({error.reason})") from None
+    check_lexically(path, text)
+    try:
+        module = Parser(context().clone(), text, str(path)).parse_module()
+    except ParseError as error:
+        raise LoadError(_where(error)) from None
+    except (VerifyException, ValueError, OverflowError) as error:
+        # Attributes and types verify as they are read; builtin ones raise the others for numbers out of their range.
+        raise LoadError(f"{path}: {error}") from None
     conventions = {
         function.sym_name.data: _convention(f"{path}: {function.sym_name.data}", attr)
         for function in _functions(module)
@@ -51,6 +55,35 @@ def read_mlir(path: Path) -> Program:
     weights = path.with_suffix(WEIGHTS_SUFFIX)
     state = read_safetensors(weights) if weights.is_file() else dict[str, TensorData]()
     return Program(module, state, conventions)
+
+
+_TOKENS = re.compile(
+    r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|(?P<broken>")|(?P<open>[\[({])|(?P<close>[\])}])'
+    r"|(?P<deep>(?:[\w.!#]*<){100})"
+)
+"""Comments, strings, the beginnings of what would be a string but for its end or an escape in it, and brackets."""
+MAX_DEPTH = 100
+"""Brackets in brackets that are read."""
+
+
+def check_lexically(path: Path, text: str) -> None:
+    """Raises `LoadError` for what xDSL's parser does not survive: a string that does not end as it should, over which its
+    lexer takes for ever, and brackets nested so deep that it would run out of stack."""
+    depth = 0
+    for found in _TOKENS.finditer(text):
+        depth += bool(found["open"]) - bool(found["close"])
+        if not found["broken"] and not found["deep"] and depth <= MAX_DEPTH:
+            continue
+        line, column = (
+            text.count("\n", 0, found.start()) + 1,
+            found.start() - text.rfind("\n", 0, found.start()),
+        )
+        what = (
+            "a string that does not end on its line, or has an unknown escape"
+            if found["broken"]
+            else f"brackets are nested more than {MAX_DEPTH} deep"
+        )
+        raise LoadError(f"{path}:{line}:{column}: {what}")
 
 
 def _functions(module: ModuleOp) -> list[FuncOp]:
@@ -85,9 +118,12 @@ def _convention(at: str, attr: object) -> CallingConvention:
     if not all(is_list(names) for names in fields.values()):
         raise LoadError(f"{at}: {CONVENTION}: the fields of a namedtuple are no list")
     namedtuples = {name: tuple(map(str, names)) for name, names in fields.items()}
+    try:
+        specs = pytree.loads(in_spec, namedtuples), pytree.loads(out_spec, namedtuples)
+    except LoadError as error:
+        raise LoadError(f"{at}: {CONVENTION}: {error}") from None
     return CallingConvention(
-        pytree.loads(in_spec, namedtuples),
-        pytree.loads(out_spec, namedtuples),
+        *specs,
         tuple(_slot(at, slot) for slot in inputs),
         tuple(_slot(at, slot) for slot in outputs),
         None if arg_names is None else tuple(map(str, arg_names)),
