@@ -1,7 +1,7 @@
 """Gives PyTorch a program back as a `torch.export.ExportedProgram`: the mirror of `importers.exported_program`.
 
 There is one exporter, that of `.pt2` archives; this one lets PyTorch read such an archive from memory. It is the only
-module here that imports torch, and does it inside its function.
+module here that imports torch, and does it inside its functions.
 """
 
 from __future__ import annotations
@@ -11,13 +11,38 @@ import io
 from typing import Any
 
 from xdsl_exir.exporters.pt2 import MODEL, write_pt2
-from xdsl_exir.importers.graph import ExportedGraph
+from xdsl_exir.importers.graph import ExportedGraph, Symbolic, SymMeta, TensorMeta, ValueMeta
 
 
 def exported_program_of(graph: ExportedGraph) -> Any:
     """The `torch.export.ExportedProgram` of a program, its weights copied. Raises `UnsupportedError` as `write_pt2` does."""
-    export: Any = importlib.import_module("torch.export")
+    torch: Any = importlib.import_module("torch")
     archive = io.BytesIO()
     write_pt2(archive, {MODEL: graph})
     archive.seek(0)
-    return export.load(archive)
+    program = torch.export.load(archive)
+    # PyTorch checks ranges and guards of programs with example inputs only.
+    leaves = [
+        spec.value if spec.kind == "constant_input" else _example(torch, graph.graph.values[spec.name])
+        for spec in graph.inputs
+        if spec.kind in ("user_input", "constant_input")
+    ]
+    program.example_inputs = torch.utils._pytree.tree_unflatten(leaves, program.call_spec.in_spec)
+    return program
+
+
+def _example(torch: Any, meta: ValueMeta) -> Any:
+    """An input of a size that the program takes; tensors are zeros."""
+    match meta:
+        case TensorMeta():
+            dtype = getattr(torch, meta.dtype.torch_name)
+            sizes, strides = ([_number(n) for n in numbers] for numbers in (meta.sizes, meta.strides))
+            return torch.empty_strided(sizes, strides, dtype=dtype, device=meta.device.name).zero_()
+        case SymMeta():
+            return _number(meta.expr)
+        case _:
+            raise AssertionError("custom objects do not leave the importers")
+
+
+def _number(value: int | float | Symbolic) -> Any:
+    return value.hint if isinstance(value, Symbolic) else value

@@ -37,6 +37,7 @@ from xdsl_exir.dialects.exir import (
     OutputSpec,
     RefineOp,
     SymType,
+    guards_of,
     is_tensor_type,
     is_value,
     ranges_of,
@@ -47,6 +48,7 @@ from xdsl_exir.dialects.operator import OperatorOp, is_default
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp, SymSumOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.exporters.contiguity import Contiguity
+from xdsl_exir.exporters.guards import guard_text, symbol_places
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.build import is_contiguous
@@ -624,7 +626,7 @@ class _Writer:
             inputs=specs,
             outputs=tuple(outputs),
             range_constraints=self.ranges,
-            guards_code=(),
+            guards_code=tuple(self.guards(inputs)),
             module_calls=self.module_calls(pytree.dumps(in_spec), pytree.dumps(out_spec)),
             namedtuple_fields={**pytree.namedtuple_fields(in_spec), **pytree.namedtuple_fields(out_spec)},
             state={name: data for name, data in self.data.items() if name in in_state},
@@ -712,6 +714,23 @@ class _Writer:
             pytree.TreeSpec("builtins.tuple", None, (args, kwargs)),
             pytree.TreeSpec("builtins.tuple", None, (pytree.LEAF,) * results),
         )
+
+    def guards(self, inputs: Sequence[tuple[g.Ref | g.Constant, g.InputSpec]]) -> Iterator[str]:
+        """The conditions that inputs have to fulfil, as text."""
+        conditions = guards_of(self.function)
+        if not conditions:
+            return
+        if self.convention is None:
+            raise UnsupportedError(
+                [Unsupported("guard", "the inputs have no names, for nothing says how it is called")]
+            )
+        arguments = zip(input_specs(self.function), self.function.body.block.args, strict=True)
+        types = iter(arg.type for spec, arg in arguments if spec.kind is InputKind.USER_INPUT)
+        users = [spec for _, spec in inputs if spec.kind in _USER]
+        leaves = [next(types) if spec.kind == "user_input" else None for spec in users]
+        places = symbol_places(pytree.paths(self.convention.in_spec, self.convention.arg_names), leaves)
+        for condition in conditions:
+            yield guard_text(condition, places)
 
     def module_calls(self, in_spec: str, out_spec: str) -> tuple[g.ModuleCall, ...]:
         """The root's signature, and the modules that operations came from. PyTorch names no values in the root's."""

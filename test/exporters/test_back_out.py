@@ -582,6 +582,28 @@ def test_a_program_without_its_weights_is_refused(tmp_path: Path) -> None:
     assert "placeholder[target=p_strided]" in Program(program.module).fx_text()
 
 
+def test_guards_come_back() -> None:
+    """What sizes have to fulfil beyond their ranges is said again, of the same inputs."""
+
+    def forward(self: Any, x: Any, y: Any) -> Any:
+        torch._check(x.shape[0] % 2 == 0)
+        torch._check(x.shape[0] * 2 >= y["a"].shape[0] + 1)
+        return x + 1, y["a"]
+
+    auto = torch.export.Dim.AUTO
+    shapes = ({0: auto}, {"a": {0: auto}})
+    theirs = torch.export.export(module(forward), (randn(6, 3), {"a": randn(5)}), dynamic_shapes=shapes)
+    program = xdsl_exir.from_exported_program(theirs)
+    ours = program.to_exported_program()
+    assert ours._guards_code == [
+        "((L['x'].size()[0] % 2) == 0)",
+        "((2 * L['x'].size()[0]) >= (L['y']['a'].size()[0] + 1))",
+    ]
+    assert xdsl_exir.from_exported_program(ours).text() == program.text()
+    with pytest.raises(AssertionError, match=r"x\.size\(\)\[0\] % 2"):
+        ours.module()(randn(7, 3), {"a": randn(5)})
+
+
 def test_pytree_fields() -> None:
     spec = pytree.TreeSpec("collections.namedtuple", ("a.B", ("x", "y")), (pytree.LEAF, pytree.LEAF))
     assert pytree.namedtuple_fields(pytree.TreeSpec("builtins.list", None, (spec,))) == {"a.B": ("x", "y")}
