@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
@@ -40,6 +41,7 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
+from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
 from xdsl_exir.lowering.sizes import is_computable, is_static
 
@@ -55,12 +57,36 @@ def obstacle(op: Operation) -> str | None:
             return "no lowering"
     elif isinstance(op, DelegateOp):
         return f"belongs to backend {op.backend}"
-    elif not isinstance(op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp):
+    elif not isinstance(op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp | REGIONS):
         return "no lowering"
+    if (reason := obstacle_of_region(op)) is not None:
+        return reason
     values = (*op.operands, *op.results)
     return next((reason for value in values if (reason := unlowerable(op, value.type))), None) or (
         refusal(op) if isinstance(op, OperatorOp) else None
     )
+
+
+REGIONS = cf.YieldOp | cf.CondOp | cf.WhileLoopOp | cf.MapOp | cf.ScanOp | cf.AssociativeScanOp
+"""Operations with regions that can be lowered, and what ends these. Results as many as turns of a loop cannot."""
+
+
+def obstacle_of_region(op: Operation) -> str | None:
+    """Why an operation with regions, or one that is in a region, cannot be lowered there; None where it can."""
+    if isinstance(op, OperatorOp) and not op.results and isinstance(op.parent_op(), REGIONS):
+        types = [value.type for value in op.operands]
+        if any(isinstance(type, SymType) and isinstance(type.data, Expr) for type in types):
+            return "an assertion inside a region"
+    args = [arg for region in op.regions for arg in region.block.args] if isinstance(op, REGIONS) else []
+    return next((reason for arg in args if (reason := unlowerable(op, arg.type))), None)
+
+
+def obstacle_to_all(op: Operation) -> str | None:
+    """Why an operation, or one that is in its regions, cannot be lowered; None where they all can."""
+    for inner in op.walk():
+        if (reason := obstacle(inner)) is not None:
+            return reason if inner is op else f"{inner.name}: {reason}"
+    return None
 
 
 def is_number(op: Operation) -> bool:
@@ -92,8 +118,8 @@ class ForgetSizes(ModulePass):
             if isinstance(number, RefineOp) and is_tensor_type(number.result.type):
                 Rewriter.replace_op(number, alias.from_bound({"self": number.input}, [number.result.type]))
             elif is_number(number) and any(is_tensor_type(operand.type) for operand in number.operands):
-                if not any(unknown(result.type) for result in number.results):
-                    types = [result.type for result in number.results]
+                types = [result.type for result in number.results]
+                if not any(map(unknown, types)):
                     Rewriter.replace_op(number, UnrealizedConversionCastOp.get([], types))
 
 
@@ -107,6 +133,8 @@ def unknown(type: Attribute) -> str | None:
 
 def unlowerable(op: Operation, type: Attribute) -> str | None:
     """Why an operation cannot be lowered with an operand or result of a type; None where it can."""
+    if isinstance(type, SymType) and isinstance(op, REGIONS):
+        return None if unknown(type) is None and is_computable(type.data) else f"a number of type {type}"
     if isinstance(type, SymType) and isinstance(op, OperatorOp | ReturnOp):
         if not is_dynamic(op):
             return f"a number of type {type}"
@@ -164,7 +192,8 @@ class FunctionLowering:
 
     def __init__(self, function: FuncOp):
         self.function = function
-        self.block = Block()
+        self.arguments = self.block = Block()
+        self.regions = Regions(self)
         self.values: dict[SSAValue, Tensor] = {}
         self.symbols: dict[str, SSAValue] = {}
         self.location = function.location
@@ -200,7 +229,7 @@ class FunctionLowering:
                 (value.value, dim)
                 for value in self.values.values()
                 for dim, size in enumerate(value.sizes)
-                if str(size) == name and value.value in self.block.args
+                if str(size) == name and value.value in self.arguments.args
             )
             found = next(places, None)
             if found is None:
@@ -221,6 +250,8 @@ class FunctionLowering:
                     self.values[result] = value
             case ConstantOp():
                 self.values[op.result] = literal(builder, op)
+            case _ if isinstance(op, cf.OPERATIONS):
+                self.regions.lower(builder, op)
             case RefineOp():
                 self.values[op.result] = builder.retyped(self.values[op.input], meta_of(op.result).shape)
             case _:
@@ -244,9 +275,8 @@ class FunctionLowering:
         typed: list[Tensor] = []
         for result, value in zip(op.results, results, strict=True):
             meta = meta_of(result)
-            assert same_shape(value.sizes, meta.shape) and value.dtype is meta.dtype, (
-                f"lowering of {op.name} gives {value.dtype}{list(value.sizes)} for {result.type}"
-            )
+            agrees = same_shape(value.sizes, meta.shape) and value.dtype is meta.dtype
+            assert agrees, f"lowering of {op.name} gives {value.dtype}{list(value.sizes)} for {result.type}"
             typed.append(builder.retyped(value, meta.shape))
         return typed
 

@@ -43,6 +43,8 @@ class Absorber:
     planner: Planner
     start: SSAValue
     fits: Fits
+    frame_shape: Shape | None = None
+    """The shape in which the kernel has its result, if not the result's own."""
     inputs: list[Value] = field(default_factory=list[Value])
     steps: list[Step] = field(default_factory=list[Step])
     made: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -113,7 +115,7 @@ class Absorber:
             return True
         if meta_of(operand).dtype is not dt.Float or not self.planner.is_available(operand, self.start):
             return False
-        value = epilogue_input(self.planner.value(operand), shape, meta_of(self.start).shape)
+        value = epilogue_input(self.planner.value(operand), shape, self.frame_shape or meta_of(self.start).shape)
         if value is None or not self.fits(value):
             return False
         self.places[operand] = len(self.inputs)

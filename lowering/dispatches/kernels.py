@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import prod
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
@@ -90,8 +90,12 @@ def product(
     if not is_float32(result, *given) or 0 in (*batch, m, n, k):
         return False
     factor = planner.unscale(lhs) * planner.unscale(rhs)
-    first = [] if bias is None else [planner.broadcast(bias, (*batch, m, n))]
-    absorber = Absorber(planner, result, lambda value: True)
+    apart = batches_apart(planner, lhs, rhs) if batch else None
+    if apart is not None:
+        lhs, rhs, batch = apart
+    frame = (*batch, m, n)
+    first = [] if bias is None else [planner.broadcast(bias, frame)]
+    absorber = Absorber(planner, result, lambda value: True, frame)
     absorber.run()
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine)
     left = planner.plain(planner.value(lhs))
@@ -107,10 +111,51 @@ def product(
         layout = "transposed" if transposed else "row_major"
         kernel = replace(kernel, rhs=layout, rhs_strides=strides_of(right))
     absorber.commit()
-    out = planner.make(result, merged_heads(result) if batch else None)
+    strides = merged_heads(result, frame) if batch else None
+    place = seen_as(result, frame) if strides is not None else result
+    out = planner.allocate(frame, dt.Float, strides if place is not None else None)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
-    dispatch(planner, result, kernel, [left, right, *first, *absorber.inputs], out)
+    dispatch(planner, place or result, kernel, [left, right, *first, *absorber.inputs], out)
+    if place is None or place is result:
+        whole = reshaped(out, shape_of(result))
+        assert whole is not None
+        planner.values[result] = whole
     return True
+
+
+def batches_apart(planner: Planner, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue, list[Dim]] | None:
+    """The operands with the several batch dimensions that a view made one of, if that view would have to copy one of them."""
+    sources = [before_view(planner, value) for value in (lhs, rhs)]
+    left, right = sources
+    if left is None or right is None or shape_of(left)[:-2] != shape_of(right)[:-2]:
+        return None
+    seen = zip((left, right), (lhs, rhs), strict=True)
+    if all(reshaped(planner.value(source), shape_of(value)) is not None for source, value in seen):
+        return None
+    return left, right, list(shape_of(left)[:-2])
+
+
+def before_view(planner: Planner, value: SSAValue) -> SSAValue | None:
+    """What a value is a view of that has the same matrices, in more batch dimensions."""
+    op = value.owner
+    if value in planner.values or value in planner.constants or not isinstance(op, OperatorOp):
+        return None
+    if op.SPEC.qualified_name not in RENAMES or value in planner.identities:
+        return None
+    shape = shape_of(op.operands[0])
+    same = len(shape) > len(shape_of(value)) and shape[-2:] == shape_of(value)[-2:]
+    return op.operands[0] if same else None
+
+
+def seen_as(result: SSAValue, shape: Shape) -> SSAValue | None:
+    """The result, or the view of it that is all that is used of it, of a shape; None if there is none."""
+    value = result
+    while shape_of(value) != shape:
+        op = value.get_user_of_unique_use()
+        if not isinstance(op, OperatorOp) or op.SPEC.qualified_name not in RENAMES:
+            return None
+        value = op.results[0]
+    return value
 
 
 def swapped(value: Value) -> Value:
@@ -124,8 +169,8 @@ def strides_of(value: Value) -> Shape | None:
     return None if value.is_contiguous else value.strides
 
 
-def merged_heads(result: SSAValue) -> Shape | None:
-    """Strides of a result that is permuted further on, such that it is then contiguous; None if that is not so or not possible.
+def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
+    """Strides of a result, seen in the shape `frame`, that is permuted further on, such that it is then contiguous; None if that is not so or not possible.
 
     So attention's heads are written next to each other.
     """
@@ -143,7 +188,7 @@ def merged_heads(result: SSAValue) -> Shape | None:
     dims: list[int] = chain[-1].arguments()["dims"]
     inverse = [[d % len(dims) for d in dims].index(d) for d in range(len(dims))]
     merged = Value(Buffer(0), shape_of(value), dt.Float)
-    own = reshaped(permuted(merged, inverse), shape_of(result))
+    own = reshaped(permuted(merged, inverse), frame)
     return own.strides if own is not None and own.strides[-1] == 1 else None
 
 

@@ -270,8 +270,9 @@ class Matmul:
                     text.store(value, "%scratch", scratch, [worker, k, v * lanes], lanes)
                 continue
             # Square blocks are transposed in registers; lanes without a column repeat the last one.
-            blocks, rest = self.k // lanes, self.k % lanes
-            for blocks, size, origin in ((blocks, lanes, 0), (min_(rest, 1), rest, self.k - rest)):
+            rest = self.k % lanes
+            parts = ((self.k // lanes, lanes, 0), (min_(rest, 1), rest, self.k - rest))
+            for blocks, size, origin in parts:
                 if blocks == 0 or size == 0:
                     continue
                 mask = text.mask_below(lanes, size)

@@ -175,6 +175,9 @@ class Text:
         self.preamble: list[str] = []
         """What computes sizes, before everything else."""
         self.symbols: set[str] = set()
+        self.turns: set[str] = set()
+        """Symbols that loops of the function count with: what depends on them is computed where it is used."""
+        self.late = False
         self.counter = 0
         self.depth = 1
 
@@ -199,6 +202,11 @@ class Text:
 
     def index(self, value: Index) -> str:
         if isinstance(value, Expr):
+            if self.turns and value.free_symbols() & self.turns:
+                self.late = True
+                name = compute(value, self)
+                self.late = False
+                return name
             if value not in self.sizes:
                 self.sizes[value] = compute(value, self)
             return self.sizes[value]
@@ -214,7 +222,9 @@ class Text:
         return symbol_name(name)
 
     def early(self, text: str) -> str:
-        """Writes an operation at the function's top; the name of its result."""
+        """Writes an operation at the function's top, unless it depends on a loop; the name of its result."""
+        if self.late:
+            return self.op(text)
         self.preamble.append(f"  %z{len(self.preamble)} = {text}")
         return f"%z{len(self.preamble) - 1}"
 
