@@ -435,25 +435,45 @@ def _module_call(entry: Any) -> ModuleCall:
 
 
 def _treespec(spec: Any) -> str:
+    """PyTorch's text of a treespec; also where it has none, for namedtuple classes without a serialized name."""
+    return json.dumps([1, _treespec_node(spec)])
+
+
+def _treespec_node(spec: Any) -> dict[str, object]:
     torch_pytree = _import("torch.utils._pytree")
 
+    children = [_treespec_node(child) for child in spec.children()]
+    if (found := _namedtuple(spec)) is not None:
+        return {"type": "collections.namedtuple", "context": found[0], "children_spec": children}
     try:
-        return torch_pytree.treespec_dumps(spec, 1)
+        node: Any = torch_pytree.TreeSpec(spec.type, spec.context, [])
+        own = json.loads(torch_pytree.treespec_dumps(node, 1))[1]
     except (NotImplementedError, TypeError) as error:
         raise LoadError(f"treespec: {error}") from None
+    return own | {"children_spec": children}
+
+
+def _namedtuple(spec: Any) -> tuple[str, tuple[str, ...]] | None:
+    """The name and the fields of the namedtuple class of a node; what `max` and `topk` return is one as well."""
+    torch_pytree = _import("torch.utils._pytree")
+
+    cls = spec.context if torch_pytree.is_namedtuple_class(spec.context) else spec.type
+    if cls is None or not (torch_pytree.is_namedtuple_class(cls) or torch_pytree.is_structseq_class(cls)):
+        return None
+    known = torch_pytree.SUPPORTED_SERIALIZED_TYPES.get(cls)
+    name = known.serialized_type_name if known else torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND
+    if name == torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND:
+        name = f"{cls.__module__}.{cls.__qualname__}"
+    return name, tuple(cls.__match_args__ if torch_pytree.is_structseq_class(cls) else cls._fields)
 
 
 def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
     """The fields of all namedtuple classes in the treespecs, by the classes' serialized names."""
-    torch_pytree = _import("torch.utils._pytree")
-
     fields: dict[str, tuple[str, ...]] = {}
 
     def visit(spec: Any) -> None:
-        if torch_pytree.is_namedtuple_class(spec.context):
-            fields[torch_pytree.SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = (
-                spec.context._fields
-            )
+        if (found := _namedtuple(spec)) is not None:
+            fields.update([found])
         for child in spec.children():
             visit(child)
 

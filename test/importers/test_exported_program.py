@@ -490,6 +490,21 @@ def test_calling_convention(export: Any) -> None:
     assert tree[1].y == 5
 
 
+def test_namedtuples_without_a_serialized_name() -> None:
+    """`torch.export.save` refuses them; a live program is read with the names of the classes."""
+    pair = namedtuple("pair", ["top", "rest"])
+
+    def forward(_: Any, x: Any) -> Any:
+        return x.max(0), {"pair": pair(x + 1, x.topk(1, 0))}
+
+    program = read_exported_program(torch.export.export(_module(forward), (_x(3),)))
+    out_spec = pytree.loads(program.signature.out_spec, program.namedtuple_fields)
+    largest, rest = pytree.unflatten(range(out_spec.num_leaves), out_spec)
+    assert (largest.values, largest.indices) == (0, 1)
+    assert (rest["pair"].top, rest["pair"].rest.indices) == (2, 4)
+    assert program.namedtuple_fields["torch.return_types.max"] == ("values", "indices")
+
+
 # What cannot be read
 
 
