@@ -218,7 +218,7 @@ def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list
     returns = spec.schema.returns
     if not returns:
         return []
-    device = _device(arguments)
+    device = _device(spec, arguments)
     if len(returns) == 1:
         [ret] = returns
         if ret.type.is_list:
@@ -242,15 +242,33 @@ def depends_on_data(type: Attribute | None) -> bool:
     return type is None or (is_tensor_type(type) and UNKNOWN in tensor_meta(type).shape)
 
 
-def _device(arguments: Mapping[str, Any]) -> str:
+def _device(spec: OperatorSpec, arguments: Mapping[str, Any]) -> str:
+    """The device of the results: the one asked for, else that of the operands. Raises `MetaError` for several.
+
+    As in PyTorch, 0-dim tensors on the CPU go with every device, and so do indices and what is copied.
+    """
     device = arguments.get("device")
     if isinstance(device, str):
         return device
-    for value in arguments.values():
-        if isinstance(value, TensorMeta):
-            return value.device
-    return CPU
+    devices: dict[str, str] = {}
+    for name, value in arguments.items():
+        if name in _OF_ANY_DEVICE.get(spec.qualified_name, ()):
+            continue
+        for item in value if is_list(value) else (value,):
+            if isinstance(item, TensorMeta) and (item.shape or item.device != CPU):
+                devices.setdefault(item.device, name)
+    if len(devices) > 1:
+        listed = ", ".join(f"{name}: {device}" for device, name in devices.items())
+        raise MetaError(f"{spec.qualified_name}: operands on several devices ({listed})")
+    return next(iter(devices), CPU)
 
+
+_OF_ANY_DEVICE = {
+    **dict.fromkeys(("aten.index.Tensor", "aten._unsafe_index.Tensor"), ("indices",)),
+    **dict.fromkeys(("aten.index_put", "aten._unsafe_index_put"), ("indices",)),
+    "aten.copy": ("src",),
+}
+"""Arguments that may be on another device than the others."""
 
 _SYM_TYPES = {"SymInt": SymIntType, "SymFloat": SymFloatType, "SymBool": SymBoolType, "Scalar": SymIntType}
 

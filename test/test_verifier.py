@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Expr
@@ -424,6 +424,104 @@ def test_all_violations_with_their_locations() -> None:
     with pytest.raises(VerificationError, match="4 violations") as raised:
         Program(module(SEVERAL)).transform("verify-aten")
     assert all(place in str(raised.value) for place in ("model.py:3", "model.py:4", "layer.py:5"))
+
+
+# --- what ExecuTorch's verifier lets pass -----------------------------------------------------------------------
+
+CUDA, CHANNELS_LAST = (
+    f"tensor<2x3x4x4xf32, #exir.shape<{layout}>>"
+    for layout in ('device = "cuda:0"', "dim_order = [0, 2, 3, 1]")
+)
+X4 = "tensor<2x3x4x4xf32>"
+AROUND_COND = f"""
+func.func @f(%p: tensor<i1>, %x: {F32}) -> {F32} {{{{
+  %y = higher_order.cond %p : tensor<i1> inputs(%x : {F32}) -> {F32} {{{{
+  ^bb0(%a : {F32}):
+    %0 = edge.aten.relu(%a) : ({F32}) -> {F32}
+    {{inside}}
+    higher_order.yield %0 : {F32}
+  }}}} else {{{{
+  ^bb0(%a : {F32}):
+    higher_order.yield %a : {F32}
+  }}}}
+  {{after}}
+  func.return %y : {F32}
+}}}}"""
+
+
+@pytest.mark.parametrize("place", ["inside", "after"])
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (f"aten.relu(%x) : ({F32}) -> {F32}", "aten.relu: not an edge operation"),
+        (f"edge.aten.relu(%x) : ({F32}) -> tensor<3xf32>", "edge.aten.relu: result 0 is"),
+        (
+            f"edge.aten.alias(%x) : ({F32}) -> {F32}",
+            "edge.aten.alias: gives back its operand; edge has no aliases",
+        ),
+    ],
+)
+def test_inside_and_after_a_cond(place: str, bad: str, message: str) -> None:
+    """ExecuTorch's verifier ends at the first higher-order operator."""
+    places = {"inside": "", "after": ""}
+    places[place] = f'%bad = {bad} loc("model.py":7:0)'.replace("%x", "%a" if place == "inside" else "%x")
+    [found] = messages(AROUND_COND.format(**places), "edge")
+    assert found.startswith(f"model.py:7: {message}")
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        pytest.param(f"edge.aten.relu(%x) : ({X4}) -> tensor<2x3x4x5xf32>", "result 0 is", id="shape"),
+        pytest.param(f"edge.aten.relu(%x) : ({X4}) -> {CUDA}", "result 0 is", id="device"),
+        pytest.param(
+            f"edge.aten.add.Tensor(%x, %d) : ({X4}, {CUDA}) -> {X4}",
+            "operands on several devices (self: cpu, other: cuda:0)",
+            id="devices",
+        ),
+        pytest.param(
+            f"edge.aten.cat([%x, %d], dim = 0) : ({X4}, {CUDA}) -> tensor<4x3x4x4xf32>",
+            "operands on several devices",
+            id="devices in a list",
+        ),
+        pytest.param(f"edge.aten.relu(%x) : ({X4}) -> {CHANNELS_LAST}", "result 0 is", id="layout"),
+        pytest.param(f"edge.aten.alias(%x) : ({X4}) -> {X4}", "gives back its operand", id="alias"),
+        pytest.param(f"edge.aten.detach(%x) : ({X4}) -> {X4}", "gives back its operand", id="detach"),
+        pytest.param(f"edge.aten.triu(%x) : ({X4}) -> tensor<2x3x4x4xf64>", "result 0 is", id="dtype"),
+        pytest.param(
+            f"edge.aten.add.Tensor(%x, %n) : ({X4}, f64) -> {X4}", "f64 is not a tensor", id="scalar"
+        ),
+        pytest.param(
+            f"edge.aten.sum.dim_IntList(%x, dim = [7]) : ({X4}) -> {X4}", "dimension 7", id="argument"
+        ),
+    ],
+)
+def test_single_operations(op: str, message: str) -> None:
+    arguments = f"%x: {X4}, %d: {CUDA}, %n: f64"
+    found = messages(f'func.func @f({arguments}) {{ %0 = {op} loc("model.py":3:0)\n func.return }}', "edge")
+    assert len(found) == 1
+    assert found[0].startswith("model.py:3: edge.")
+    assert message in found[0]
+
+
+def test_devices_that_may_differ() -> None:
+    """0-dim tensors on the CPU, indices."""
+    scalar = f"edge.aten.mul.Tensor(%x, %s) : ({CUDA}, tensor<f32>) -> {CUDA}"
+    index = f"edge.aten.index.Tensor(%x, [%i]) : ({CUDA}, tensor<2xi64>) -> {CUDA}"
+    for op in (scalar, index):
+        arguments = f"%x: {CUDA}, %s: tensor<f32>, %i: tensor<2xi64>"
+        assert messages(f"func.func @f({arguments}) {{ %0 = {op}\n func.return }}", "edge") == []
+
+
+def test_custom_operators_without_a_spec() -> None:
+    """Text does not parse; an operation that a tool lets through unregistered is none of the stage."""
+    text = f'func.func @f(%x: {F32}) {{ %0 = "mylib.op"(%x) : ({F32}) -> {F32} loc("model.py":3:0)\n func.return }}'
+    with pytest.raises(ParseError, match=r"mylib\.op is not registered"):
+        module(text)
+    lenient = context().clone()
+    lenient.allow_unregistered = True
+    [found] = violations_of(Parser(lenient, text, "model.mlir").parse_module(), "edge")
+    assert str(found) == "model.py:3: mylib.op: not an operation of the edge stage"
 
 
 def test_every_state_has_data() -> None:

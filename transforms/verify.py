@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnregisteredOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -62,7 +62,8 @@ class Verifier:
     violations: list[Violation] = field(default_factory=list[Violation])
 
     def report(self, op: Operation, message: str) -> None:
-        self.violations.append(Violation(op.name, " ".join(message.split()), location_text(op)))
+        name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+        self.violations.append(Violation(name, " ".join(message.split()), location_text(op)))
 
     def module(self, module: ModuleOp) -> None:
         """Checks a whole module."""
@@ -97,7 +98,7 @@ class Verifier:
 
     def terminator(self, op: Operation, block: Block) -> None:
         for inner in block.ops:
-            if inner.has_trait(IsTerminator) != (inner is block.last_op):
+            if inner.has_trait(IsTerminator, value_if_unregistered=False) != (inner is block.last_op):
                 self.report(inner, "a block ends in its only terminator")
         if block.last_op is None and not isinstance(op, ModuleOp):
             self.report(op, "a block has no terminator")
@@ -109,6 +110,8 @@ class Verifier:
                 self.report(op, "not an edge operation")
             elif not op.NUMBERS and self.stage == "aten":
                 self.report(op, "not an aten operation")
+            elif self.stage == "edge" and op.SPEC.qualified_name in ALIASES:
+                self.report(op, "gives back its operand; edge has no aliases")
         elif isinstance(op, NumberOp):
             if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
                 self.report(op, "a Python number; edge has tensors in its place")
@@ -188,6 +191,9 @@ DIALECTS = {
     "linalg": frozenset({"arith", "linalg", "math", "scf", "tensor"}),
 }
 """Dialects that a stage may hold besides its operators."""
+
+ALIASES = frozenset({"aten.alias", "aten.detach", "aten.lift_fresh"})
+"""Operators that are their operand under another name, which `aten-to-edge` removes."""
 
 SYMBOLIC = frozenset({"exir.symint", "exir.symfloat", "exir.symbool"})
 
