@@ -79,7 +79,8 @@ def bags(
     offset_count = offsets.shape[0]
     count = offset_count - 1 if include_last_offset else offset_count
     without_padding = padding_idx is None or padding_idx < 0
-    fast = mode == BAG_SUM and without_padding and weight.dtype in (dt.Float, dt.Half, dt.BFloat16)
+    # The kernel has no use for the bag of each index where it is fast; in bfloat16 the tracer does not know that.
+    fast = mode == BAG_SUM and without_padding and weight.dtype in (dt.Float, dt.Half)
     size = offset_count if forward_only else count
     maxima = (count, weight.shape[1]) if mode == BAG_MAX else (count,)
     return [(count, weight.shape[1]), (0,) if fast else indices.shape, (size,), maxima]

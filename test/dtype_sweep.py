@@ -351,10 +351,15 @@ class Verifier:
         values = self.values(arguments)
         try:
             # What PyTorch leaves out of its results (gradients nobody asked for) has the type that we infer.
-            partial = results is None or any(result is None for result in results)
+            traced = TRACED_SHAPES.get(self.spec.qualified_name)
+            partial = results is None or traced is not None or any(result is None for result in results)
             inferred = self.inferred(values) if partial else []
             types = [
-                inferred[i] if result is None else result_type(result)
+                inferred[i]
+                if result is None
+                else _type_of(replace(tensor_meta(inferred[i]), dtype=OURS[result.dtype]))
+                if i == traced
+                else result_type(result)
                 for i, result in enumerate(results or [None] * len(inferred))
             ]
             operands, properties = self.cls.LAYOUT.encode(values)
@@ -384,6 +389,10 @@ def result_type(value: Any) -> Attribute:
         return _type_of(TensorMeta(tuple(value.shape), OURS[value.dtype]))
     return number_type(value)
 
+
+_BAGS = ("embedding_bag", "embedding_bag.padding_idx", "_embedding_bag", "_embedding_bag_forward_only")
+TRACED_SHAPES = {f"aten.{name}": 1 for name in _BAGS}
+"""Results of which PyTorch's tracer, whose shapes exported programs have, says another shape than the kernel gives."""
 
 LAX = {"aten.convolution_backward": "oneDNN's bfloat16 kernel reads weights of other dtypes"}
 """Kernels that check too little, of which valid combinations are rejected."""

@@ -345,6 +345,7 @@ def bags(
 
     Where PyTorch's kernel is `fast` it does not say which bag each index is in.
     """
+    indices, offsets = indices.astype(np.int64), offsets.astype(np.int64)  # they may be Bool
     check_index(indices, weight.shape[0])
     require(offsets.size == 0 or offsets[0] == 0, "embedding_bag: the first offset must be 0")
     count = max(offsets.size - include_last_offset, 0)
@@ -390,7 +391,7 @@ def fit(values: Array, size: int) -> Array:
 
 
 def is_fast(out: tuple[DType, ...]) -> bool:
-    return out[0] in (Float, Half, BFloat16)
+    return out[0] in (Float, Half)
 
 
 @kernel("aten._embedding_bag")
