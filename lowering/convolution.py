@@ -15,6 +15,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
+from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
 from xdsl_exir.lowering.scalar import compute_dtype
 from xdsl_exir.lowering.sizes import is_static, static
@@ -142,4 +143,4 @@ def convolution(
     if bias is None:
         return b.convert(product, dtype)
     per_channel = b.reshape(bias, (shape[1], *[1] * space))
-    return b.elementwise(lambda x, shift: x + shift, [product, per_channel], shape, dtype)
+    return b.elementwise(lambda x, shift: x + s.cast(shift, x.dtype), [product, per_channel], shape, dtype)

@@ -246,7 +246,8 @@ def lu_unpack(
 
         def low(*at: SSAValue) -> Scalar:
             _, i, j = place(at)
-            return s.select(i > j, read(LU_data, at), s.cast(i.equals(j), LU_data.dtype))
+            value = read(LU_data, at)
+            return s.select(i > j, value, s.cast(i.equals(j), value.dtype))
 
         def up(*at: SSAValue) -> Scalar:
             _, i, j = place(at)
@@ -342,7 +343,8 @@ def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor
 def solve_triangular(
     b: LinalgBuilder, self: Tensor, B: Tensor, upper: bool, left: bool, unitriangular: bool
 ) -> Tensor:
-    a, right = broadcast_batches(b, self, B if left else transposed(b, B))
+    given = b.convert(B, self.dtype)
+    a, right = broadcast_batches(b, self, given if left else transposed(b, given))
     result = substituted(b, a, right, not upper, unitriangular, not left)
     return result if left else transposed(b, result)
 

@@ -586,7 +586,8 @@ def polynomial(name: str) -> Callable[[Scalar, Scalar], Scalar]:
     first, following = POLYNOMIALS[name]
 
     def compute(x: Scalar, n: Scalar) -> Scalar:
-        degree = s.trunc(n)
+        # What is no 64-bit integer, NaN too, is the least one.
+        degree = s.select(s.absolute(n) < 2.0**63, s.trunc(n), -1)
 
         def more(k: Scalar, current: Scalar, _: Scalar) -> Scalar:
             return (k < degree) & ~s.is_nan(current)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xdsl_exir.dialects.dtypes import BFloat16, DType, Float, Half
+from xdsl_exir.dialects.dtypes import DType, Float, Half
 from xdsl_exir.dialects.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.kernels import Array, kernel

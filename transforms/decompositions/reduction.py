@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from xdsl.ir import SSAValue
 
@@ -364,8 +365,8 @@ def trapezoid_even(aten: Namespace, y: SSAValue, dx: float, dim: int) -> SSAValu
 @decomposition("aten.cumulative_trapezoid.x")
 def cumulative_trapezoid(aten: Namespace, y: SSAValue, x: SSAValue, dim: int) -> SSAValue:
     dim = wrap_dim(dim, meta(y).ndim)
-    half = aten.div.Scalar(steps_of(aten, x, dim, meta(y).ndim), 2.0)
-    return aten.cumsum(aten.mul.Tensor(half, means(aten, y, dim)), dim)
+    areas = aten.mul.Tensor(steps_of(aten, x, dim, meta(y).ndim), means(aten, y, dim))
+    return aten.div.Scalar(aten.cumsum(areas, dim), 2.0)
 
 
 @decomposition("aten.cumulative_trapezoid.dx")
@@ -399,21 +400,46 @@ def evenly(
 def unevenly(
     aten: Namespace, self: SSAValue, points: Sequence[SSAValue], dims: Sequence[int], edge_order: int
 ) -> list[SSAValue]:
-    """Slopes at the middle of parabolas through three points; at the ends through two, or at their ends."""
+    """Slopes of the parabolas through three points: in the middle, and for `edge_order` 2 at the ends; else of lines there."""
 
     def along(dim: int, x: SSAValue) -> SSAValue:
-        before, after = neighbours(aten, self, dim)
-        steps = steps_of(aten, x, dim, meta(self).ndim)
-        slopes = aten.div.Tensor(aten.sub.Tensor(after, before), steps)
-        (left, right), (slope, next_slope) = neighbours(aten, steps, dim), neighbours(aten, slopes, dim)
-        # Each slope counts by the step on the other side.
-        mixed = aten.add.Tensor(aten.mul.Tensor(slope, right), aten.mul.Tensor(next_slope, left))
-        inner = aten.div.Tensor(mixed, aten.add.Tensor(left, right))
-        first, last = aten.slice.Tensor(slopes, dim, 0, 1), aten.slice.Tensor(slopes, dim, -1)
-        if edge_order == 2:
-            # A parabola's slope changes by as much on the other side of its middle.
-            first = aten.sub.Tensor(aten.mul.Scalar(first, 2), aten.slice.Tensor(inner, dim, 0, 1))
-            last = aten.sub.Tensor(aten.mul.Scalar(last, 2), aten.slice.Tensor(inner, dim, -1))
+        before, after = neighbours(aten, x, 0)
+        steps = aten.sub.Tensor(after, before)
+
+        def weighted(parts: Sequence[SSAValue], weights: Sequence[SSAValue]) -> SSAValue:
+            terms = [aten.mul.Tensor(weight, part) for weight, part in zip(weights, parts, strict=True)]
+            return reduce(aten.add.Tensor, terms)
+
+        def end(places: Sequence[int], near: SSAValue, far: SSAValue) -> SSAValue:
+            parts = [aten.slice.Tensor(self, dim, at, at + 1 or None) for at in places]
+            if edge_order == 1:
+                rise = aten.sub.Tensor(*(parts[1::-1] if places[0] == 0 else parts[:2]))
+                return aten.div.Tensor(rise, near)
+            both = aten.add.Tensor(near, far)
+            weights = [
+                aten.div.Tensor(
+                    aten.add.Tensor(aten.mul.Scalar(near, 2.0), far), aten.mul.Tensor(near, both)
+                ),
+                aten.neg(aten.div.Tensor(both, aten.mul.Tensor(near, far))),
+                aten.div.Tensor(near, aten.mul.Tensor(far, both)),
+            ]
+            return weighted(parts, [aten.neg(w) for w in weights] if places[0] == 0 else weights)
+
+        left, right = neighbours(aten, steps, 0)
+        both = aten.add.Tensor(left, right)
+        weights = [
+            aten.div.Tensor(aten.neg(right), aten.mul.Tensor(left, both)),
+            aten.div.Tensor(aten.sub.Tensor(right, left), aten.mul.Tensor(left, right)),
+            aten.div.Tensor(left, aten.mul.Tensor(right, both)),
+        ]
+        column = [-1 if d == dim else 1 for d in range(meta(self).ndim)]
+        three = [aten.slice.Tensor(self, dim, start, stop) for start, stop in ((0, -2), (1, -1), (2, None))]
+        inner = weighted(three, [aten.view(weight, column) for weight in weights])
+        order = range(edge_order + 1)
+        ends = [aten.select.int(steps, 0, at) for at in (0, -1)]
+        others = [aten.select.int(steps, 0, at) for at in (1, -2)] if edge_order == 2 else ends
+        first = end([*order], ends[0], others[0])
+        last = end([-1 - at for at in order], ends[1], others[1])
         return aten.cat([first, inner, last], dim)
 
     return [along(dim, x) for dim, x in zip(dims, points, strict=True)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from math import ceil
 from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
@@ -181,25 +182,34 @@ _register(2, "upsample_bicubic2d", cubic_taps)
 # --- upsampling with antialiasing ----------------------------------------------------------------------------
 
 
-def triangle(
-    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+def resampled(
+    aten: Namespace, self: SSAValue, dim: int, count: int, align_corners: bool, factor: float | None
 ) -> SSAValue:
-    """`[count, size]`: how much each input element weighs in each output element. A triangle around the output's center,
+    """One dimension resampled to `count` elements, each the mean of a window around its center. Weights are a triangle
     as wide as two input elements, or two output elements where those are wider (UpSampleKernel.cpp, _compute_weights_aa)."""
+    [size], dtype = constant_sizes(meta(self).shape[dim : dim + 1], "upsampling"), meta(self).dtype
     scale = ratio(size, count, align_corners, factor)
     reach = max(scale, 1.0)
     places = aten.arange.start_step(0, count, 1, dtype=dtype)
     center = aten.unsqueeze(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 1)
     first = aten.clamp(cast(aten, aten.add.Tensor(aten.sub.Tensor(center, reach), 0.5), Long), 0)
     end = aten.clamp(cast(aten, aten.add.Tensor(aten.add.Tensor(center, reach), 0.5), Long), None, size)
-    index = aten.arange.start_step(0, size, 1, dtype=Long)
-    inside = aten.logical_and(aten.ge.Tensor(index, first), aten.lt.Tensor(index, end))
+    index = aten.add.Tensor(first, aten.arange.start_step(0, 2 * ceil(reach) + 1, 1, dtype=Long))
+    inside = aten.lt.Tensor(index, end)
     offset = aten.add.Tensor(aten.sub.Tensor(cast(aten, index, dtype), center), 0.5)
     height = aten.clamp(aten.rsub.Scalar(aten.abs(aten.mul.Tensor(offset, 1 / reach)), 1), 0.0)
     weights = aten.mul.Tensor(height, cast(aten, inside, dtype))
     total = aten.sum.dim_IntList(weights, [1], True)
     nothing = cast(aten, aten.eq.Scalar(total, 0), dtype)  # of places that a given factor puts past the input
-    return aten.div.Tensor(weights, aten.add.Tensor(total, nothing))
+    weights = aten.div.Tensor(weights, aten.add.Tensor(total, nothing))
+    within = aten.clamp(index, None, size - 1)
+    windows = aten.index.Tensor(self, [*[None] * dim, within])  # [..., count, window, ...]
+    for _ in range(meta(self).ndim - dim - 1):
+        weights, inside = aten.unsqueeze(weights, -1), aten.unsqueeze(inside, -1)
+    terms = aten.mul.Tensor(windows, weights)
+    # What is outside counts for nothing, infinite or not.
+    terms = aten.where.self(inside, terms, aten.scalar_tensor(0.0, dtype=dtype))
+    return aten.sum.dim_IntList(terms, [dim + 1])
 
 
 def antialiased(
@@ -209,18 +219,13 @@ def antialiased(
     align_corners: bool,
     factors: Sequence[float | None],
 ) -> SSAValue:
-    """Resamples rows, then columns, by matrix products."""
+    """Resamples rows, then columns."""
     dtype = meta(input).dtype
-    height, width = constant_sizes(meta(input).shape[2:], "upsampling")
-    rows, columns = constant_sizes(output_size, "upsampling")
     result = cast(aten, input, opmath(dtype))
-    if width != columns:
-        weights = triangle(aten, width, columns, align_corners, factors[1], opmath(dtype))
-        result = aten.matmul(result, aten.permute(weights, [1, 0]))
-    if height != rows:
-        result = aten.matmul(
-            triangle(aten, height, rows, align_corners, factors[0], opmath(dtype)), result
-        )
+    rows, columns = constant_sizes(output_size, "upsampling")
+    for dim, count, factor in ((3, columns, factors[1]), (2, rows, factors[0])):
+        if meta(input).shape[dim] != count:
+            result = resampled(aten, result, dim, count, align_corners, factor)
     return aten.clone(input) if result is input else cast(aten, result, dtype)
 
 
