@@ -47,6 +47,29 @@ def soft_margin_loss(self: TensorMeta, target: TensorMeta, reduction: int) -> Sh
     return reduced(self.shape, reduction)
 
 
+@shape_rule("aten.multi_margin_loss")
+def multi_margin_loss(
+    self: TensorMeta, target: TensorMeta, p: float, weight: TensorMeta | None, reduction: int
+) -> Shape:
+    check(self.ndim <= 2, f"input {shape_text(self.shape)} must have at most two dimensions")
+    check(p in (1, 2), f"p is {p}, not 1 or 2")
+    items = self.shape[:-1]
+    count = target.shape if target.ndim else (1,) * len(items)
+    check(same_shape(count, items or count), f"target of shape {shape_text(target.shape)}")
+    if weight is not None:
+        check(
+            same_shape(weight.shape, self.shape[-1:] or (1,)), f"weight of shape {shape_text(weight.shape)}"
+        )
+    return reduced(items, reduction)
+
+
+@shape_rule("aten.multilabel_margin_loss")
+def multilabel_margin_loss(self: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
+    check(self.ndim <= 2, f"input {shape_text(self.shape)} must have at most two dimensions")
+    check(same_shape(self.shape, target.shape), f"target of shape {shape_text(target.shape)}")
+    return reduced(self.shape[:-1], reduction)
+
+
 @shape_rule("aten.poisson_nll_loss")
 def poisson_nll_loss(input: TensorMeta, target: TensorMeta, reduction: int) -> Shape:
     return reduced(broadcast_shapes(input.shape, target.shape), reduction)

@@ -44,7 +44,6 @@ REASONS = {
     "aten.chalf": "complex32 is no dtype of the IR",
     "aten.histogramdd": "gives a tensor and a list of tensors, which no operation of the IR does",
     "aten.histogramdd.TensorList_bins": "gives a tensor and a list of tensors, which no operation of the IR does",
-    **dict.fromkeys(("aten.multi_margin_loss", "aten.multilabel_margin_loss"), "not there yet"),
     **dict.fromkeys(
         (
             "torch_nn._linear_cross_entropy_batch_chunked",

@@ -22,6 +22,7 @@ X, Y = torch.randn(4, 5), torch.randn(4, 5)
 P, Q = torch.rand(4, 5), torch.rand(4, 5)
 SIGNS = torch.tensor([1.0, -1, 1, -1, 1]).expand(4, 5)
 CLASSES = torch.tensor([1, 0, 4, 2])
+LABELS = torch.tensor([[1, 3, -1, 0, 2], [-1, 0, 0, 0, 0], [4, 2, 0, 1, 3], [2, 2, -1, -1, -1]])
 IMAGE, PIXELS = torch.randn(2, 3, 4, 5), torch.randint(0, 3, (2, 4, 5))
 WEIGHT = torch.rand(5)
 
@@ -44,6 +45,11 @@ for _r in REDUCTIONS:
         ("aten.poisson_nll_loss", X, P * 3, True, False, 1e-8, _r),
         ("aten.poisson_nll_loss", P, P * 3, False, True, 1e-8, _r),
         ("aten.hinge_embedding_loss", X, SIGNS, 1.0, _r),
+        ("aten.multi_margin_loss", X, CLASSES, 1, 1, None, _r),
+        ("aten.multi_margin_loss", X, CLASSES, 2, 0.5, WEIGHT, _r),
+        ("aten.multi_margin_loss", X[0], CLASSES[0], 1, 1.5, None, _r),
+        ("aten.multilabel_margin_loss", X, LABELS, _r),
+        ("aten.multilabel_margin_loss", X[0], LABELS[0], _r),
         ("aten.margin_ranking_loss", X, Y, SIGNS, 0.5, _r),
         ("aten.cosine_embedding_loss", X, Y, SIGNS[0, :4], 0.1, _r),
         ("aten.cosine_embedding_loss", X[0], Y[0], SIGNS[0, 0], 0.0, _r),

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtype_rules import promote_types
-from xdsl_exir.dialects.dtypes import Long
-from xdsl_exir.dialects.loss import MEAN, NONE
+from xdsl_exir.dialects.dtypes import Category, Long
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.loss import MEAN, NONE, SUM
 from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
@@ -95,13 +96,11 @@ def huber_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int
 @decomposition("aten.kl_div")
 def kl_div(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int, log_target: bool) -> SSAValue:
     """`target (log(target) - self)`, 0 where the target is."""
-
-    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
-        if log_target:
-            return aten.mul.Tensor(aten.exp(y), aten.sub.Tensor(y, x))
-        return aten.sub.Tensor(aten.xlogy.Tensor(y, y), aten.mul.Tensor(y, x))
-
-    return widened(aten, reduction, loss, self, target)
+    if log_target:
+        loss = aten.mul.Tensor(aten.exp(target), aten.sub.Tensor(target, self))
+    else:
+        loss = aten.sub.Tensor(aten.xlogy.Tensor(target, target), aten.mul.Tensor(target, self))
+    return reduced(aten, loss, reduction)
 
 
 LEAST_LOG = -100
@@ -203,6 +202,60 @@ def hinge_embedding_loss(
     return reduced(aten, loss, reduction)
 
 
+def classes_of_last(value: SSAValue) -> Dim:
+    """The number of classes where they are the last dimension; a 0-dim tensor has one."""
+    shape = meta(value).shape
+    return shape[-1] if shape else 1
+
+
+@decomposition("aten.multi_margin_loss")
+def multi_margin_loss(
+    aten: Namespace,
+    self: SSAValue,
+    target: SSAValue,
+    p: float,
+    margin: float,
+    weight: SSAValue | None,
+    reduction: int,
+) -> SSAValue:
+    """How far each class comes within the margin of the right one; the mean is over classes too."""
+    classes = classes_of_last(self)
+    rows, right = aten.view(self, [-1, classes]), aten.view(target, [-1, 1])
+    loss = at_least(aten, aten.add.Tensor(aten.rsub.Scalar(aten.gather(rows, 1, right), margin), rows), 0)
+    loss = loss if p == 1 else aten.mul.Tensor(loss, loss)
+    if weight is not None:
+        loss = aten.mul.Tensor(
+            loss, aten.view(aten.index_select(weight, 0, aten.view(target, [-1])), [-1, 1])
+        )
+    loss = choose(aten, aten.ne.Tensor(aten.arange(classes), right), loss)
+    if reduction == SUM:
+        return aten.div.Scalar(aten.sum(loss), classes)
+    return aten.mean.dim(loss, [1]) if reduction == NONE and meta(self).ndim == 2 else aten.mean(loss)
+
+
+@decomposition("aten.multilabel_margin_loss")
+def multilabel_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
+    """How far other classes come within 1 of each of an item's own, which are those before the first -1."""
+    classes = classes_of_last(self)
+    rows, own = aten.view(self, [-1, classes]), aten.view(target, [-1, classes])
+    places = aten.arange(classes)
+    ends = aten.amin(aten.where.ScalarOther(aten.lt.Scalar(own, 0), places, classes), [-1], True)
+    counts = aten.lt.Tensor(places, ends)
+    named = aten.unsqueeze(aten.where.ScalarOther(counts, own, -1), 2)
+    is_own = aten.any.dim(aten.eq.Tensor(named, places), 1)
+    right = aten.gather(rows, 1, aten.where.ScalarOther(counts, own, 0))
+    # By item, own class, other class.
+    gap = aten.sub.Tensor(aten.unsqueeze(rows, 1), aten.unsqueeze(right, 2))
+    apart = at_least(aten, aten.add.Scalar(gap, 1), 0)
+    apart = choose(
+        aten, aten.unsqueeze(counts, 2), choose(aten, aten.unsqueeze(aten.logical_not(is_own), 1), apart)
+    )
+    loss = aten.div.Scalar(aten.sum.dim_IntList(apart, [1, 2]), classes)
+    if reduction == NONE:
+        return aten.view(loss, list(meta(self).shape[:-1]))
+    return reduced(aten, loss, reduction)
+
+
 @decomposition("aten.margin_ranking_loss")
 def margin_ranking_loss(
     aten: Namespace, input1: SSAValue, input2: SSAValue, target: SSAValue, margin: float, reduction: int
@@ -267,7 +320,7 @@ def cosine_similarity(aten: Namespace, x1: SSAValue, x2: SSAValue, dim: int, eps
     def unit(x: SSAValue, other: SSAValue) -> SSAValue:
         if not same_shape(meta(x).shape, shape):
             x = aten.broadcast_tensors([x, other])[0]
-        x = cast(aten, x, dtype)
+        x = x if meta(x).dtype.category > Category.INT else cast(aten, x, dtype)
         return aten.div.Tensor(x, at_least(aten, aten.linalg_vector_norm(x, 2, [dim], True), eps))
 
     return aten.sum.dim_IntList(aten.mul.Tensor(unit(x1, x2), unit(x2, x1)), [dim])
