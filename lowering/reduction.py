@@ -614,7 +614,7 @@ def scan(
 ) -> Tensor:
     """Each element from the one before along a dimension: `combine` gets that (at first `initial`), the position, and
     the inputs' elements."""
-    shape = inputs[0].shape
+    shape = inputs[0].sizes
 
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Sequence[Scalar | SSAValue], Scalar]:
         here = s.from_index(at[dim])
@@ -643,12 +643,12 @@ def running(
     return shaped(b, scan(b, add, [vectors], axis, initial, accumulator), out)
 
 
-@lowering("aten.cumsum")
+@lowering("aten.cumsum", dynamic=True)
 def cumsum(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.add, self, dim, 0, out[0])
 
 
-@lowering("aten.cumprod")
+@lowering("aten.cumprod", dynamic=True)
 def cumprod(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.mul, self, dim, 1, out[0])
 

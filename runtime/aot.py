@@ -41,6 +41,7 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
+from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c_interface import (
@@ -284,11 +285,10 @@ class Layout:
             else:
                 after.append((made[index], self.constant(source, plan.outputs[index])))
         constants = [self.constant(array, value) for value, array in plan.constants]
-        self.arena = max(self.arena, aligned(plan.arena_bytes))
+        (arena_bytes,) = static([plan.arena_bytes])
+        self.arena = max(self.arena, aligned(arena_bytes))
         arena = Place(
-            f"instance.memory + MEMORY - {aligned(max(plan.arena_bytes, 1))}",
-            (max(plan.arena_bytes, 1),),
-            dt.Char,
+            f"instance.memory + MEMORY - {aligned(max(arena_bytes, 1))}", (max(arena_bytes, 1),), dt.Char
         )
         return CMethod(
             name, list(parameters.values()), [*given, *constants, *made, arena], [*after, *replaced]
@@ -303,7 +303,7 @@ class Layout:
         name = base = re.sub(r"\W", "_", wanted, flags=re.ASCII)
         while name in parameters:
             name = f"{base}_{len(parameters)}"
-        parameters[name] = Parameter(name, value.shape, value.dtype, written, comment)
+        parameters[name] = Parameter(name, static(value.shape), value.dtype, written, comment)
         return parameters[name]
 
     def take(self, size: int) -> str:
@@ -329,7 +329,7 @@ class Layout:
 
 def place_of(address: str, value: Value) -> Place:
     """A place for a value of the driver."""
-    return Place(address, value.shape, value.dtype)
+    return Place(address, static(value.shape), value.dtype)
 
 
 def nbytes(value: Value) -> int:

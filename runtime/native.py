@@ -32,7 +32,7 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
-from xdsl_exir.lowering.sizes import is_static, solve
+from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.backend import BACKENDS
@@ -127,7 +127,7 @@ class NativeMethod:
         # Of what changes from call to call only the pointers do; of symbolic shape, nothing but the pointer is looked at.
         self.inputs, self.outputs = (
             [
-                describe(np.empty(value.shape if is_static(value.shape) else 1, value.dtype.numpy))
+                describe(np.empty(static(value.shape if is_static(value.shape) else [1]), value.dtype.numpy))
                 for value in values
             ]
             for values in (plan.inputs, plan.outputs)

@@ -145,7 +145,13 @@ def symbols_in(block: Block) -> set[str]:
     values = [*block.args, *(result for op in block.ops for result in op.results)]
     sizes: list[Dim] = []
     for type in (value.type for value in values):
-        sizes += tensor_meta(type).shape if is_tensor_type(type) else [type.data] if isinstance(type, SymType) else []
+        sizes += (
+            tensor_meta(type).shape
+            if is_tensor_type(type)
+            else [type.data]
+            if isinstance(type, SymType)
+            else []
+        )
     return symbols_of(sizes)
 
 

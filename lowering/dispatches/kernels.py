@@ -123,7 +123,9 @@ def product(
     return True
 
 
-def batches_apart(planner: Planner, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue, list[Dim]] | None:
+def batches_apart(
+    planner: Planner, lhs: SSAValue, rhs: SSAValue
+) -> tuple[SSAValue, SSAValue, list[Dim]] | None:
     """The operands with the several batch dimensions that a view made one of, if that view would have to copy one of them."""
     sources = [before_view(planner, value) for value in (lhs, rhs)]
     left, right = sources

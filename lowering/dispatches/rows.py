@@ -115,7 +115,11 @@ def number(value: float) -> Number:
 
 def reciprocal(length: Dim) -> Node:
     """One over a row's length."""
-    return number(1 / length) if isinstance(length, int) else apply("arith.divf", number(1.0), Number(1, value=length))
+    return (
+        number(1 / length)
+        if isinstance(length, int)
+        else apply("arith.divf", number(1.0), Number(1, value=length))
+    )
 
 
 def apply(name: str, *operands: Node) -> Map:

@@ -148,7 +148,9 @@ def part(value: Value, dim: int, start: Dim, size: Dim, step: int = 1) -> Value:
 @view("aten.slice.Tensor")
 def _slice(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     dim: int = arguments["dim"]
-    return [part(value, dim, slice_start(arguments["start"], value.shape[dim]), shapes[0][dim], arguments["step"])]
+    return [
+        part(value, dim, slice_start(arguments["start"], value.shape[dim]), shapes[0][dim], arguments["step"])
+    ]
 
 
 def slice_start(start: Dim | None, size: Dim) -> Dim:

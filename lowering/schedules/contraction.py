@@ -169,11 +169,7 @@ class Matmul:
         batches = prod(self.batch)
         row_tiles = Split(self.m, max(1, 2 * self.machine.rows // self.vectors))
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
-        chunks = (
-            1
-            if self.packs
-            else balanced_chunks(batches * self.panels, row_tiles.count, self.threads)
-        )
+        chunks = 1 if self.packs else balanced_chunks(batches * self.panels, row_tiles.count, self.threads)
         with text.share(batches * self.panels * chunks, self.threads) as (worker, task):
             *batch, panel, chunk = text.delinearize(task, (*self.batch, self.panels, chunks))
             first = text.div(text.mul(chunk, row_tiles.count), chunks)
@@ -279,7 +275,9 @@ class Matmul:
                 with text.loop(0, blocks) as block:
                     k = text.add(text.mul(block, lanes), origin)
                     rows = [
-                        text.load(rhs, type_, [*lead, self._column(text, begin, lane, present), k], lanes, mask)
+                        text.load(
+                            rhs, type_, [*lead, self._column(text, begin, lane, present), k], lanes, mask
+                        )
                         for lane in range(lanes)
                     ]
                     steps = size if isinstance(size, int) else lanes
