@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +13,11 @@ from xdsl_exir.runtime.kernels import Array, kernel
 
 def moments(array: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """The array less its mean, the mean and the variance over these axes, which stay with size 1."""
-    mean = array.mean(axis=axes, keepdims=True)
+    count = array.dtype.type(math.prod(array.shape[axis] for axis in axes))
+    # Quotients of sums, since NumPy's mean warns of empty slices.
+    mean: Array = array.sum(axis=axes, keepdims=True) / count
     centred = array - mean
-    variance = (centred * centred).mean(axis=axes, keepdims=True)
+    variance: Array = (centred * centred).sum(axis=axes, keepdims=True) / count
     return centred, mean, variance
 
 

@@ -202,6 +202,11 @@ def hinge_embedding_loss(
     return reduced(aten, loss, reduction)
 
 
+def above_zero(aten: Namespace, value: SSAValue) -> SSAValue:
+    """What is above 0, and 0 for the rest, NaN as well."""
+    return choose(aten, aten.gt.Scalar(value, 0), value)
+
+
 def classes_of_last(value: SSAValue) -> Dim:
     """The number of classes where they are the last dimension; a 0-dim tensor has one."""
     shape = meta(value).shape
@@ -221,7 +226,7 @@ def multi_margin_loss(
     """How far each class comes within the margin of the right one; the mean is over classes too."""
     classes = classes_of_last(self)
     rows, right = aten.view(self, [-1, classes]), aten.view(target, [-1, 1])
-    loss = at_least(aten, aten.add.Tensor(aten.rsub.Scalar(aten.gather(rows, 1, right), margin), rows), 0)
+    loss = above_zero(aten, aten.add.Tensor(aten.rsub.Scalar(aten.gather(rows, 1, right), margin), rows))
     loss = loss if p == 1 else aten.mul.Tensor(loss, loss)
     if weight is not None:
         loss = aten.mul.Tensor(
@@ -246,7 +251,7 @@ def multilabel_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, re
     right = aten.gather(rows, 1, aten.where.ScalarOther(counts, own, 0))
     # By item, own class, other class.
     gap = aten.sub.Tensor(aten.unsqueeze(rows, 1), aten.unsqueeze(right, 2))
-    apart = at_least(aten, aten.add.Scalar(gap, 1), 0)
+    apart = above_zero(aten, aten.add.Scalar(gap, 1))
     apart = choose(
         aten, aten.unsqueeze(counts, 2), choose(aten, aten.unsqueeze(aten.logical_not(is_own), 1), apart)
     )
