@@ -34,6 +34,11 @@ class Seen:
     value: int
 
 
+UNSAID = (2, None)
+"""The range that PyTorch writes of a size of which nobody said one (`Dim.AUTO`, `Dim.DYNAMIC`). It runs such programs
+at 0 and 1 too: that the size is neither was assumed only to trace them."""
+
+
 @dataclass
 class Guards:
     """The conditions on a method's symbols."""
@@ -89,7 +94,9 @@ class Guards:
         )
 
     def check_range(self, symbol: str, value: int, one: Seen) -> None:
-        low, high = self.ranges.get(symbol, (None, None))
+        low, high = self.ranges.get(symbol, UNSAID)
+        if (low, high) == UNSAID:
+            return
         if low is not None and value < low:
             broken = f"less than {low} ({symbol} >= {low})"
         elif high is not None and value > high:

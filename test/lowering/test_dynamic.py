@@ -237,6 +237,16 @@ def test_guards(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_sizes_of_which_no_range_was_said(target: str) -> None:
+    """PyTorch runs them at 0 and 1 too, whatever it assumed to trace them."""
+    program = export(lambda self, x: x.softmax(-1) + x.sum(), (rand(5, 4),), ({0: Dim.AUTO},))
+    run = xdsl_exir.compile(program, target)
+    for n in (0, 1, 2, 7):
+        x = rand(n, 4)
+        np.testing.assert_allclose(run(x.numpy()), (x.softmax(-1) + x.sum()).numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_equal_and_derived_sizes(target: str) -> None:
     half = Dim("half", min=2, max=9)
     program = export(
