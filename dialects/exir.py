@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     ComplexType,
     DictionaryAttr,
-    DictionaryAttr,
     Float64Type,
     FloatAttr,
     IntegerAttr,
@@ -129,14 +128,11 @@ class ShapeAttr(Data[Layout]):
                     )
                     sizes = tuple(items)
                 else:
-                    parser.parse_punctuation("=")
                     if keyword == "device":
+                        parser.parse_punctuation("=")
                         device = parse_string(parser)
                     else:
-                        order = parser.parse_comma_separated_list(
-                            parser.Delimiter.SQUARE, parser.parse_integer
-                        )
-                        dim_order = tuple(order)
+                        dim_order = parse_dim_order(parser)
                 if parser.parse_optional_punctuation(",") is None:
                     break
         return Layout(sizes, dim_order, device)
@@ -155,9 +151,7 @@ class ShapeAttr(Data[Layout]):
     def verify(self) -> None:
         if self.data == Layout():
             raise VerifyException("an #exir.shape that says nothing is left out")
-        order = self.data.dim_order
-        if order is not None and sorted(order) != list(range(len(order))):
-            raise VerifyException(f"dim_order {list(order)} is not a permutation")
+        check_dim_order(self.data.dim_order)
 
 
 @dataclass(frozen=True)
@@ -341,6 +335,8 @@ class InputSpec:
     kind: InputKind
     target: str = ""
     persistent: bool = True
+    dim_order: tuple[int, ...] | None = None
+    """Of a user's input: its dimensions from outermost to innermost in memory, as it was exported; None is row-major."""
 
 
 @dataclass(frozen=True)
@@ -349,11 +345,27 @@ class OutputSpec:
 
     kind: OutputKind
     target: str = ""
+    dim_order: tuple[int, ...] | None = None
+    """Of a user's output: its dimensions from outermost to innermost in memory, as it is returned; None is row-major."""
+
+
+def parse_dim_order(parser: AttrParser) -> tuple[int, ...]:
+    """Reads `= [0, 2, 3, 1]`."""
+    parser.parse_punctuation("=")
+    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+
+
+def check_dim_order(order: tuple[int, ...] | None) -> None:
+    """Raises `VerifyException` for what is no permutation."""
+    if order is not None and sorted(order) != list(range(len(order))):
+        raise VerifyException(f"dim_order {list(order)} is not a permutation")
 
 
 @irdl_attr_definition
 class InputAttr(Data[InputSpec]):
-    """`#exir.input<parameter, "fc.weight">`; a non-persistent buffer says `#exir.input<buffer, "mask", transient>`."""
+    """`#exir.input<parameter, "fc.weight">`; a non-persistent buffer says `#exir.input<buffer, "mask", transient>`, an
+    image whose channels are innermost `#exir.input<user_input, "x", dim_order = [0, 2, 3, 1]>`.
+    """
 
     name = "exir.input"
 
@@ -361,22 +373,30 @@ class InputAttr(Data[InputSpec]):
     def parse_parameter(cls, parser: AttrParser) -> InputSpec:
         with parser.in_angle_brackets():
             kind = InputKind(parser.parse_keyword_in([kind.value for kind in InputKind]))
-            target, persistent = "", True
+            target, persistent, order = "", True, None
             if parser.parse_optional_punctuation(","):
                 target = parse_string(parser)
             if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("transient")
-                persistent = False
-        return InputSpec(kind, target, persistent)
+                if parser.parse_keyword_in(("transient", "dim_order")) == "transient":
+                    persistent = False
+                else:
+                    order = parse_dim_order(parser)
+        return InputSpec(kind, target, persistent, order)
 
     def print_parameter(self, printer: Printer) -> None:
+        spec = self.data
         with printer.in_angle_brackets():
-            printer.print_string(self.data.kind.value)
-            if self.data.target or not self.data.persistent:
+            printer.print_string(spec.kind.value)
+            if spec.target or not spec.persistent or spec.dim_order is not None:
                 printer.print_string(", ")
-                printer.print_string_literal(self.data.target)
-            if not self.data.persistent:
+                printer.print_string_literal(spec.target)
+            if not spec.persistent:
                 printer.print_string(", transient")
+            elif spec.dim_order is not None:
+                printer.print_string(f", dim_order = {list(spec.dim_order)}")
+
+    def verify(self) -> None:
+        check_dim_order(self.data.dim_order)
 
 
 @irdl_attr_definition
@@ -389,15 +409,26 @@ class OutputAttr(Data[OutputSpec]):
     def parse_parameter(cls, parser: AttrParser) -> OutputSpec:
         with parser.in_angle_brackets():
             kind = OutputKind(parser.parse_keyword_in([kind.value for kind in OutputKind]))
-            target = parse_string(parser) if parser.parse_optional_punctuation(",") else ""
-        return OutputSpec(kind, target)
+            target, order = "", None
+            while parser.parse_optional_punctuation(","):
+                if parser.parse_optional_keyword("dim_order"):
+                    order = parse_dim_order(parser)
+                else:
+                    target = parse_string(parser)
+        return OutputSpec(kind, target, order)
 
     def print_parameter(self, printer: Printer) -> None:
+        spec = self.data
         with printer.in_angle_brackets():
-            printer.print_string(self.data.kind.value)
-            if self.data.target:
+            printer.print_string(spec.kind.value)
+            if spec.target:
                 printer.print_string(", ")
-                printer.print_string_literal(self.data.target)
+                printer.print_string_literal(spec.target)
+            if spec.dim_order is not None:
+                printer.print_string(f", dim_order = {list(spec.dim_order)}")
+
+    def verify(self) -> None:
+        check_dim_order(self.data.dim_order)
 
 
 @dataclass(frozen=True)

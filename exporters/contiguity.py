@@ -23,6 +23,8 @@ NEEDS_ROW_MAJOR = frozenset(
     }
 )
 """Operators that depend on how their first operand lies in memory."""
+NEEDS_ITS_START = frozenset({"aten.as_strided", "aten.as_strided_scatter"})
+"""Those among them that count from where memory starts: the importer has changed them to count from their operand's start."""
 
 _FRESH = frozenset({"aten.mm", "aten.bmm", "aten.addmm", "aten.baddbmm", "aten.linear"})
 """Operators whose result is row-major whatever their operands are."""
@@ -56,11 +58,10 @@ class Contiguity:
 
     def copy_needed(self, op: OperatorOp) -> bool:
         """Whether the operator's first operand must be copied for it to mean in PyTorch what it means here."""
-        return (
-            op.SPEC.qualified_name in NEEDS_ROW_MAJOR
-            and op.operands[0] not in self.row_major
-            and op in self.foreign
-        )
+        name = op.SPEC.qualified_name
+        if op.operands[0] in self.row_major:
+            return False
+        return name in NEEDS_ITS_START or (name in NEEDS_ROW_MAJOR and op in self.foreign)
 
     def gives_row_major(self, op: Operation) -> bool:
         """Whether an operation's results are known to be row-major."""

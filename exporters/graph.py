@@ -167,7 +167,11 @@ class _Symbols:
         return g.Symbolic(to_srepr(dim, self.plain), hint)
 
     def meta(
-        self, type: Attribute, data: TensorData | None = None, requires_grad: bool = False
+        self,
+        type: Attribute,
+        data: TensorData | None = None,
+        requires_grad: bool = False,
+        dim_order: tuple[int, ...] | None = None,
     ) -> g.ValueMeta:
         """What a value of this type is. Raises `UnsupportedError` for types that graphs have no values of."""
         if isinstance(type, SymType):
@@ -179,7 +183,7 @@ class _Symbols:
         if not is_tensor_type(type):
             raise UnsupportedError([Unsupported(str(type), "a value of this type is no value of a graph")])
         meta = tensor_meta(type)
-        order = meta.dim_order or tuple(range(meta.ndim))
+        order = dim_order or meta.dim_order or tuple(range(meta.ndim))
         strides = data.strides if data is not None else contiguous_strides(meta.shape, order)
         return g.TensorMeta(
             meta.dtype,
@@ -661,8 +665,8 @@ class _Writer:
                 if data is not None:
                     self.data[target] = data
             grad = spec.kind is InputKind.PARAMETER and _may_require_grad(argument.type)
-            meta = self.symbols.meta(argument.type, data, grad)
-            if _is_row_major(argument.type, meta if data is not None else None):
+            meta = self.symbols.meta(argument.type, data, grad, spec.dim_order)
+            if spec.dim_order is None and _is_row_major(argument.type, meta if data is not None else None):
                 self.graph.contiguity.row_major.add(argument)
             ref = self.graph.define(argument, "", meta)
             persistent = spec.persistent if spec.kind is InputKind.BUFFER else None
@@ -687,9 +691,13 @@ class _Writer:
                     return
                 outputs.append(g.OutputSpec("user_output", slot.constant))
 
-        for value, spec in zip(results, output_specs(self.function), strict=True):
+        arguments = set(user_inputs.values())
+        types = self.function.function_type.outputs
+        for value, spec, type in zip(results, output_specs(self.function), types, strict=True):
             if spec.kind in _USER_OUTPUTS:
                 constants()
+            if spec.dim_order is not None and isinstance(value, g.Ref) and value not in arguments:
+                self.graph.values[value.name] = self.symbols.meta(type, None, False, spec.dim_order)
             kind: Any = spec.kind.value
             target = spec.target or None
             if spec.kind is OutputKind.USER_INPUT_MUTATION:

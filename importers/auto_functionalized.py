@@ -18,6 +18,7 @@ from xdsl_exir.dialects import spec
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.build import GraphBuilder, dialect_of, result_names
+from xdsl_exir.importers.strides import memory_order
 from xdsl_exir.transforms.builder import Namespace, flat_results
 
 
@@ -31,6 +32,9 @@ def build_auto_functionalized(build: GraphBuilder, node: g.Node) -> None:
     known = spec.find(wrapped.name)
     bases = build.argument(given.get("_all_bases", ()))
     places = {name: _Place(name, given) for name in known.writes if f"_{name}_base_index" in given}
+    bases_given = given.get("_all_bases", ())
+    for place in places.values():
+        place.check(build, bases_given if isinstance(bases_given, tuple) else (), wrapped.name)
     if len(places) != len(known.writes):
         raise LoadError(f"{wrapped.name} is specified to write to {', '.join(known.writes) or 'nothing'}")
     arguments = {
@@ -72,6 +76,17 @@ class _Place:
         if not isinstance(self.base, int) or self.base >= len(bases):
             raise LoadError(f"no base {self.base!r} of {len(bases)}")
         return self.base
+
+    def check(self, build: GraphBuilder, bases: tuple[g.Value, ...], operator: str) -> None:
+        """Raises `UnsupportedError` where strides count in a base that is not row-major from its memory's start."""
+        base = bases[self.base] if isinstance(self.base, int) and self.base < len(bases) else None
+        meta = build.meta_of(base.name) if isinstance(base, g.Ref) else None
+        if "size" not in self.view or not isinstance(meta, g.TensorMeta):
+            return
+        order = memory_order(meta)
+        if order is None or order != tuple(range(len(order))) or meta.storage_offset != 0:
+            reason = f"it writes to a view by strides of what lies in memory with strides {list(meta.strides)}"
+            raise UnsupportedError([Unsupported(operator, reason)])
 
     def read(self, build: GraphBuilder, bases: list[SSAValue]) -> SSAValue:
         """The argument's value."""

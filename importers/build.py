@@ -28,10 +28,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl_exir.dialects import aten, spec
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
+    GUARDS,
     INPUT,
     ORIGIN,
     OUTPUT,
-    GUARDS,
     RANGES,
     InputAttr,
     InputKind,
@@ -63,6 +63,7 @@ from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.guards import read_guards
 from xdsl_exir.importers.offsets import without_offsets
+from xdsl_exir.importers.strides import in_memory_order, memory_order, read_expr, size_of
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
@@ -80,17 +81,6 @@ def dialect_of(target: str) -> OperatorDialect:
 
 
 # --- types ---------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def read_expr(srepr: str) -> Dim:
-    """A symbolic size of the file as expression."""
-    return Expr.from_srepr(srepr)
-
-
-def size_of(size: int | g.Symbolic) -> Dim:
-    """A size of the file: a number or an expression."""
-    return size if isinstance(size, int) else read_expr(size.srepr)
 
 
 def value_type(meta: g.ValueMeta, at: str) -> Attribute:
@@ -558,7 +548,7 @@ OUTPUT_OF_INPUT = {
 def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
-    program = replace(program, graph=without_offsets(program.graph))
+    program = replace(program, graph=in_memory_order(without_offsets(program.graph)))
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []
@@ -569,15 +559,19 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         build.define(item.name, value)
         kind = InputKind(item.kind)
         target = item.name if kind is InputKind.USER_INPUT else item.target or ""
-        arg_attrs.append(_attrs(INPUT, InputAttr(InputSpec(kind, target, item.persistent is not False))))
+        order = dim_order(program, item.name) if kind is InputKind.USER_INPUT else None
+        arg_attrs.append(
+            _attrs(INPUT, InputAttr(InputSpec(kind, target, item.persistent is not False, order)))
+        )
     outputs = build.build()
     values, res_attrs = _mutated_inputs(build, program)
     for spec_, value in zip(program.outputs, outputs, strict=True):
         if is_value(value):
             values.append(value)
-            res_attrs.append(
-                _attrs(OUTPUT, OutputAttr(OutputSpec(OutputKind(spec_.kind), spec_.target or "")))
-            )
+            kind = OutputKind(spec_.kind)
+            ref = spec_.value if kind is OutputKind.USER_OUTPUT else None
+            order = dim_order(program, ref.name) if isinstance(ref, g.Ref) else None
+            res_attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, spec_.target or "", order))))
     block.add_op(ReturnOp(*values))
     function = FuncOp(
         name,
@@ -592,6 +586,13 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     if guards := _guards(build, program):
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function
+
+
+def dim_order(program: g.ExportedGraph, name: str) -> tuple[int, ...] | None:
+    """How a value lies in memory; None of what is row-major, or has gaps, or is no tensor."""
+    meta = program.graph.values.get(name)
+    order = memory_order(meta) if isinstance(meta, g.TensorMeta) else None
+    return None if order is None or order == tuple(range(len(order))) else order
 
 
 def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:

@@ -175,7 +175,7 @@ class Method:
             elif kind is not None:
                 self.owner.arrays[spec.target] = np.array(value)
             elif spec.kind is not OutputKind.TOKEN:
-                outputs.append(value)
+                outputs.append(lying(value, spec.dim_order))
         return outputs
 
     def bind(self, inputs: list[Any]) -> list[Any]:
@@ -193,6 +193,16 @@ class Method:
                 values.append(self.owner.array(spec.target))
         self.guards.check(seen)
         return values
+
+
+def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
+    """An array with its dimensions in this order in memory, row-major where none is given; copied if they are not."""
+    if not isinstance(value, np.ndarray) or np.ndim(value) < 2:
+        return value
+    array: np.ndarray[Any, Any] = value
+    if dim_order is None:
+        return np.ascontiguousarray(array)
+    return np.ascontiguousarray(array.transpose(dim_order)).transpose(np.argsort(dim_order))
 
 
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)

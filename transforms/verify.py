@@ -134,6 +134,11 @@ class Verifier:
             self.report(function, "results of func.return differ from the function's type")
         inputs = dict(self.entries(function, function.arg_attrs, INPUT, InputAttr, len(function.args)))
         outputs = dict(self.entries(function, function.res_attrs, OUTPUT, OutputAttr, len(types)))
+        orders = [("argument", i, attr.data.dim_order, function.args[i].type) for i, attr in inputs.items()]
+        orders += [("result", i, attr.data.dim_order, types[i]) for i, attr in outputs.items() if i < len(types)]
+        for what, index, order, type in orders:
+            if order is not None and not (is_tensor_type(type) and len(order) == len(type.get_shape())):
+                self.report(function, f"{what} {index} is {type}, its dim_order {list(order)}")
         held: dict[tuple[InputKind, str], Attribute] = {}
         for index, attr in inputs.items():
             spec = attr.data

@@ -1,0 +1,249 @@
+"""Layouts: channels-last inputs, weights and outputs, memory formats, `as_strided`; in values and in reported layout."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.parser import Parser
+
+import xdsl_exir
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.errors import ExirError, UnsupportedError
+from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.strides import memory_order
+from xdsl_exir.program import context
+from xdsl_exir.transforms.verify import violations_of
+
+torch: Any = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def module(forward: Callable[..., Any], **members: Any) -> Any:
+    """A module made of its forward function and of what it holds."""
+    made = type("Program", (torch.nn.Module,), {"forward": forward})()
+    for name, member in members.items():
+        setattr(made, name, member)
+    return made
+
+
+def exported(model: Any, args: Any, dialect: str = "training", **kwargs: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.export.export(model, copy.deepcopy(args), **kwargs)
+        return program if dialect == "training" else program.run_decompositions()
+
+
+def strides(array: Any) -> list[int]:
+    return [stride // array.itemsize for stride in array.strides]
+
+
+def agrees(program: xdsl_exir.Program, model: Any, args: Any, target: str = "interpreter") -> None:
+    """Asserts eager's values and layouts, at every stage."""
+    wanted = torch.utils._pytree.tree_leaves(model(*copy.deepcopy(args)))
+    for stage in (program, program.to_core(), program.to_edge()):
+        run = xdsl_exir.compile(stage, target=target)
+        got = torch.utils._pytree.tree_leaves(run(*(arg.numpy() for arg in args)))
+        for mine, its in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-4)
+            assert strides(mine) == list(its.stride())
+
+
+# --- channels last -------------------------------------------------------------------------------------------
+
+
+def network() -> tuple[Any, tuple[Any, ...]]:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3, padding=1),
+        torch.nn.BatchNorm2d(8),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(8, 4, 1),
+    )
+    model = model.eval().to(memory_format=torch.channels_last).requires_grad_(False)
+    return model, (torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last),)
+
+
+@pytest.mark.parametrize("dialect", ["training", "core"])
+def test_network(dialect: str, tmp_path: Path) -> None:
+    model, args = network()
+    theirs = exported(model, args, dialect)
+    program = xdsl_exir.from_exported_program(theirs)
+    assert '#exir.input<user_input, "input", dim_order = [0, 2, 3, 1]>' in str(program)
+    assert "#exir.output<user_output, dim_order = [0, 2, 3, 1]>" in str(program)
+    agrees(program, model, args)
+    torch.export.save(theirs, tmp_path / "theirs.pt2")
+    agrees(xdsl_exir.load(tmp_path / "theirs.pt2"), model, args)
+    for suffix in ("mlir", "pt2"):
+        program.save(tmp_path / f"ours.{suffix}")
+        agrees(xdsl_exir.load(tmp_path / f"ours.{suffix}"), model, args)
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_network_natively() -> None:
+    model, args = network()
+    agrees(xdsl_exir.from_exported_program(exported(model, args)), model, args, "native")
+
+
+def test_inputs_of_any_layout() -> None:
+    """The layout of the export is no condition: what counts is elements."""
+    model, args = network()
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported(model, args)))
+    np.testing.assert_array_equal(run(np.ascontiguousarray(args[0].numpy())), run(args[0].numpy()))
+
+
+def test_back_to_pytorch() -> None:
+    """Placeholders have the strides again; a view that a pass lays bare is one of a copy."""
+    model = module(lambda self, x: x.contiguous().view(-1) * 2)
+    args = network()[1]
+    edge = xdsl_exir.from_exported_program(exported(model, args, "core")).to_edge()
+    ours = edge.to_exported_program()
+    [x] = [node for node in ours.graph.nodes if node.op == "placeholder"]
+    assert x.meta["val"].stride() == args[0].stride()
+    torch.testing.assert_close(ours.module()(*args), model(*args))
+
+
+# --- memory formats ------------------------------------------------------------------------------------------
+
+FORMATS: dict[str, Callable[..., Any]] = {
+    "clone": lambda self, x: x.clone(memory_format=torch.channels_last),
+    "to": lambda self, x: x.to(memory_format=torch.channels_last),
+    "to_dtype": lambda self, x: x.to(torch.float64, memory_format=torch.channels_last),
+    "contiguous": lambda self, x: (x.contiguous(memory_format=torch.channels_last) + 1).contiguous(),
+    "zeros_like": lambda self, x: torch.zeros_like(x, memory_format=torch.channels_last),
+    "preserved": lambda self, x: x.to(memory_format=torch.channels_last).clone(),
+    "cat": lambda self, x: torch.cat([x.to(memory_format=torch.channels_last)] * 2, 1),
+    "transposed": lambda self, x: (x.permute(1, 3, 0, 2), x.transpose(0, 1).contiguous()),
+}
+
+
+@pytest.mark.parametrize("dialect", ["training", "core"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_memory_formats(name: str, dialect: str) -> None:
+    model, args = module(FORMATS[name]), (torch.arange(96.0).reshape(2, 3, 4, 4),)
+    agrees(xdsl_exir.from_exported_program(exported(model, args, dialect)), model, args)
+
+
+def test_dynamic_sizes() -> None:
+    model = module(lambda self, x: x.to(memory_format=torch.channels_last) * 2)
+    shapes = ({0: torch.export.Dim("n", min=2, max=9), 2: torch.export.Dim("h", min=2, max=9)},)
+    args = (torch.arange(96.0).reshape(2, 3, 4, 4),)
+    program = xdsl_exir.from_exported_program(exported(model, args, dynamic_shapes=shapes))
+    for count, height in ((2, 4), (5, 7)):
+        size = count * height * 12
+        agrees(program, model, (torch.arange(float(size)).reshape(count, 3, height, 4),))
+
+
+# --- as_strided ----------------------------------------------------------------------------------------------
+
+A = torch.ops.aten.as_strided
+X = torch.arange(24.0).reshape(2, 3, 4)
+T = X.permute(2, 0, 1)
+IMAGE = torch.arange(96.0).reshape(2, 3, 4, 4).to(memory_format=torch.channels_last)
+
+
+def written(x: Any) -> Any:
+    y = x + 1
+    A(y, [2, 2], [3, 1], 1).add_(5)
+    return y
+
+
+STRIDED: dict[str, tuple[Callable[..., Any], Any]] = {
+    "contiguous": (lambda self, x: A(x, [2, 2], [3, 1], 1), X),
+    "transposed": (lambda self, x: A(x, [2, 2], [3, 1], 1), T),
+    "channels_last": (lambda self, x: A(x + 1, [2, 2], [3, 1], 1), IMAGE),
+    "slice": (lambda self, x: A(x[1], [2, 2], [3, 1]), X),
+    "offset_in_slice": (lambda self, x: A(x[1], [2, 2], [3, 1], 13), X),
+    "written": (lambda self, x: written(x), X),
+    "written_transposed": (lambda self, x: written(x), T),
+    "scattered": (lambda self, x: torch.ops.aten.as_strided_scatter(x, x[:2, 0, :2], [2, 2], [3, 1], 1), X),
+    "scattered_transposed": (
+        lambda self, x: torch.ops.aten.as_strided_scatter(x, x[:2, 0, :2], [2, 2], [3, 1], 1),
+        T,
+    ),
+    "weight": (lambda self, x: A(self.weight, [2, 2], [3, 1], 1) + x.sum(), X),
+    "inside_cond": (lambda self, x: torch.cond(x.sum() > 0, lambda x: A(x, [2, 2], [3, 1], 1) * 1,
+                                              lambda x: x[:2, 0, :2].contiguous(), (x,)), T),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["training", "core"])
+@pytest.mark.parametrize("name", STRIDED)
+def test_as_strided(name: str, dialect: str) -> None:
+    forward, x = STRIDED[name]
+    weight = torch.nn.Parameter(torch.arange(12.0).reshape(3, 4).t(), requires_grad=False)
+    model = module(forward, weight=weight)
+    program = xdsl_exir.from_exported_program(exported(model, (x,), dialect))
+    wanted = model(x)
+    for stage in (program, program.to_core(), program.to_edge()):
+        np.testing.assert_allclose(xdsl_exir.compile(stage)(x.numpy()), wanted)
+        if name != "inside_cond":
+            torch.testing.assert_close(stage.to_exported_program().module()(x), wanted)
+
+
+@pytest.mark.parametrize(
+    ("forward", "message"),
+    [
+        (lambda self, x: A(x[:, :, ::2], [2, 2], [3, 1], 1), r"gaps or overlaps \(strides \[12, 4, 2\]\)"),
+        (lambda self, x: A(x[0, :1].expand(3, 4), [2], [1], 0), "gaps or overlaps"),
+        (lambda self, x: A(x[1], [2, 2], [3, 1], 0), "reaches memory before its operand"),
+        (lambda self, x: A(x[0], [2, 2], [3, 1], 13), "reaches element 17 of 12"),
+    ],
+)
+def test_what_reaches_beyond_its_operand_is_refused(forward: Callable[..., Any], message: str) -> None:
+    with pytest.raises(ExirError, match=message) as raised:
+        xdsl_exir.from_exported_program(exported(module(forward), (X,)))
+    assert "aten.as_strided" in str(raised.value)
+
+
+def test_refusals_are_located_and_listed() -> None:
+    def forward(self: Any, x: Any) -> Any:
+        gapped = x[:, ::2]
+        return A(gapped, [2], [1], 0), A(gapped, [3], [1], 0)
+
+    with pytest.raises(UnsupportedError) as raised:
+        xdsl_exir.from_exported_program(exported(module(forward), (X,)))
+    assert len(raised.value.items) == 2
+    assert all(item.location.startswith(__file__) for item in raised.value.items)
+
+
+# --- orders --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "held", "order"),
+    [
+        ((2, 3, 4), (12, 4, 1), (0, 1, 2)),
+        ((2, 3, 4), (1, 2, 6), (2, 1, 0)),
+        ((2, 3, 4, 5), (60, 1, 15, 3), (0, 2, 3, 1)),
+        ((2, 1, 4), (4, 99, 1), (0, 1, 2)),
+        ((1, 1, 1), (7, 7, 7), (0, 1, 2)),
+        ((2, 0, 4), (1, 1, 1), (0, 1, 2)),
+        ((), (), ()),
+        ((2, 3), (6, 2), None),
+        ((2, 3), (0, 1), None),
+        ((2, 3), (1, 1), None),
+    ],
+)
+def test_memory_order(sizes: tuple[int, ...], held: tuple[int, ...], order: tuple[int, ...] | None) -> None:
+    meta = g.TensorMeta(dt.Float, sizes, False, g.Device("cpu"), held, 0, g.Layout("strided"))
+    assert memory_order(meta) == order
+
+
+@pytest.mark.parametrize(
+    ("signature", "message"),
+    [
+        ('%x: tensor<2x3xf32> {exir.input = #exir.input<user_input, "x", dim_order = [0, 2, 1]>}', "argument 0 is"),
+        ('%x: i64 {exir.input = #exir.input<user_input, "x", dim_order = [0]>}', "argument 0 is"),
+    ],
+)  # fmt: skip
+def test_orders_of_another_rank_are_refused(signature: str, message: str) -> None:
+    module = Parser(context().clone(), f"func.func @f({signature}) {{ func.return }}").parse_module()
+    [found] = violations_of(module, "aten")
+    assert found.message.startswith(message)
