@@ -117,6 +117,28 @@ def leading_dimension(types: Types) -> Dim:
     return lengths[0]
 
 
+def shared_arguments(op: Operation) -> list[tuple[SSAValue, SSAValue]]:
+    """Operands that regions see as they are, whichever turn it is, each with the argument of a region that is it."""
+    match op:
+        case CondOp():
+            pairs = [(region, op.inputs, 0) for region in op.regions]
+        case LoopOp():
+            pairs = [(region, op.additional_inputs, len(op.carried_inputs)) for region in op.regions]
+        case MapOp():
+            pairs = [(op.body_region, op.pos_args, len(op.xs))]
+        case ScanOp():
+            pairs = [(op.combine_region, op.additional_inputs, len(op.init) + len(op.xs))]
+        case AssociativeScanOp():
+            pairs = [(op.combine_region, op.additional_inputs, 2 * len(op.xs))]
+        case _:
+            pairs = []
+    return [
+        pair
+        for region, operands, first in pairs
+        for pair in zip(operands, region.block.args[first:], strict=True)
+    ]
+
+
 # --- operations ----------------------------------------------------------------------------------------------
 
 

@@ -257,6 +257,11 @@ def _invoke_subgraph(build: GraphBuilder, node: g.Node) -> None:
     _inline(build, node, _subgraph(node, 0), [item.value for item in node.inputs[2:]])
 
 
+def _invoke_quant(build: GraphBuilder, node: g.Node) -> None:
+    """`invoke_quant_packed(fn, *operands, scheme, quant_options)`: what the keywords say is for code generators."""
+    _inline(build, node, _subgraph(node, 0), [item.value for item in node.inputs[1:] if not item.keyword])
+
+
 def _autocast(build: GraphBuilder, node: g.Node) -> None:
     """`wrap_with_autocast(device_type, dtype, enabled, cache_enabled, fn, *operands)`."""
     device, enabled = node.inputs[0].value, node.inputs[2].value
@@ -277,6 +282,7 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.wrap_with_set_grad_enabled": _set_grad_enabled,
     "higher_order.wrap_with_autocast": _autocast,
     "higher_order.invoke_subgraph": _invoke_subgraph,
+    "higher_order.invoke_quant_packed": _invoke_quant,
 }
 """How each higher-order operator is built, by target."""
 

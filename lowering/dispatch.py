@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, is_tensor_type, ranges_of
@@ -42,6 +43,7 @@ from xdsl_exir.lowering.dispatches.buffers import (
     plan_memory,
     symbols_of,
 )
+from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copy_text, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
@@ -106,7 +108,9 @@ class Planner:
         """Constants that are arguments already, by the identity of their arrays."""
         self.kept: list[Array] = []
         """Those arrays: an identity means something while its object lives."""
-        self.positions = {op: position for position, op in enumerate(function.body.block.ops)}
+        self.positions = {op: position for position, op in enumerate(function.walk())}
+        self.ranges = ranges_of(function)
+        self.regions = Regions(self)
         returned = function.get_return_op()
         assert returned is not None
         self.returned: ReturnOp = returned
@@ -117,7 +121,7 @@ class Planner:
         self.fold_constants()
         blocking = [
             Unsupported(op.name, reason, location_text(op))
-            for op in self.function.body.block.ops
+            for op in self.function.walk()
             if not self.is_constant(op) and (reason := obstacle(op)) is not None
         ]
         blocking += [
@@ -129,12 +133,20 @@ class Planner:
             if arg not in self.constants and is_tensor_type(arg.type):
                 self.values[arg] = self.argument(f"%in{len(self.plan.inputs)}", arg)
                 self.plan.inputs.append(self.values[arg])
-        for op in self.function.body.block.ops:
-            if isinstance(op, OperatorOp) and not self.is_constant(op) and op not in self.absorbed:
-                self.operator(op)
-        self.flush()
+        self.block(self.function.body.block)
         self.finish()
         return self.plan
+
+    def block(self, block: Block) -> None:
+        """Makes dispatches of all that is in a block."""
+        for op in block.ops:
+            if op in self.absorbed or self.is_constant(op):
+                continue
+            if isinstance(op, OperatorOp):
+                self.operator(op)
+            elif isinstance(op, cf.OPERATIONS):
+                self.regions.plan(op)
+        self.flush()
 
     def operator(self, op: OperatorOp) -> None:
         """Makes a dispatch of an operator, or lets it wait for its group."""
@@ -167,7 +179,8 @@ class Planner:
 
     def unknown_symbols(self) -> set[str]:
         """Symbols that values' types name and no input says."""
-        values = [result for op in self.function.body.block.ops for result in op.results]
+        blocks = self.function.walk_blocks()
+        values = [value for block in blocks for op in block.ops for value in (*op.results, *block.args)]
         sizes = [size for value in values if is_tensor_type(value.type) for size in meta_of(value).shape]
         return free_symbols(sizes) - self.plan.symbols.keys()
 
@@ -198,7 +211,10 @@ class Planner:
 
         rng = np.random.default_rng(0)
         with np.errstate(all="ignore"):
-            for op in self.function.body.block.ops:
+            for op in self.function.walk():
+                for operand, arg in cf.shared_arguments(op):
+                    if operand in self.constants:
+                        self.constants[arg] = self.constants[operand]
                 if isinstance(op, ConstantOp):
                     self.constants[op.result] = literal_array(op)
                     continue

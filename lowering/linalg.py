@@ -110,6 +110,8 @@ _INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "xori": arith.XOrIOp,
     "maxsi": arith.MaxSIOp,
     "minsi": arith.MinSIOp,
+    "minui": arith.MinUIOp,
+    "maxui": arith.MaxUIOp,
 }
 
 
@@ -351,6 +353,8 @@ class LinalgBuilder:
         return Tensor(self.add(op), shape, input.dtype)
 
     def _expand(self, input: Tensor, shape: Sizes) -> Tensor:
+        if not input.ndim:  # xDSL's tensor.expand_shape starts from rank 1
+            return self.broadcast(input, shape)
         groups = _groups_attr(expansion(input.sizes, shape))
         sizes = list(map(static_size, shape))
         op = tensor.ExpandShapeOp(

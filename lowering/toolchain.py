@@ -50,7 +50,7 @@ BUFFERIZE = (
     Pass("eliminate-empty-tensors", "results are computed in their destination, not copied there"),
     Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
     Pass(
-        "one-shot-bufferize{bufferize-function-boundaries=1 "
+        "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
         "function-boundary-type-conversion=identity-layout-map buffer-alignment=64}",
         "tensors to memrefs with contiguous arguments, so that a caller needs pointers only",
     ),

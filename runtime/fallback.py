@@ -16,14 +16,16 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, register_impls
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
+from xdsl_exir.dialects.control_flow import OPERATIONS
 from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, InputSpec, SymType
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle, obstacles
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle, obstacle_to_all, obstacles
 from xdsl_exir.lowering.folding import Array, folded
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
@@ -40,8 +42,9 @@ def make_engine(program: Program) -> NativeEngine | FallbackEngine:
 
 def obstacle_to_piece(op: Operation) -> str | None:
     """Why an operation cannot be part of a native piece; None where it can."""
-    reason = obstacle(op)
-    return "has an effect" if reason is None and not is_delegable(op) else reason
+    reason = obstacle_to_all(op)
+    movable = is_delegable(op) or (isinstance(op, OPERATIONS) and is_side_effect_free(op))
+    return "has an effect" if reason is None and not movable else reason
 
 
 @dataclass
