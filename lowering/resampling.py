@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from math import inf
 from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
@@ -226,6 +227,11 @@ def grid_sampler(
             linear_pair(place) if interpolation_mode == BILINEAR else [(s.round_even(place), None)]
             for place in places
         ]
-        return weighted(taps, lambda found: element_or_zero(input, batch, found))
+        result = weighted(taps, lambda found: element_or_zero(input, batch, found))
+        if len(sizes) == 2:
+            return result
+        # In volumes what is outside is skipped, not multiplied by 0: places without end as well.
+        finite = reduce(lambda a, b: a & b, (s.absolute(place) < inf for place in places))
+        return s.select(finite, result, 0)
 
     return b.indexed(element, static_shape(out[0]), out[0].dtype)

@@ -213,7 +213,13 @@ def grid_sampler(
     if interpolation_mode == NEAREST:
         return elements(input, [np.rint(place) for place in inside(places)])
     if interpolation_mode == BILINEAR:
-        return interpolated(input, inside(places))
+        places = inside(places)
+        result = interpolated(input, places)
+        if len(sizes) == 2:
+            return result
+        # In volumes what is outside is skipped, not multiplied by 0: places without end as well.
+        finite = np.logical_and.reduce([np.isfinite(place) for place in places])
+        return np.where(finite[:, None], result, input.dtype.type(0))
     floors = [np.floor(place) for place in places]
     rows, columns = (
         [(floor + n - 1, weight) for n, weight in enumerate(cubic_weights(place - floor))]
