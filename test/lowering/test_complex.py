@@ -12,15 +12,9 @@ from differential import check_natively, program_of, run_native  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX  # noqa: E402
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]

@@ -9,13 +9,6 @@ torch = pytest.importorskip("torch")
 from differential import check_natively  # noqa: E402
 from operators.test_convolution import CALLS, IMAGE, W2, B  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 
 T2 = torch.randn(4, 3, 3, 2)

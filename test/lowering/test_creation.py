@@ -12,16 +12,9 @@ from differential import check_natively, program_of, run_native  # noqa: E402
 from operators.test_creation import TABLE, UNINITIALISED  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.runtime.kernels import KERNELS  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
@@ -104,5 +97,3 @@ def test_uninitialised_tensors_are_zero():
         AtenToEdge().apply(Context(), module)
         [result] = run_native(module, tensors)
         assert not result.any(), name
-
-

@@ -23,19 +23,13 @@ from xdsl.dialects.func import FuncOp  # noqa: E402
 import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import InputError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool, run_passes  # noqa: E402
+from xdsl_exir.lowering.toolchain import run_passes  # noqa: E402
 from xdsl_exir.program import Program  # noqa: E402
 from xdsl_exir.runtime.aot import compile_library  # noqa: E402
 from xdsl_exir.runtime.kernels.symbolic import AssertionFailed  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 
 # PyTorch's own warnings while it exports; nothing of ours warns.
 pytestmark = pytest.mark.filterwarnings(

@@ -11,13 +11,6 @@ torch = pytest.importorskip("torch")
 from differential import check_natively  # noqa: E402
 from operators.test_fft import CASES  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-
 DTYPES = [torch.float32, torch.float64, torch.float16]
 
 

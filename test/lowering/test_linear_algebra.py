@@ -13,12 +13,6 @@ from differential import check_native, check_natively  # noqa: E402
 from operators.test_linalg import CASES, INDEFINITE, SINGULAR, positive, regular, tensor  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*deprecated"),

@@ -9,13 +9,6 @@ torch = pytest.importorskip("torch")
 from differential import check_native, check_natively  # noqa: E402
 from operators.test_matmul import CASES, tensor  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-
 pytestmark = pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated")
 
 

@@ -10,12 +10,6 @@ from differential import check_native, check_natively  # noqa: E402
 from operators.test_normalization import CASES, tensor  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
 
 pytestmark = pytest.mark.filterwarnings("ignore:Mismatch dtype between input and weight")
 

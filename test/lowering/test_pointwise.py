@@ -16,21 +16,15 @@ from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS, AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 
 pytestmark = pytest.mark.filterwarnings("ignore:where received a uint8 condition")
 
 L = torch.tensor
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
 
 def calls_of(names: list[str]) -> list[Call]:
     calls: list[Call] = [

@@ -9,13 +9,6 @@ torch = pytest.importorskip("torch")
 from differential import check_natively  # noqa: E402
 from operators.test_pooling import CALLS, IMAGE, TIES  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-
 
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in CALLS))
 def test_operator(name: str) -> None:

@@ -10,13 +10,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch.ao.quantization.fx._decomposed")  # registers the operators
 from differential import check_natively  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-
 torch.manual_seed(0)
 X = torch.cat([torch.randn(4, 6) * 20, torch.tensor([[0.25, 0.75, -0.25, 1.25, 1e6, -1e6]])])
 RANGES: list[Any] = [

@@ -12,13 +12,6 @@ torch = pytest.importorskip("torch")
 from differential import check_natively  # noqa: E402
 from operators.test_resampling import CALLS, IMAGE, VOLUME  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-
 
 def is_real(call: tuple[Any, ...]) -> bool:
     return not call[1].is_complex()

@@ -15,15 +15,8 @@ from operators.test_pointwise import HALVES_TOO, POLYNOMIALS, SINGLE, TABLE  # n
 from scipy import special  # noqa: E402  # pyright: ignore[reportMissingTypeStubs]
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 
 REFERENCES: dict[str, Any] = {
     "expm1": np.expm1,

@@ -20,15 +20,8 @@ from xdsl_exir.dialects import dtypes as dt  # noqa: E402
 from xdsl_exir.dialects.exir import tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 
 X = torch.arange(12.0).reshape(3, 4)
 

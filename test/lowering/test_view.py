@@ -12,15 +12,8 @@ from differential import check_natively, program_of, run_native  # noqa: E402
 from operators.test_view import TABLE, split_case, t  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.meshgrid", "ignore:Tensor.T is deprecated")
 
@@ -28,11 +21,7 @@ Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 """An operator, its arguments and its keyword arguments."""
 
 
-CALLS: list[Call] = [
-    (f"aten.{name}", *split_case(case))
-    for name, cases in TABLE.items()
-    for case in cases
-]
+CALLS: list[Call] = [(f"aten.{name}", *split_case(case)) for name, cases in TABLE.items() for case in cases]
 PARTS = 6
 
 
