@@ -97,9 +97,20 @@ def take_checks(function: FuncOp) -> list[OperatorOp]:
     return checks
 
 
+def drop_draws(function: FuncOp) -> None:
+    """Drops random numbers that nobody uses: native code has no stream of them that others continue."""
+    for op in reversed(list(function.walk())):
+        if isinstance(op, OperatorOp) and "random" in op.SPEC.tags and not any(r.uses for r in op.results):
+            op.detach()
+            op.erase()
+
+
 def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp]]]:
-    """The program without the operators that only look at what tensors hold, and those by method."""
+    """The program without the operators that only look at what tensors hold, and those by method; without random numbers
+    that nobody uses."""
     program = replace(program, module=program.module.clone())
+    for function in program.methods.values():
+        drop_draws(function)
     return program, {name: take_checks(function) for name, function in program.methods.items()}
 
 
