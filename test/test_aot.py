@@ -262,6 +262,34 @@ def test_mlp_from_c(tmp_path: Path):
     assert_only_c_and_openmp(artifact.library)
 
 
+def test_control_flow_from_c(tmp_path: Path):
+    torch = pytest.importorskip("torch")
+    from torch._higher_order_ops.while_loop import while_loop
+
+    class Steps(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(8, 8)
+
+        def forward(self, count: Any, x: Any) -> Any:
+            def body(i: Any, x: Any) -> Any:
+                return i - 1, torch.cond(x.sum() > 0, lambda x: self.linear(x).tanh(), lambda x: 1 - x, (x,))
+
+            return while_loop(lambda i, x: i > 0, body, (count, x))[1]
+
+    x = torch.randn(4, 8)
+    program = export(Steps().requires_grad_(False), (torch.tensor(5), x))
+    calls = [(np.array(count), sign * x.numpy()) for count in (0, 1, 5, 9) for sign in (1, -1)]
+    expected = [xdsl_exir.compile(program).flat([np.array(c), v])[0] for c, v in calls]
+    artifact = compile_library(program, tmp_path / "lib", "steps")
+    arrays = {"in_count": calls[0][0], "in_x": calls[0][1], "out0": expected[0]}
+    executable = build(tmp_path, artifact, arrays, ["out0"], len(calls))
+    done = run(executable, artifact.weights, b"".join(c.tobytes() + v.tobytes() for c, v in calls))
+    assert done.returncode == 0, done.stderr
+    got = np.frombuffer(done.stdout, np.float32).reshape(len(calls), *x.shape)
+    np.testing.assert_allclose(got, np.stack(expected), rtol=1e-4, atol=1e-5)
+
+
 def test_state_lives_in_the_instance_and_inputs_are_written_back(tmp_path: Path):
     torch = pytest.importorskip("torch")
 
