@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch._higher_order_ops.associative_scan import associative_scan
 from torch._higher_order_ops.map import map as torch_map
 from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop, while_loop_stack_output_op
@@ -498,6 +499,29 @@ def test_autocast_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="run_decompositions"):
         xdsl_exir.from_exported_program(exported)
     xdsl_exir.from_exported_program(quietly(exported.run_decompositions))
+
+
+def scan_of_pairs(x: torch.Tensor, y: torch.Tensor) -> Any:
+    def combine(a: Any, b: Any) -> Any:
+        return a[0] * b[0], a[1] * b[0] + b[1]
+
+    return associative_scan(combine, (x, y), dim=1, reverse=True, combine_mode="generic")
+
+
+@needs_mlir
+def test_associative_scan_is_unrolled_by_pytorch() -> None:
+    """With torch.vmap, which is refused until PyTorch itself says what that does."""
+    inputs = _tensor(3, 5), _tensor(3, 5, scale=-2)
+    _, exported = export(lambda self, *args: scan_of_pairs(*args), inputs, None)
+    with pytest.raises(
+        UnsupportedError, match=r"_add_batch_dim: unknown operator, a part of torch\.vmap; .*run_decomp"
+    ):
+        xdsl_exir.from_exported_program(exported)
+    program = xdsl_exir.from_exported_program(quietly(exported.run_decompositions))
+    for target in ("interpreter", "native"):
+        results = xdsl_exir.compile(program, target=target)(*(value.numpy() for value in inputs))
+        for value, wanted in zip(results, scan_of_pairs(*inputs), strict=True):
+            np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_effects_are_not_imported_as_control_flow() -> None:
