@@ -258,6 +258,7 @@ UNCHECKED = frozenset(
         "aten.embedding_bag.padding_idx",
         "aten._embedding_bag",
         "aten._embedding_bag_forward_only",
+        "aten._weight_norm",
     }
 )
 """Families and operators whose kernels in PyTorch take empty operands unchecked, and end the process; strided ones they
@@ -344,6 +345,7 @@ EXCEPTIONS = {
         "whether it is empty PyTorch's tracer does not know",
     r"aten\._upsample_bilinear2d_aa\.vec .*broadcast": "PyTorch misreads rows of images one element wide",
     r"aten\._scaled_dot_product_flash_attention_for_cpu .*special": "how far a NaN spreads depends on its blocks",
+    r"aten\._weight_norm .*broadcast": "PyTorch reads lengths that are not there",
     r"aten\.(multi|multilabel)_margin_loss .*empty": "PyTorch leaves the loss of no items uninitialised",
     r"aten\.gelu_backward .*BFloat16 2": "oneDNN computes in the dtype of self, not in the common one",
     r"aten\.(var_mean|native_layer_norm)\b.*special.* result 1":
