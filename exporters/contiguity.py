@@ -59,9 +59,8 @@ class Contiguity:
     def copy_needed(self, op: OperatorOp) -> bool:
         """Whether the operator's first operand must be copied for it to mean in PyTorch what it means here."""
         name = op.SPEC.qualified_name
-        if op.operands[0] in self.row_major:
-            return False
-        return name in NEEDS_ITS_START or (name in NEEDS_ROW_MAJOR and op in self.foreign)
+        concerned = name in NEEDS_ITS_START or (name in NEEDS_ROW_MAJOR and op in self.foreign)
+        return concerned and op.operands[0] not in self.row_major
 
     def gives_row_major(self, op: Operation) -> bool:
         """Whether an operation's results are known to be row-major."""

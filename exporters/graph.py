@@ -75,6 +75,7 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     """
     from xdsl_exir.transforms.partition import InlineDelegates
 
+    program = program.inlined()
     function = program.method(method)
     if any(isinstance(op, DelegateOp) for op in function.walk()):
         program = program.apply(InlineDelegates())

@@ -32,6 +32,7 @@ def _convention(convention: CallingConvention) -> StringAttr:
         "inputs": [_slot(slot) for slot in convention.inputs],
         "outputs": [_slot(slot) for slot in convention.outputs],
         "arg_names": convention.arg_names,
+        "modules": convention.modules,
         "namedtuples": {
             **pytree.namedtuple_fields(convention.in_spec),
             **pytree.namedtuple_fields(convention.out_spec),

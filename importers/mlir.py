@@ -110,6 +110,7 @@ def _convention(at: str, attr: object) -> CallingConvention:
             "inputs": [*inputs],
             "outputs": [*outputs],
             "arg_names": [*_] | None as arg_names,
+            "modules": [*modules],
             "namedtuples": {**fields},
         }:
             pass
@@ -127,6 +128,7 @@ def _convention(at: str, attr: object) -> CallingConvention:
         tuple(_slot(at, slot) for slot in inputs),
         tuple(_slot(at, slot) for slot in outputs),
         None if arg_names is None else tuple(map(str, arg_names)),
+        tuple(map(str, modules)),
     )
 
 

@@ -44,6 +44,7 @@ from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
 from xdsl_exir.lowering.sizes import is_computable, is_static
+from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
 
 def obstacle(op: Operation) -> str | None:
@@ -305,11 +306,13 @@ def literal(builder: LinalgBuilder, op: ConstantOp) -> Tensor:
 
 @dataclass(frozen=True)
 class EdgeToLinalg(ModulePass):
-    """Lowers edge operations to linalg on tensors."""
+    """Lowers edge operations to linalg on tensors. Functions of modules are put where they are called."""
 
     name = "edge-to-linalg"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
+            inline_modules(op)
         found = obstacles(op)
         if found:
             raise UnsupportedError(found)

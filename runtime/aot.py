@@ -80,7 +80,7 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
-    planned = plan_program(program)
+    planned = plan_program(program.inlined())
     refuse_symbols(planned.plans)
     refuse_checks(planned.checks)
     data = module_object(planned.dispatches, planned.plans)

@@ -46,6 +46,7 @@ def _interpreter(program: Program, fallback: Fallback) -> Engine:
 
 
 def _native(program: Program, fallback: Fallback) -> Engine:
+    program = program.inlined()
     if fallback == "interpreter":
         from xdsl_exir.runtime.fallback import make_engine
 

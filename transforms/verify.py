@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    UnregisteredOp,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -67,10 +73,31 @@ class Verifier:
 
     def module(self, module: ModuleOp) -> None:
         """Checks a whole module."""
+        self.calls(module)
         for op in module.ops:
             if isinstance(op, FuncOp):
                 self.function(op)
             self.operation(op, set())
+
+    def calls(self, module: ModuleOp) -> None:
+        """Checks that what is called is private, and that nothing calls itself; calls check types themselves."""
+        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+        called: dict[str, list[str]] = {}
+        for caller, function in functions.items():
+            calls = [op for op in function.walk() if isinstance(op, CallOp)]
+            called[caller] = [call.callee.string_value() for call in calls]
+            for call, name in zip(calls, called[caller], strict=True):
+                if name in functions and functions[name].sym_visibility != StringAttr("private"):
+                    self.report(call, f"@{name} is a method; functions that are called are private")
+        for name, function in functions.items():
+            reached, left = set[str](), list(called[name])
+            while left:
+                callee = left.pop()
+                if callee not in reached:
+                    reached.add(callee)
+                    left += called.get(callee, ())
+            if name in reached:
+                self.report(function, f"@{name} calls itself")
 
     def operation(self, op: Operation, visible: set[SSAValue]) -> None:
         """Checks an operation and what is in its regions. `visible` are the values defined before it."""
@@ -135,7 +162,9 @@ class Verifier:
         inputs = dict(self.entries(function, function.arg_attrs, INPUT, InputAttr, len(function.args)))
         outputs = dict(self.entries(function, function.res_attrs, OUTPUT, OutputAttr, len(types)))
         orders = [("argument", i, attr.data.dim_order, function.args[i].type) for i, attr in inputs.items()]
-        orders += [("result", i, attr.data.dim_order, types[i]) for i, attr in outputs.items() if i < len(types)]
+        orders += [
+            ("result", i, attr.data.dim_order, types[i]) for i, attr in outputs.items() if i < len(types)
+        ]
         for what, index, order, type in orders:
             if order is not None and not (is_tensor_type(type) and len(order) == len(type.get_shape())):
                 self.report(function, f"{what} {index} is {type}, its dim_order {list(order)}")

@@ -57,6 +57,8 @@ class CallingConvention:
     outputs: tuple[Slot, ...]
     arg_names: tuple[str, ...] | None = None
     """Names of the arguments, which may then be given by position or by name."""
+    modules: tuple[str, ...] = ()
+    """Paths of the `nn.Module`s that the method calls, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,13 @@ class Program:
 
     @property
     def methods(self) -> dict[str, FuncOp]:
-        """The functions of the module by name."""
+        """The public functions of the module by name."""
+        from xdsl.dialects.builtin import StringAttr
         from xdsl.dialects.func import FuncOp
 
-        return {op.sym_name.data: op for op in self.module.ops if isinstance(op, FuncOp)}
+        private = StringAttr("private")
+        functions = (op for op in self.module.ops if isinstance(op, FuncOp))
+        return {op.sym_name.data: op for op in functions if op.sym_visibility != private}
 
     def method(self, name: str | None = None) -> FuncOp:
         """A method by name, the first by default. Raises `ExirError` for an unknown one."""
@@ -130,6 +135,22 @@ class Program:
         """
         passes = (pipeline,) if isinstance(pipeline, ModulePass) else self.passes(pipeline)
         return self.apply(*passes).verify()
+
+    def unflatten(self) -> Program:
+        """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does."""
+        from xdsl_exir.transforms.unflatten import Unflatten
+
+        modules = dict.fromkeys(path for item in self.conventions.values() for path in item.modules)
+        return self.apply(Unflatten(tuple(modules))).verify()
+
+    def inlined(self) -> Program:
+        """Without calls: what `unflatten` has taken apart in one function again."""
+        from xdsl.dialects.func import CallOp
+
+        from xdsl_exir.transforms.unflatten import InlineModules
+
+        calls = any(isinstance(op, CallOp) for function in self.methods.values() for op in function.walk())
+        return self.apply(InlineModules()) if calls else self
 
     @staticmethod
     def passes(pipeline: str) -> tuple[ModulePass, ...]:
@@ -231,7 +252,8 @@ def convention_of(graph: ExportedGraph) -> CallingConvention:
     )
     signature = graph.signature
     specs = load(signature.in_spec), load(signature.out_spec)
-    return CallingConvention(*specs, inputs, outputs, signature.forward_arg_names)
+    modules = dict.fromkeys(frame.path for node in graph.graph.nodes for frame in node.modules if frame.path)
+    return CallingConvention(*specs, inputs, outputs, signature.forward_arg_names, tuple(modules))
 
 
 def load(path: str | os.PathLike[str]) -> Program:
