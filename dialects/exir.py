@@ -42,6 +42,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -470,8 +471,9 @@ def ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
 def guards_of(function: Operation) -> list[Dim]:
     """Conditions on the symbols of a function beyond their ranges."""
     guards = function.attributes.get(GUARDS)
-    held = guards.data if isinstance(guards, ArrayAttr) else ()
-    return [guard.data for guard in held if isinstance(guard, SymBoolType)]
+    if not isa(guards, ArrayAttr[Attribute]):
+        return []
+    return [guard.data for guard in guards if isinstance(guard, SymBoolType)]
 
 
 @irdl_attr_definition

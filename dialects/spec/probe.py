@@ -251,9 +251,9 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "hamming_window.periodic_alpha": [(4, False, 0.5)],
     "hamming_window.periodic_alpha_beta": [(4, False, 0.5, 0.5)],
     "istft": [
-        (_f(3, 4).cfloat(), 4, 1, 4, _f(4), False),
-        (_f(4, 4).cfloat(), 4, 1, 4, _f(4), False, False, False),
-        (_f(4, 4).cfloat(), 4, 1, 4, _f(4).cfloat(), False, False, False, None, True),
+        (_f(3, 4).to(torch.complex64), 4, 1, 4, _f(4), False),
+        (_f(4, 4).to(torch.complex64), 4, 1, 4, _f(4), False, False, False),
+        (_f(4, 4).to(torch.complex64), 4, 1, 4, _f(4).to(torch.complex64), False, False, False, None, True),
     ],
     "fft_fftfreq": [(4,)],
     "fft_rfftfreq": [(4,)],

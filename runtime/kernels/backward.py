@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -143,5 +144,4 @@ def max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Arra
     result = np.zeros((int(np.prod(batch)), height * width), grad_output.dtype)
     planes = np.arange(len(result))[:, None]
     np.add.at(result, (planes, indices.reshape(len(result), -1)), grad_output.reshape(len(result), -1))
-    gradient: Array = result.reshape(self.shape)
-    return gradient
+    return cast(Array, result.reshape(self.shape))

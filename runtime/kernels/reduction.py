@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -267,16 +266,14 @@ def logcumsumexp(self: Array, dim: int) -> Array:
 
 def complex_logaddexp(x: Array, y: Array) -> Array:
     """log(exp x + exp y), as ATen/native/cpu/LogAddExp.h has it (infinities, and NaN of either part)."""
-    wide: Any = x.astype(np.complex128), y.astype(np.complex128)
-    nan = np.isnan(x) | np.isnan(y)
-    swapped: Any = wide[0].real < wide[1].real
-    low: Any = np.where(swapped, wide[0], wide[1])
-    high: Any = np.where(swapped, wide[1], wide[0])
+    a, b = x.astype(np.complex128), y.astype(np.complex128)
+    swapped = np.real(a) < np.real(b)
+    low, high = np.where(swapped, a, b), np.where(swapped, b, a)
     with np.errstate(all="ignore"):
-        beyond = ~np.isfinite(low.real) & (low.real == high.real)
-        sum_ = np.where(low.real < 0, low, np.log(np.exp(low) + np.exp(high)))
+        beyond = ~np.isfinite(np.real(low)) & (np.real(low) == np.real(high))
+        sum_ = np.where(np.real(low) < 0, low, np.log(np.exp(low) + np.exp(high)))
         result = np.where(beyond, sum_, high + np.log1p(np.exp(low - high)))
-    return np.where(nan, complex(np.nan, np.nan), result).astype(x.dtype)
+    return np.where(np.isnan(x) | np.isnan(y), complex(np.nan, np.nan), result).astype(x.dtype)
 
 
 @kernel("aten.cummax")

@@ -100,8 +100,8 @@ CASES: dict[str, list[Call]] = {
         ((tensor(2, 1), tensor(3, 4), [1], [0]), {}), ((tensor(2, 1), tensor(3, 4), [], []), {}),
         ((tensor(2, 3), tensor(3, 2), [0, 1], [1, 0]), {}), ((tensor(2, 3), tensor(3, 2), [-1], [-2]), {})],
     "aten._trilinear": [
-        (tuple(tensor(*shape) for shape in ((3, 4), (2, 4, 5), (3, 5))) + ([1, 3], [0], [1, 2], [2, 3]), {}),
-        (tuple(tensor(*shape) for shape in ((3, 4), (3, 4), (4,))) + ([], [], [0], [-1]), {}),
+        ((*(tensor(*shape) for shape in ((3, 4), (2, 4, 5), (3, 5))), [1, 3], [0], [1, 2], [2, 3]), {}),
+        ((*(tensor(*shape) for shape in ((3, 4), (3, 4), (4,))), [], [], [0], [-1]), {}),
     ],
     "aten.bilinear": [
         *(of((3, 4), (3, 5), (2, 4, 5), (2,), dtype=dtype) for dtype in FLOATS),
