@@ -424,6 +424,9 @@ _BY_DTYPE = ("A", "D", "D")
 
 NAMED_RULES: dict[str, NamedRule] = {
     "same": NamedRule([("T", "", "T")], doc="participants share one dtype, which the results have"),
+    "each": NamedRule(
+        [("T", "", "A")], doc="a list is given whose tensors have the dtypes of those of the operand"
+    ),
     "promote": NamedRule([("T", "", "T")], True, "results have the promoted dtype"),
     "promote_types": NamedRule(
         [("T", "", "T")],
@@ -641,6 +644,8 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
             aliases[variable] = dtypes
             if taken not in aliases and taken != leading:
                 aliases[taken] = ranges[taken]
+            if given == "A":
+                aliases["A"] = ranges["A"]
             names = {leading: variable}
             operands = {name: names.get(taken, taken) for name in taking}
             operands |= {name: names.get(kept, kept) for name, kept in fixed.items()}

@@ -988,6 +988,148 @@ class _XorTensorOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _AndScalarOp(OperatorOp):
+    """aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _OrScalarOp(OperatorOp):
+    """aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _XorScalarOp(OperatorOp):
+    """aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LshiftTensorOp(OperatorOp):
+    """aten::__lshift__.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LshiftScalarOp(OperatorOp):
+    """aten::__lshift__.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _RshiftTensorOp(OperatorOp):
+    """aten::__rshift__.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _RshiftScalarOp(OperatorOp):
+    """aten::__rshift__.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseLeftShiftTensorScalarOp(OperatorOp):
+    """aten::bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseLeftShiftScalarTensorOp(OperatorOp):
+    """aten::bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseRightShiftTensorScalarOp(OperatorOp):
+    """aten::bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseRightShiftScalarTensorOp(OperatorOp):
+    """aten::bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseAndScalarTensorOp(OperatorOp):
+    """aten::bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseOrScalarTensorOp(OperatorOp):
+    """aten::bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BitwiseXorScalarTensorOp(OperatorOp):
+    """aten::bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RemainderScalarTensorOp(OperatorOp):
+    """aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CopysignScalarOp(OperatorOp):
+    """aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class WhereSelfOp(OperatorOp):
     """aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
 
@@ -4421,6 +4563,22 @@ class StftOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Value | None = ..., normalized: bool = ..., onesided: bool | None = ..., return_complex: bool | None = ..., align_to_window: bool | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class IstftOp(OperatorOp):
+    """aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor"""
+
+    self: SSAValue
+    n_fft: Attribute
+    hop_length: Attribute | None
+    win_length: Attribute | None
+    window: SSAValue | None
+    center: Attribute
+    normalized: Attribute
+    onesided: Attribute | None
+    length: Attribute | None
+    return_complex: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Value | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool | None = ..., length: int | None = ..., return_complex: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class ConvolutionOp(OperatorOp):
     """aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
 
@@ -5387,6 +5545,24 @@ class SpecialLogSoftmaxOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, dim: int, *, dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _WeightNormOp(OperatorOp):
+    """aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor"""
+
+    v: SSAValue
+    g: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, v: Value, g: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NormExceptDimOp(OperatorOp):
+    """aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor"""
+
+    v: SSAValue
+    pow: Attribute
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, v: Value, pow: int = ..., dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class ScaledDotProductAttentionOp(OperatorOp):
     """aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"""
 
@@ -5760,6 +5936,29 @@ class PairwiseDistanceOp(OperatorOp):
     keepdim: Attribute
     result: OpResult
     def __init__(_op, x1: Value, x2: Value, p: float = ..., eps: float = ..., keepdim: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MultiMarginLossOp(OperatorOp):
+    """aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    p_operand: SSAValue | None
+    p: Attribute | None
+    margin_operand: SSAValue | None
+    margin: Attribute | None
+    weight: SSAValue | None
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, p: complex | Value = ..., margin: complex | Value = ..., weight: Value | None = ..., reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MultilabelMarginLossOp(OperatorOp):
+    """aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"""
+
+    self: SSAValue
+    target: SSAValue
+    reduction: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, target: Value, reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EluBackwardOp(OperatorOp):
     """aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
@@ -7165,6 +7364,13 @@ class ChannelShuffleOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class Atleast1dSequenceOp(OperatorOp):
+    """aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class Atleast1dOp(OperatorOp):
     """aten::atleast_1d(Tensor self) -> Tensor"""
 
@@ -7172,12 +7378,26 @@ class Atleast1dOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class Atleast2dSequenceOp(OperatorOp):
+    """aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class Atleast2dOp(OperatorOp):
     """aten::atleast_2d(Tensor self) -> Tensor"""
 
     self: SSAValue
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast3dSequenceOp(OperatorOp):
+    """aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class Atleast3dOp(OperatorOp):
     """aten::atleast_3d(Tensor self) -> Tensor"""
@@ -8116,6 +8336,13 @@ class ArgwhereOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class WhereOp(OperatorOp):
+    """aten::where(Tensor condition) -> Tensor[]"""
+
+    condition: SSAValue
+    result: Sequence[OpResult]
+    def __init__(_op, condition: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class NonzeroNumpyOp(OperatorOp):
     """aten::nonzero_numpy(Tensor self) -> Tensor[]"""
 
@@ -8571,6 +8798,125 @@ class CombinationsOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, r: int = ..., with_replacement: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class HannWindowOp(OperatorOp):
+    """aten::hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HannWindowPeriodicOp(OperatorOp):
+    """aten::hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HammingWindowOp(OperatorOp):
+    """aten::hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HammingWindowPeriodicOp(OperatorOp):
+    """aten::hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HammingWindowPeriodicAlphaOp(OperatorOp):
+    """aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    alpha: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, alpha: float, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HammingWindowPeriodicAlphaBetaOp(OperatorOp):
+    """aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    alpha: Attribute
+    beta: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, alpha: float, beta: float, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BlackmanWindowOp(OperatorOp):
+    """aten::blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BlackmanWindowPeriodicOp(OperatorOp):
+    """aten::blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BartlettWindowOp(OperatorOp):
+    """aten::bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BartlettWindowPeriodicOp(OperatorOp):
+    """aten::bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class RandOp(OperatorOp):
     """aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
 
@@ -8918,3 +9264,75 @@ class SymConstrainRangeOp(OperatorOp):
     min: Attribute | None
     max: Attribute | None
     def __init__(_op, size: complex | Value, *, min: int | None = ..., max: int | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FakeQuantizePerTensorAffineOp(OperatorOp):
+    """aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"""
+
+    self: SSAValue
+    scale: Attribute
+    zero_point: Attribute
+    quant_min: Attribute
+    quant_max: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, scale: float, zero_point: int, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FakeQuantizePerTensorAffineCachemaskOp(OperatorOp):
+    """aten::fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    self: SSAValue
+    scale: Attribute
+    zero_point: Attribute
+    quant_min: Attribute
+    quant_max: Attribute
+    output: OpResult
+    mask: OpResult
+    def __init__(_op, self: Value, scale: float, zero_point: int, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FakeQuantizePerTensorAffineTensorQparamsOp(OperatorOp):
+    """aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor"""
+
+    self: SSAValue
+    scale: SSAValue
+    zero_point: SSAValue
+    quant_min: Attribute
+    quant_max: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, scale: Value, zero_point: Value, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _FakeQuantizePerTensorAffineCachemaskTensorQparamsOp(OperatorOp):
+    """aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    self: SSAValue
+    scale: SSAValue
+    zero_point: SSAValue
+    fake_quant_enabled: SSAValue
+    quant_min: Attribute
+    quant_max: Attribute
+    output: OpResult
+    mask: OpResult
+    def __init__(_op, self: Value, scale: Value, zero_point: Value, fake_quant_enabled: Value, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FakeQuantizePerChannelAffineOp(OperatorOp):
+    """aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor"""
+
+    self: SSAValue
+    scale: SSAValue
+    zero_point: SSAValue
+    axis: Attribute
+    quant_min: Attribute
+    quant_max: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, scale: Value, zero_point: Value, axis: int, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FakeQuantizePerChannelAffineCachemaskOp(OperatorOp):
+    """aten::fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+
+    self: SSAValue
+    scale: SSAValue
+    zero_point: SSAValue
+    axis: Attribute
+    quant_min: Attribute
+    quant_max: Attribute
+    output: OpResult
+    mask: OpResult
+    def __init__(_op, self: Value, scale: Value, zero_point: Value, axis: int, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...

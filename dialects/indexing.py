@@ -498,6 +498,11 @@ def nonzero_numpy(self: TensorMeta) -> list[OpenShape]:
     return [(None,)] * max(self.ndim, 1)
 
 
+@shape_rule("aten.where")
+def where_indices(condition: TensorMeta) -> list[OpenShape]:
+    return nonzero_numpy(condition)
+
+
 @shape_rule("aten.unique_dim")
 def unique_dim(self: TensorMeta, dim: int) -> list[OpenShape]:
     check(self.ndim > 0, f"dimension {dim} of a 0-dimensional tensor")

@@ -222,11 +222,22 @@ def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list
     if len(returns) == 1:
         [ret] = returns
         if ret.type.is_list:
-            return [_tensor_type(shape, dtypes[0], device) for shape in given]
+            each = _dtypes_of_each(spec, arguments)
+            return [
+                _tensor_type(shape, each[i] if each else dtypes[0], device) for i, shape in enumerate(given)
+            ]
         if not ret.type.is_tensor:
             return [sym_type(ret.type.base, given)]
         return [_tensor_type(given, dtypes[0], device)]
     return [_tensor_type(shape, dtype, device) for shape, dtype in zip(given, dtypes, strict=True)]
+
+
+def _dtypes_of_each(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list[DType]:
+    """The dtypes of the results of a list, where those of the tensors of a list are kept."""
+    if spec.dtype_rule is None or spec.dtype_rule.rule != "each":
+        return []
+    [name] = spec.dtype_rule.constrained
+    return [meta.dtype for meta in arguments[name]]
 
 
 UNKNOWN = Expr.parse("unknown")

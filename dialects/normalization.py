@@ -8,6 +8,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import (
     Shape,
+    broadcast_shapes,
     check,
     numel,
     same_shape,
@@ -200,6 +201,21 @@ def instance_norm(
     use_input_stats: bool,
 ) -> Shape:
     return batch_norm(input, weight, bias, running_mean, running_var, use_input_stats)
+
+
+@shape_rule("aten.norm_except_dim")
+def norm_except_dim(v: TensorMeta, dim: int) -> Shape:
+    """A size of 1 in all dimensions but one; -1 is no dimension: the norm of all."""
+    if dim == -1:
+        return ()
+    check(0 <= dim < v.ndim, f"dimension {dim} of a tensor of {v.ndim}")
+    return tuple(size if i == dim else 1 for i, size in enumerate(v.shape))
+
+
+@shape_rule("aten._weight_norm")
+def weight_norm(v: TensorMeta, g: TensorMeta, dim: int) -> Shape:
+    broadcast_shapes(g.shape, norm_except_dim(v, dim))
+    return broadcast_shapes(v.shape, g.shape)
 
 
 # --- softmax and dropout -------------------------------------------------------------------------------------

@@ -71,6 +71,8 @@ UNARY = """
     leaky_relu elu selu celu silu mish softplus log_sigmoid threshold hardshrink softshrink ceil floor
     round round.decimals trunc frac square clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar
     gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar
+    __and__.Scalar __or__.Scalar __xor__.Scalar __lshift__.Scalar __rshift__.Scalar copysign.Scalar
+    bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar
     bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy
     clone alias detach contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj
     _conj deg2rad rad2deg sinc negative absolute arccos arccosh arcsin arcsinh arctan arctanh fix
@@ -177,6 +179,7 @@ BINARY = """
     eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
     bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
     bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
+    __lshift__.Tensor __rshift__.Tensor
     copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
     arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
     special_xlogy special_xlog1py lcm nextafter ldexp.Tensor
@@ -208,6 +211,17 @@ def check_rounding(mode: str | None) -> None:
 @shape_rule("aten.pow.Tensor_Tensor", "aten.float_power.Tensor_Tensor")
 def pow_tensor(self: Tensor, exponent: Tensor) -> Shape:
     return broadcast_shapes(self.shape, exponent.shape)
+
+
+NUMBER_FIRST = """
+    bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor
+    bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor remainder.Scalar_Tensor
+"""
+
+
+@shape_rule(*(f"aten.{name}" for name in NUMBER_FIRST.split()))
+def number_first(other: Tensor) -> Shape:
+    return other.shape
 
 
 @shape_rule("aten.pow.Scalar", "aten.float_power.Scalar")

@@ -52,3 +52,61 @@ def per_channel(
             f"{name} do not fit dimension {axis} of {shape_text(input.shape)}",
         )
     return per_tensor(input, quant_min, quant_max, dtype)
+
+
+# --- fake quantization: floats stay floats -------------------------------------------------------------------
+
+
+@shape_rule("aten.fake_quantize_per_tensor_affine")
+def fake_per_tensor(self: TensorMeta, quant_min: int, quant_max: int, zero_point: int) -> Shape:
+    check(quant_min <= quant_max, f"quant_min {quant_min} is above quant_max {quant_max}")
+    check(quant_min <= zero_point <= quant_max, f"zero_point {zero_point} is not between the bounds")
+    return self.shape
+
+
+@shape_rule("aten.fake_quantize_per_tensor_affine_cachemask")
+def fake_per_tensor_with_mask(
+    self: TensorMeta, quant_min: int, quant_max: int, zero_point: int
+) -> tuple[Shape, Shape]:
+    shape = fake_per_tensor(self, quant_min, quant_max, zero_point)
+    return shape, shape
+
+
+@shape_rule("aten.fake_quantize_per_tensor_affine.tensor_qparams")
+def fake_per_tensor_of_tensors(
+    self: TensorMeta, scale: TensorMeta, zero_point: TensorMeta, quant_min: int, quant_max: int
+) -> Shape:
+    check(quant_min <= quant_max, f"quant_min {quant_min} is above quant_max {quant_max}")
+    for name, value in (("scale", scale), ("zero_point", zero_point)):
+        check(same_size(numel(value.shape), 1), f"{name} {shape_text(value.shape)} has more than one element")
+    return self.shape
+
+
+@shape_rule("aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams")
+def fake_per_tensor_of_tensors_with_mask(
+    self: TensorMeta, scale: TensorMeta, zero_point: TensorMeta, quant_min: int, quant_max: int
+) -> tuple[Shape, Shape]:
+    shape = fake_per_tensor_of_tensors(self, scale, zero_point, quant_min, quant_max)
+    return shape, shape
+
+
+@shape_rule("aten.fake_quantize_per_channel_affine")
+def fake_per_channel(
+    self: TensorMeta, scale: TensorMeta, zero_point: TensorMeta, axis: int, quant_min: int, quant_max: int
+) -> Shape:
+    check(quant_min <= quant_max, f"quant_min {quant_min} is above quant_max {quant_max}")
+    check(0 <= axis < self.ndim, f"axis {axis} is no dimension of {shape_text(self.shape)}")
+    for name, values in (("scale", scale), ("zero_point", zero_point)):
+        check(
+            values.ndim == 1 and same_size(values.shape[0], self.shape[axis]),
+            f"{name} does not fit dimension {axis} of {shape_text(self.shape)}",
+        )
+    return self.shape
+
+
+@shape_rule("aten.fake_quantize_per_channel_affine_cachemask")
+def fake_per_channel_with_mask(
+    self: TensorMeta, scale: TensorMeta, zero_point: TensorMeta, axis: int, quant_min: int, quant_max: int
+) -> tuple[Shape, Shape]:
+    shape = fake_per_channel(self, scale, zero_point, axis, quant_min, quant_max)
+    return shape, shape

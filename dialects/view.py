@@ -190,14 +190,29 @@ def atleast_1d(self: TensorMeta) -> Shape:
     return at_least(self.shape, 1)
 
 
+@shape_rule("aten.atleast_1d.Sequence")
+def atleast_1d_of_each(tensors: Tensors) -> list[Shape]:
+    return [at_least(tensor.shape, 1) for tensor in tensors]
+
+
 @shape_rule("aten.atleast_2d")
 def atleast_2d(self: TensorMeta) -> Shape:
     return at_least(self.shape, 2)
 
 
+@shape_rule("aten.atleast_2d.Sequence")
+def atleast_2d_of_each(tensors: Tensors) -> list[Shape]:
+    return [at_least(tensor.shape, 2) for tensor in tensors]
+
+
 @shape_rule("aten.atleast_3d")
 def atleast_3d(self: TensorMeta) -> Shape:
     return at_least(self.shape, 3)
+
+
+@shape_rule("aten.atleast_3d.Sequence")
+def atleast_3d_of_each(tensors: Tensors) -> list[Shape]:
+    return [at_least(tensor.shape, 3) for tensor in tensors]
 
 
 @shape_rule("aten.alias_copy", "aten.detach_copy")

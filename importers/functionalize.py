@@ -272,18 +272,23 @@ FUNCTIONAL_NAMES = {
     "aten.bernoulli_.float": "aten.bernoulli.p",
     "aten.arange.start_out": "aten.arange.start_step",
     **{f"aten.{name}.out": f"aten.{name}.other" for name in ("max", "min")},
+    **{
+        f"aten.__i{name}__.{overload}": f"aten.__{name}__.{overload}"
+        for name in ("and", "or", "xor", "lshift", "rshift")
+        for overload in ("Tensor", "Scalar")
+    },
     **{f"aten.{name}.out": f"aten.{name}.dim" for name in ("all", "any", "mean", "std", "var")},
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
 
-OUT_NAMES = dict.fromkeys(("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input")
+OUT_NAMES: dict[str, str] = dict.fromkeys(("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input")
 """Out-variants that write to an argument of another name than `out`."""
 
 
 def mutation_of(target: str) -> Mutation | None:
     """The mutation that a target means, by PyTorch's naming convention; None of operators that do not mutate.
 
-    In-place operators end in an underscore and write their first argument; out-variants have an overload named `out`
+    In-place operators end in an underscore (or are Python's, as `__iand__`) and write their first argument; out-variants have an overload named `out`
     or ending in `_out`. Others with a functional variant are listed in `FUNCTIONAL_NAMES`. Users' specs say what they write.
     """
     if target in spec.specs():
@@ -293,7 +298,7 @@ def mutation_of(target: str) -> Mutation | None:
     name, _, overload = rest.partition(".")
     if target in ("aten._native_batch_norm_legit", "aten._batch_norm_with_update"):
         return Mutation(FUNCTIONAL_NAMES[target], ("running_mean", "running_var"))
-    if name.endswith("_") and not name.endswith("__"):
+    if (name.endswith("_") and not name.endswith("__")) or name.startswith("__i"):
         base = f"{namespace}.{name[:-1]}"
         functional = FUNCTIONAL_NAMES.get(target, f"{base}.{overload}" if overload else base)
         if functional not in spec.specs():

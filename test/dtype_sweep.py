@@ -120,7 +120,7 @@ FLAGS: dict[str, Sequence[Any]] = {
 """Values tried for `str` arguments."""
 
 
-UNSAFE = ("batch_norm", "instance_norm", "lstm", "gru", "rnn_", "_chunk_cat", "_backward")
+UNSAFE = ("batch_norm", "instance_norm", "_weight_norm", "lstm", "gru", "rnn_", "_chunk_cat", "_backward")
 """Kernels that read past the end of parameters of a wrong shape, and statistics that are not there: of these only
 dtypes change, and whether they train."""
 CONVERSIONS = ("to", "_to_copy", "copy", "_conj")

@@ -323,11 +323,23 @@ def chain_of_writes(m: Any, x: Any) -> Any:
 ONE = (counting(2, 3),)
 TWO = (counting(2, 3), counting(2, 3, dtype=torch.float64))
 
+def python_in_place(m: Any, x: Any) -> Any:
+    """`&=` and its like call operators of their own."""
+    n = x.to(torch.int32)
+    n[0] &= 6
+    n[1] ^= n[0]
+    n |= 8
+    n <<= 2
+    n >>= 1
+    return n, 3 & n, 100 >> (n & 3), 7 % n
+
+
 PROGRAMS: dict[str, tuple[Forward, tuple[torch.Tensor, ...], dict[str, torch.Tensor]]] = {
     **{
         function.__name__: (function, ONE, {})
         for function in (
             relu_,
+            python_in_place,
             add_to_view,
             add_to_slice,
             add_to_strided_slice,

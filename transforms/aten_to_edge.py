@@ -45,12 +45,26 @@ SCALAR_TWINS = {
         "bitwise_and.Scalar": "bitwise_and.Tensor",
         "bitwise_or.Scalar": "bitwise_or.Tensor",
         "bitwise_xor.Scalar": "bitwise_xor.Tensor",
+        "bitwise_and.Scalar_Tensor": "bitwise_and.Tensor",
+        "bitwise_or.Scalar_Tensor": "bitwise_or.Tensor",
+        "bitwise_xor.Scalar_Tensor": "bitwise_xor.Tensor",
+        "bitwise_left_shift.Tensor_Scalar": "bitwise_left_shift.Tensor",
+        "bitwise_left_shift.Scalar_Tensor": "bitwise_left_shift.Tensor",
+        "bitwise_right_shift.Tensor_Scalar": "bitwise_right_shift.Tensor",
+        "bitwise_right_shift.Scalar_Tensor": "bitwise_right_shift.Tensor",
+        "__lshift__.Tensor": "bitwise_left_shift.Tensor",
+        "__lshift__.Scalar": "bitwise_left_shift.Tensor",
+        "__rshift__.Tensor": "bitwise_right_shift.Tensor",
+        "__rshift__.Scalar": "bitwise_right_shift.Tensor",
+        "remainder.Scalar_Tensor": "remainder.Tensor",
+        "copysign.Scalar": "copysign.Tensor",
         "where.ScalarOther": "where.self",
         "where.ScalarSelf": "where.self",
         "where.Scalar": "where.self",
     }.items()
 }
-"""Overloads that take a number, and the overload of the same operator that takes a tensor in its place."""
+"""Overloads that take a number, and the overload of the same operator that takes a tensor in its place; and what `<<`
+and `>>` are."""
 
 NO_OPS = frozenset(
     {"aten.alias", "aten.detach", "aten.lift_fresh", "aten.lift_fresh_copy", "aten.contiguous", "aten.clone"}

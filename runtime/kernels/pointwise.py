@@ -203,7 +203,7 @@ def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
             return np.true_divide(self, other)
 
 
-@kernel("aten.remainder.Tensor", "aten.remainder.Scalar", promote=True)
+@kernel("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor", promote=True)
 def remainder(self: Array, other: Array) -> Array:
     """The rest of division rounded down: it has the divisor's sign; a float zero has the dividend's."""
     if is_integer(self):
@@ -276,16 +276,30 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "atan2": np.arctan2,
     "hypot": np.hypot,
     "copysign.Tensor": np.copysign,
+    "copysign.Scalar": np.copysign,
     "gcd": np.gcd,
     "lcm": np.lcm,
     "bitwise_and.Tensor": np.bitwise_and,
     "bitwise_and.Scalar": np.bitwise_and,
+    "bitwise_and.Scalar_Tensor": np.bitwise_and,
     "bitwise_or.Tensor": np.bitwise_or,
     "bitwise_or.Scalar": np.bitwise_or,
+    "bitwise_or.Scalar_Tensor": np.bitwise_or,
     "bitwise_xor.Tensor": np.bitwise_xor,
     "bitwise_xor.Scalar": np.bitwise_xor,
+    "bitwise_xor.Scalar_Tensor": np.bitwise_xor,
     "bitwise_left_shift.Tensor": shift(np.left_shift),
     "bitwise_right_shift.Tensor": shift(np.right_shift),
+    **{
+        name: shift(function)
+        for function, method in ((np.left_shift, "__lshift__"), (np.right_shift, "__rshift__"))
+        for name in (
+            f"{method}.Tensor",
+            f"{method}.Scalar",
+            f"bitwise_{function.__name__}.Tensor_Scalar",
+            f"bitwise_{function.__name__}.Scalar_Tensor",
+        )
+    },
 }
 """Functions that compute."""
 

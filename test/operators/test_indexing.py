@@ -295,6 +295,8 @@ DEPENDENT_SEVERAL: list[tuple[Call, tuple[tuple[Dim, ...], ...]]] = [
     (("tensor_split.tensor_indices_or_sections", X, L([-1])), ((U0, 5), (U1, 5))),
     (("nonzero_numpy", X > 0), ((U0,), (U0,))),
     (("nonzero_numpy", L(2.0)), ((U0,),)),
+    (("where", X > 0), ((U0,), (U0,))),
+    (("where", L(0.0)), ((U0,),)),
     (("unique_consecutive", UNIQUE), ((U0,), (0,), (0,))),
     (("unique_consecutive", UNIQUE.long(), True, True), ((U0,), (4, 3), (U0,))),
     (("unique_consecutive", UNIQUE[2:], True, True, 0), ((U0, 3), (2,), (U0,))),

@@ -108,6 +108,11 @@ def group_norms() -> list[Call]:
 
 
 CASES: dict[str, list[Call]] = {
+    "aten.norm_except_dim": [call(tensor(2, 3, 4, dtype=dtype), 2, dim) for dtype in FLOATS for dim in (0, 1, 2, -1)],
+    "aten._weight_norm": [
+        *(call(tensor(2, 3, 4, dtype=dtype), tensor(2, 1, 1, dtype=dtype)) for dtype in FLOATS),
+        call(tensor(2, 3), tensor(1, 3), 1), call(tensor(2, 3, 4), tensor(1, 3, 1), 1), call(tensor(2, 3, 4), tensor(), -1),
+    ],
     "aten.batch_norm": [*batch_norms(0.1, 1e-5, True, training=False), *batch_norms(0.1, 1e-5, True, training=True),
                         *(((*args, True), kwargs) for args, kwargs in NO_STATISTICS)],
     "aten.native_batch_norm": [*batch_norms(0.1, 1e-5, training=False), *batch_norms(0.1, 1e-5, training=True),

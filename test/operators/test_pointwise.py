@@ -440,7 +440,7 @@ def bits() -> Iterator[Call]:
     yield Call(tensor("int64", 3, low=-9), tensor("uint8", 3, high=9))
 
 
-@case("bitwise_and.Scalar bitwise_or.Scalar bitwise_xor.Scalar")
+@case("bitwise_and.Scalar bitwise_or.Scalar bitwise_xor.Scalar __and__.Scalar __or__.Scalar __xor__.Scalar")
 def bits_scalar() -> Iterator[Call]:
     for dtype in INTEGERS:
         yield Call(tensor(dtype, 4, low=-50, high=50), 6)
@@ -448,7 +448,49 @@ def bits_scalar() -> Iterator[Call]:
     yield Call(tensor("bool", 4), 3)
 
 
-@case("bitwise_left_shift.Tensor bitwise_right_shift.Tensor")
+@case("bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor")
+def bits_of_a_number() -> Iterator[Call]:
+    for dtype in INTEGERS:
+        yield Call(6, tensor(dtype, 4, low=-50, high=50))
+    yield Call(True, tensor("bool", 4))
+    yield Call(3, tensor("bool", 4))
+
+
+@case(
+    "bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar __lshift__.Scalar __rshift__.Scalar"
+)
+def shifts_by_a_number() -> Iterator[Call]:
+    for dtype in INTEGERS:
+        yield Call(tensor(dtype, 4, low=-50, high=50), 2)
+    yield Call(tensor("bool", 4), 3)
+    yield Call(tensor("uint8", high=9), 1)
+
+
+@case("bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor")
+def shifts_of_a_number() -> Iterator[Call]:
+    for dtype in INTEGERS:
+        yield Call(100, tensor(dtype, 4, low=0, high=6))
+    yield Call(1, tensor("int64", high=9))
+
+
+@case("remainder.Scalar_Tensor")
+def remainder_of_a_number() -> Iterator[Call]:
+    yield Call(5, torch.tensor([3, -3, 7, -7]))
+    yield Call(-5, torch.tensor([3, 100], dtype=torch.uint8))
+    yield Call(5.5, torch.tensor([2, -2]))
+    for dtype in FLOATS:
+        yield Call(-5, tensor(dtype, 4, 3))
+
+
+@case("copysign.Scalar")
+def copysign_scalar() -> Iterator[Call]:
+    for dtype in (*FLOATS, *INTEGERS):
+        yield Call(tensor(dtype, 4), -1.0)
+    yield Call(special("float32"), -0.0)
+    yield Call(tensor("float32", 3), 2)
+
+
+@case("bitwise_left_shift.Tensor bitwise_right_shift.Tensor __lshift__.Tensor __rshift__.Tensor")
 def shifts() -> Iterator[Call]:
     yield Call(tensor("int64", 4, 1, low=-50, high=50), torch.tensor([0, 1, 3, 63, 64, 70]))
     yield Call(torch.tensor([200, 7], dtype=torch.uint8)[:, None], torch.tensor([1, 7, 9], dtype=torch.uint8))

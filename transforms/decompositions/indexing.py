@@ -360,3 +360,8 @@ def nonzero_numpy(aten: Namespace, self: SSAValue, out: Sequence[Attribute] | No
         tensor_type((*tensor_meta(one).shape, rank), dt.Long) for one in out[:1] if is_tensor_type(one)
     ]
     return aten.unbind.int(builder.build(builder.dialect["aten.nonzero"], {"self": self}, known), 1)
+
+
+@decomposition("aten.where")
+def where_indices(aten: Namespace, condition: SSAValue, out: Sequence[Attribute] | None) -> list[SSAValue]:
+    return nonzero_numpy(aten, condition, out)

@@ -183,3 +183,19 @@ def safe_softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None)
     masked_out = aten.eq.Scalar(self, -math.inf)
     nothing_left = aten.logical_not(aten.any.dim(aten.logical_not(masked_out), dim, True))
     return aten.where.self(nothing_left, aten.full_like(probabilities, 0), probabilities)
+
+
+# --- weight norm ---------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.norm_except_dim")
+def norm_except_dim(aten: Namespace, v: SSAValue, pow: int, dim: int) -> SSAValue:
+    """The norm of all elements of an index of one dimension; of the whole if that is -1."""
+    if dim == -1:
+        return aten.linalg_vector_norm(v, pow)
+    return aten.linalg_vector_norm(v, pow, [i for i in range(meta(v).ndim) if i != dim], True)
+
+
+@decomposition("aten._weight_norm")
+def weight_norm(aten: Namespace, v: SSAValue, g: SSAValue, dim: int) -> SSAValue:
+    return aten.mul.Tensor(v, aten.div.Tensor(g, aten.norm_except_dim(v, 2, dim)))

@@ -168,14 +168,29 @@ def and_(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     return aten.bitwise_and.Tensor(self, other)
 
 
+@decomposition("aten.__and__.Scalar")
+def and_number(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
+    return aten.bitwise_and.Scalar(self, other)
+
+
 @decomposition("aten.__or__.Tensor")
 def or_(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     return aten.bitwise_or.Tensor(self, other)
 
 
+@decomposition("aten.__or__.Scalar")
+def or_number(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
+    return aten.bitwise_or.Scalar(self, other)
+
+
 @decomposition("aten.__xor__.Tensor")
 def xor(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     return aten.bitwise_xor.Tensor(self, other)
+
+
+@decomposition("aten.__xor__.Scalar")
+def xor_number(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
+    return aten.bitwise_xor.Scalar(self, other)
 
 
 # --- copies and casts ----------------------------------------------------------------------------------------

@@ -196,9 +196,19 @@ def squeeze_dim(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
     return aten.squeeze.dims(self, [dim])
 
 
+@decomposition("aten.atleast_1d.Sequence")
+def atleast_1d_of_each(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue]:
+    return [aten.atleast_1d(tensor) for tensor in tensors]
+
+
 @decomposition("aten.atleast_1d")
 def atleast_1d(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.view(self, [1]) if rank(self) == 0 else self
+
+
+@decomposition("aten.atleast_2d.Sequence")
+def atleast_2d_of_each(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue]:
+    return [aten.atleast_2d(tensor) for tensor in tensors]
 
 
 @decomposition("aten.atleast_2d")
@@ -206,6 +216,11 @@ def atleast_2d(aten: Namespace, self: SSAValue) -> SSAValue:
     if rank(self) == 0:
         return aten.view(self, [1, 1])
     return aten.unsqueeze(self, 0) if rank(self) == 1 else self
+
+
+@decomposition("aten.atleast_3d.Sequence")
+def atleast_3d_of_each(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue]:
+    return [aten.atleast_3d(tensor) for tensor in tensors]
 
 
 @decomposition("aten.atleast_3d")
