@@ -26,7 +26,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, is_tensor_type, ranges_of
 from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.buffers import (
     ALIGNMENT,
@@ -238,7 +238,12 @@ class Planner:
                     LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0
                 ):
                     continue
-                results = run_operator(op, tuple(self.constants[operand] for operand in op.operands), rng)
+                try:
+                    results = run_operator(op, tuple(self.constants[operand] for operand in op.operands), rng)
+                except ExirError:
+                    if op.parent is self.function.body.block:
+                        raise
+                    continue  # of a branch that may never be taken
                 self.constants.update(zip(op.results, results, strict=True))
 
     def constant(self, array: Array, dtype: DType) -> Value:

@@ -403,6 +403,19 @@ def test_associative_scan_natively() -> None:
 
 
 @needs_mlir
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+def test_a_branch_that_is_not_taken_does_not_fail(target: str) -> None:
+    """Not even when constants are folded."""
+
+    def function(self: Function, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda x: x + self.offset[torch.arange(7, 8)], lambda x: x * 2, (x,))
+
+    _, exported = export(function, (_tensor(3),), None)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target=target)
+    np.testing.assert_array_equal(run(-np.ones(3, np.float32)), -2)
+
+
+@needs_mlir
 def test_an_assertion_in_a_branch_is_not_run_natively() -> None:
     """A caller checks all assertions, so it would have to hold for the other branch too."""
     text = """
