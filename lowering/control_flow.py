@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.exir import SymBoolType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.locations import descent_of
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, storage_type
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Regions:
     def operations(self, builder: LinalgBuilder, region: Region) -> list[Tensor]:
         """Lowers what is in a region; the tensors that it yields."""
         for op in region.block.ops:
-            self.function.location = op.location
+            self.function.location = descent_of(op)
             if not isinstance(op, cf.YieldOp):
                 self.function.operation(builder, op)
         return [self.function.values[value] for value in tensors_of(yielded(region))]

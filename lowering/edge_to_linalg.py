@@ -13,7 +13,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnknownLoc, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -38,7 +38,7 @@ from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.locations import location_text
+from xdsl_exir.locations import descent_of, location_text
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions
@@ -200,8 +200,14 @@ class FunctionLowering:
         self.location = function.location
 
     def insert(self, op: Operation) -> None:
-        op.location = self.location
         self.block.add_op(op)
+        self.locate(op)
+
+    def locate(self, op: Operation) -> None:
+        """Gives an operation, and what is inside, the location in work, but for what has one."""
+        for inner in op.walk():
+            if isinstance(inner.location, UnknownLoc):
+                inner.location = self.location
 
     def run(self) -> FuncOp:
         """The lowered function."""
@@ -218,8 +224,12 @@ class FunctionLowering:
                 meta = meta_of(arg)
                 self.values[arg] = Tensor(value, meta.shape, meta.dtype)
         for op in self.function.body.block.ops:
-            self.location = op.location
+            self.location = descent_of(op)
             self.operation(builder, op)
+        # Bodies of loops are filled once the loop is in its place.
+        for op in self.block.ops:
+            self.location = op.location
+            self.locate(op)
         types = [arg.type for arg in self.block.args], [value.type for value in self.results]
         return FuncOp(self.function.sym_name.data, types, Region(self.block), self.function.sym_visibility)
 

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, LocationAttr, NameLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    StringAttr,
+)
 from xdsl.ir import Attribute, Operation
+
+from xdsl_exir.dialects.exir import ORIGIN, OriginAttr
 
 
 def location_text(op: Operation) -> str:
@@ -24,3 +34,15 @@ def text_of(location: LocationAttr | Attribute) -> str:
             return text_of(first)
         case _:
             return ""
+
+
+def descent_of(op: Operation) -> LocationAttr:
+    """An operation's location under the name of what it descends from: `loc("linear_3 aten.linear layers.0.ff"(...))`.
+
+    It is for upstream MLIR, which takes names in locations, but no attribute `exir.origin`.
+    """
+    origin = op.attributes.get(ORIGIN)
+    if not isinstance(origin, OriginAttr):
+        return op.location
+    held = origin.data
+    return NameLoc(StringAttr(" ".join(filter(None, (held.node, held.operator, held.module)))), op.location)
