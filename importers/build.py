@@ -281,7 +281,7 @@ class GraphBuilder:
         node = in_aten(node)
         if node.target in SYM_OPS:
             self.symbolic(node)
-        elif node.target.startswith("higher_order."):
+        elif node.target.startswith(HIGHER_ORDER_TARGETS):
             from xdsl_exir.importers.control_flow import build_higher_order
 
             build_higher_order(self, node)
@@ -307,7 +307,7 @@ class GraphBuilder:
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
-            if node.target in TRACED_WIDER:
+            if node.target in TRACED_APART:
                 value = self.as_traced(name, value)
             self.define(name, value)
             if self.mutates:
@@ -317,7 +317,7 @@ class GraphBuilder:
         self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]
     ) -> list[Attribute]:
         """Types of an operator's results: the file's, and the operator's own of results that it does not describe."""
-        if cls.SPEC.qualified_name in TRACED_WIDER:
+        if cls.SPEC.qualified_name in TRACED_APART:
             return list(cls.infer(bound))
         if all(map(self.is_described, names)):
             return [self.type_of(name) for name in names if name is not None]
@@ -421,8 +421,15 @@ class GraphBuilder:
         return self.builder.insert(NumberOp(value, symbolic=True)).results[0]
 
 
-TRACED_WIDER = ("aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional")
-"""Operators that are traced with statistics in Float where they give half precision; what follows rounds them anyway."""
+TRACED_APART = (
+    "aten._native_batch_norm_legit_functional",
+    "aten._batch_norm_with_update_functional",
+    "aten._native_batch_norm_legit_no_training",
+    "aten.native_layer_norm",
+    "aten.native_group_norm",
+)
+"""Operators whose statistics are traced in another dtype than kernels give: the former two in Float for half precision,
+which what follows rounds anyway; the others, with parameters in Float (as autocast has them), in half precision."""
 
 IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
     "aten.detach_": ("aten.detach", {}),  # writes no element
@@ -472,8 +479,12 @@ def _is_list(cls: Any) -> bool:
     return any(ret.type.is_list for ret in cls.SPEC.schema.returns)
 
 
+HIGHER_ORDER_TARGETS = ("higher_order.", "torch.amp.", "torch._C._set_grad_enabled")
+"""How targets begin that `importers.control_flow` may know: operators that take functions, and contexts around calls."""
+
+
 def _mutates(target: str) -> bool:
-    if target in SYM_OPS or target.startswith("higher_order."):
+    if target in SYM_OPS or target.startswith(HIGHER_ORDER_TARGETS):
         return False
     return mutation_of(target) is not None
 
@@ -481,7 +492,7 @@ def _mutates(target: str) -> bool:
 def is_known(target: str) -> bool:
     if target in spec.specs() or target in SYM_OPS or target in IN_ATEN:
         return True
-    if target.startswith("higher_order."):
+    if target.startswith(HIGHER_ORDER_TARGETS):
         from xdsl_exir.importers.control_flow import HIGHER_ORDER
 
         return target in HIGHER_ORDER

@@ -514,6 +514,27 @@ def test_autocast_is_refused() -> None:
     xdsl_exir.from_exported_program(quietly(exported.run_decompositions))
 
 
+def test_norms_under_autocast() -> None:
+    """Half precision beside parameters in Float: PyTorch traces statistics in another dtype than its kernels give."""
+
+    class Norms(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.batch = torch.nn.Conv2d(3, 4, 1), torch.nn.BatchNorm2d(4)
+            self.group, self.layer = torch.nn.GroupNorm(2, 4), torch.nn.LayerNorm(5)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return self.layer(self.group(self.batch(self.conv(x)))).float()
+
+    model, x = Norms().eval(), _tensor(2, 3, 5, 5)
+    exported = quietly(lambda: torch.export.export(model, (x,)).run_decompositions())
+    program = xdsl_exir.from_exported_program(exported)
+    for stage in (program, program.to_edge()):
+        [given] = xdsl_exir.compile(stage).flat([x.numpy()])
+        torch.testing.assert_close(torch.from_numpy(given), model(x).detach(), rtol=2e-2, atol=2e-2)
+
+
 def scan_of_pairs(x: torch.Tensor, y: torch.Tensor) -> Any:
     def combine(a: Any, b: Any) -> Any:
         return a[0] * b[0], a[1] * b[0] + b[1]
@@ -535,6 +556,25 @@ def test_associative_scan_is_unrolled_by_pytorch() -> None:
         results = xdsl_exir.compile(program, target=target)(*(value.numpy() for value in inputs))
         for value, wanted in zip(results, scan_of_pairs(*inputs), strict=True):
             np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_wrappers_around_control_flow(tmp_path: Path) -> None:
+    """PyTorch leaves the beginnings and ends of contexts as they are where there are functions in them."""
+
+    def function(enabled: bool) -> Callable[..., Any]:
+        def inner(self: Function, x: torch.Tensor) -> Any:
+            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+                y = torch.cond(x.sum() > 0, lambda x: x @ x.T, lambda x: x.cos(), (x @ x.T,))
+            return y + x
+
+        return inner
+
+    x = _tensor(3, 3)
+    model, exported = export(function(False), (x,), None)
+    compare("wrappers", xdsl_exir.from_exported_program(exported), [(x,)], [[model(x)]])
+    _, exported = export(function(True), (x,), None)
+    with pytest.raises(UnsupportedError, match="run_decompositions"):
+        xdsl_exir.from_exported_program(exported)
 
 
 def test_effects_are_not_imported_as_control_flow() -> None:
