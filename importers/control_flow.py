@@ -262,12 +262,21 @@ def _invoke_quant(build: GraphBuilder, node: g.Node) -> None:
     _inline(build, node, _subgraph(node, 0), [item.value for item in node.inputs[1:] if not item.keyword])
 
 
-def _autocast(build: GraphBuilder, node: g.Node) -> None:
-    """`wrap_with_autocast(device_type, dtype, enabled, cache_enabled, fn, *operands)`."""
+def _enter_autocast(build: GraphBuilder, node: g.Node) -> None:
+    """`_enter_autocast(device_type, dtype, enabled, cache_enabled)`: how autocast begins in a graph with control flow."""
     device, enabled = node.inputs[0].value, node.inputs[2].value
     if enabled is not False:
         reason = f"autocast on {device} chooses dtypes op by op; ExportedProgram.run_decompositions() makes them explicit"
         raise _unsupported(node, reason)
+
+
+def _nothing(build: GraphBuilder, node: g.Node) -> None:
+    """What means nothing to values."""
+
+
+def _autocast(build: GraphBuilder, node: g.Node) -> None:
+    """`wrap_with_autocast(device_type, dtype, enabled, cache_enabled, fn, *operands)`."""
+    _enter_autocast(build, node)
     _inline(build, node, _subgraph(node, 4), [item.value for item in node.inputs[5:]])
 
 
@@ -281,6 +290,9 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.associative_scan": _associative_scan,
     "higher_order.wrap_with_set_grad_enabled": _set_grad_enabled,
     "higher_order.wrap_with_autocast": _autocast,
+    "torch._C._set_grad_enabled": _nothing,
+    "torch.amp.autocast_mode._enter_autocast": _enter_autocast,
+    "torch.amp.autocast_mode._exit_autocast": _nothing,
     "higher_order.invoke_subgraph": _invoke_subgraph,
     "higher_order.invoke_quant_packed": _invoke_quant,
 }

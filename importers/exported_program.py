@@ -85,6 +85,9 @@ def read_exported_program(ep: Any) -> ExportedGraph:
 # Graphs
 
 
+ENTER_AUTOCAST = "torch.amp.autocast_mode._enter_autocast"
+
+
 class _GraphReader:
     """Reads one FX graph. Sub-graphs get a reader of their own: they see nothing of the graph around them."""
 
@@ -108,6 +111,8 @@ class _GraphReader:
                 case "call_function":
                     if not _is_getitem(node):  # part of the node it reads
                         nodes.append(self.call(node))
+                        if nodes[-1].target == ENTER_AUTOCAST:
+                            self.env[node] = None  # what leaves it names it
                 case "output":
                     single = not isinstance(node.args[0], tuple | list)
                     value = self.value(node.args[0])
