@@ -26,6 +26,7 @@ from xdsl_exir.dialects import expr
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.errors import ExirError
 from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.control_flow import HIGHER_ORDER as BUILT
 from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.importers.pt2_schema import ARGUMENTS
 from xdsl_exir.program import from_graphs
@@ -282,6 +283,10 @@ HIGHER_ORDER = {
     "scan": Row("`higher_order.scan`", _FLOW.format("scan_with_capture")),
     "associative_scan": Row("`higher_order.associative_scan`", "test_control_flow.py::test_associative_scan"),
     "invoke_subgraph": Row("built where it is called", "test_conformance.py::test_invoke_subgraph"),
+    "invoke_quant_packed": Row(
+        "built where it is called; what it says of quantization is for code generators",
+        "test_conformance.py::test_wrapped_as_saved",
+    ),
     "wrap_with_set_grad_enabled": Row("built where it is called", _FLOW.format("wrappers")),
     "wrap_with_autocast": Row(
         "built where it is called if it is disabled; else refused: it chooses dtypes op by op",
@@ -303,7 +308,6 @@ REFUSED_HIGHER_ORDER = (
     *("flex_attention_backward", "foreach_map", "graphsafe_run_with_rng_state", "hints_wrapper"),
     *("inductor_compiled_code", "inline_asm_elementwise", "invoke_leaf_function", "invoke_quant"),
     *(
-        "invoke_quant_packed",
         "local_map_hop",
         "out_dtype",
         "print",
@@ -332,16 +336,19 @@ def test_invoke_subgraph() -> None:
     agrees(program, model, (counted(3),))
 
 
-def test_invoke_subgraph_as_saved() -> None:
-    """The same with the operator in the graph, which not every exporter leaves there."""
+@pytest.mark.parametrize(
+    ("wrapper", "named"), [("invoke_subgraph", ("repeated",)), ("invoke_quant_packed", ())]
+)
+def test_wrapped_as_saved(wrapper: str, named: tuple[str, ...]) -> None:
+    """A sub-graph that is called in the graph, where not every exporter leaves it."""
     base = read_exported_program(export(lambda self, x: x.sin(), (counted(3),)))
     [sine] = base.graph.nodes
     argument, result = sine.inputs[0].value, sine.outputs[0]
     assert isinstance(argument, g.Ref)
     assert isinstance(result, g.Ref)
     inner = g.Subgraph("repeated", dc.replace(base.graph))
-    inputs = tuple(g.NodeInput("", value, False) for value in (inner, "repeated", argument))
-    call = dc.replace(sine, target="higher_order.invoke_subgraph", inputs=inputs, outputs=((result,),))
+    inputs = tuple(g.NodeInput("", value, False) for value in (inner, *named, argument))
+    call = dc.replace(sine, target=f"higher_order.{wrapper}", inputs=inputs, outputs=((result,),))
     program = imported(dc.replace(base, graph=dc.replace(base.graph, nodes=(call,))))
     agrees(program, module(lambda self, x: x.sin()), (counted(3),))
 
@@ -526,6 +533,10 @@ def test_higher_order_operators_are_pytorchs() -> None:
     pytest.importorskip("torch._higher_order_ops")
     known = set(pytest.importorskip("torch._ops")._higher_order_ops)
     assert known <= set(HIGHER_ORDER)
+    refused = {
+        f"higher_order.{name}" for name, row in HIGHER_ORDER.items() if row.refused == "unknown operator"
+    }
+    assert not refused & set(BUILT)
 
 
 def test_expressions_are_pytorchs() -> None:
