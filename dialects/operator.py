@@ -112,10 +112,11 @@ MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "chan
 
 
 def _memory_format(value: Value) -> str:
-    name = MEMORY_FORMATS[value] if isinstance(value, int) and value in range(len(MEMORY_FORMATS)) else value
-    if name not in MEMORY_FORMATS:
+    if isinstance(value, str):
+        return value
+    if value not in range(len(MEMORY_FORMATS)):
         raise TypeError(f"expected a memory format, got {value!r}")
-    return name
+    return MEMORY_FORMATS[value]
 
 
 NORMALISE: dict[str, Callable[[Value], Value]] = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
-from xdsl_exir.dialects.meta import Shape, check, pair, same_shape, shape_rule, shape_text
+from xdsl_exir.dialects.meta import Shape, check, pair, same_shape, same_size, shape_rule, shape_text
 
 
 def window_count(
@@ -157,7 +157,12 @@ def fractional_max_pool(
     self: TensorMeta, kernel_size: list[int], output_size: list[int], random_samples: TensorMeta
 ) -> list[Shape]:
     """Windows at random distances: a number per plane and dimension says where they lie."""
+    check(random_samples.ndim == 3, f"random samples of shape {shape_text(random_samples.shape)}")
     count = len(kernel_size)
+    check(
+        count == len(output_size) and same_size(random_samples.shape[-1], count),
+        f"kernel {kernel_size}, output {output_size}, random samples of shape {shape_text(random_samples.shape)}",
+    )
     shape = adaptive(self.shape, count, output_size)
     sizes = zip(self.shape[-count:], kernel_size, output_size, strict=True)
     for size, taps, windows in sizes:

@@ -104,9 +104,11 @@ def gives(type: Attribute, value: Any) -> bool:
     """Whether a value of PyTorch's is of a type."""
     if not isinstance(type, TensorType):
         return not isinstance(value, torch.Tensor)
+    meta = tensor_meta(type)
+    if value is None:  # a gradient that nobody asked for
+        return meta.shape == (0,)
     if not isinstance(value, torch.Tensor):
         return False
-    meta = tensor_meta(type)
     # A symbolic size of a result is what the data make it.
     fits = len(meta.shape) == value.ndim and all(
         isinstance(size, Expr) or size == given for size, given in zip(meta.shape, value.shape, strict=True)
