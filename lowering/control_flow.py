@@ -124,7 +124,7 @@ class Regions:
         turn: Callable[[LinalgBuilder, Expr, list[Tensor]], Sequence[Tensor]],
     ) -> list[Tensor]:
         """A loop that counts up to a size. `turn` gets its number and what is carried, and gives what is carried on."""
-        bounds = [builder.size(0), builder.size(count), builder.size(1)]
+        start, stop, step = builder.size(0), builder.size(count), builder.size(1)
         block = Block(arg_types=[IndexType(), *(value.value.type for value in carried)])
         name = f"turn{self.turns}"
         self.turns += 1
@@ -132,7 +132,7 @@ class Regions:
             self.function.symbols[name] = block.args[0]
             now = [Tensor(arg, to.sizes, to.dtype) for arg, to in zip(block.args[1:], carried, strict=True)]
             self.end(inner, turn(inner, Expr.symbol(name), now), carried)
-        return self.results(scf.ForOp(*bounds, [value.value for value in carried], block), carried)
+        return self.results(scf.ForOp(start, stop, step, [value.value for value in carried], block), carried)
 
     def elements(
         self, builder: LinalgBuilder, xs: Sequence[SSAValue], args: Sequence[SSAValue], turn: Dim
