@@ -5212,6 +5212,16 @@ class GridSamplerOp(OperatorOp):
     result: OpResult
     def __init__(_op, input: Value, grid: Value, interpolation_mode: int, padding_mode: int, align_corners: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class AffineGridGeneratorOp(OperatorOp):
+    """aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
+
+    theta: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    align_corners: Attribute
+    result: OpResult
+    def __init__(_op, theta: Value, size: Sequence[int | Value], align_corners: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class GridSampler2dOp(OperatorOp):
     """aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
 

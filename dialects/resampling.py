@@ -113,6 +113,17 @@ def grid_sampler_3d(input: TensorMeta, grid: TensorMeta, interpolation_mode: int
     return check_grid(input, grid, interpolation_mode, padding_mode)
 
 
+@shape_rule("aten.affine_grid_generator")
+def affine_grid_generator(theta: TensorMeta, size: Sequence[Dim]) -> Shape:
+    count = len(size) - 2
+    check(count in (2, 3), f"a grid for {len(size)} dimensions")
+    check(
+        theta.ndim == 3 and theta.shape[1:] == (count, count + 1) and same_size(theta.shape[0], size[0]),
+        f"theta is {shape_text(theta.shape)}, not {shape_text((size[0], count, count + 1))}",
+    )
+    return (size[0], *size[2:], count)
+
+
 # --- patches -------------------------------------------------------------------------------------------------
 
 

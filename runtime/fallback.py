@@ -21,12 +21,28 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
 from xdsl_exir.dialects.control_flow import OPERATIONS
-from xdsl_exir.dialects.exir import INPUT, ConstantOp, InputAttr, InputKind, InputSpec, SymType
+from xdsl_exir.dialects.exir import (
+    INPUT,
+    ConstantOp,
+    InputAttr,
+    InputKind,
+    InputSpec,
+    SymType,
+    is_tensor_type,
+)
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle, obstacle_to_all, obstacles
+from xdsl_exir.lowering.edge_to_linalg import (
+    FunctionLowering,
+    is_symbol,
+    meta_of,
+    obstacle,
+    obstacle_to_all,
+    obstacles,
+)
 from xdsl_exir.lowering.folding import Array, folded
+from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, without_checks
@@ -80,7 +96,7 @@ def split(program: Program) -> Split:
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
             cut.bound[name].append(array)
         for index, delegate in enumerate(group_lowerable(function.body.block, cut.fallbacks)):
-            piece = outline(delegate, f"{name}.native{index}", attrs)
+            piece = outline(delegate, f"{name}.native{index}", attrs, symbol_sources(function))
             cut.pieces.module.body.block.add_op(piece)
     for name, piece in cut.pieces.methods.items():
         types = piece.function_type
@@ -140,21 +156,46 @@ def settle(op: Operation) -> None:
     op.erase()
 
 
-def outline(delegate: DelegateOp, name: str, attrs: Mapping[SSAValue, DictionaryAttr]) -> FuncOp:
-    """A delegate's body as a function, arguments with the attributes of what is passed; a call takes its place."""
+def plain_symbols(value: SSAValue) -> set[str]:
+    """The symbols that are sizes of a tensor as they are."""
+    shape = meta_of(value).shape if is_tensor_type(value.type) else ()
+    return {str(size) for size in shape if is_symbol(size)}
+
+
+def symbol_sources(function: FuncOp) -> dict[str, SSAValue]:
+    """For each symbol that is a size of an argument of a function, the argument."""
+    return {symbol: arg for arg in reversed(function.args) for symbol in plain_symbols(arg)}
+
+
+def outline(
+    delegate: DelegateOp, name: str, attrs: Mapping[SSAValue, DictionaryAttr], sources: Mapping[str, SSAValue]
+) -> FuncOp:
+    """A delegate's body as a function, arguments with the attributes of what is passed; a call takes its place.
+
+    What is passed may have sizes such as `s0 // 2` only: for the symbols, `sources` are passed as well.
+    """
     end, body = delegate.yielded, delegate.detach_region(delegate.body)
     body.block.add_op(ReturnOp(*end.values))
     end.detach()
     end.erase()
-    types = [value.type for value in delegate.inputs], [value.type for value in delegate.outputs]
-    call = CallOp(name, delegate.inputs, types[1])
+    inputs = list(delegate.inputs)
+    inside = [
+        value for op in body.walk() for value in (*op.operands, *op.results) if is_tensor_type(value.type)
+    ]
+    needed = symbols_of([size for value in inside for size in meta_of(value).shape])
+    said = {symbol for value in inputs for symbol in plain_symbols(value)}
+    for source in dict.fromkeys(sources[symbol] for symbol in sorted(needed - said) if symbol in sources):
+        body.block.insert_arg(source.type, len(inputs))
+        inputs.append(source)
+    types = [value.type for value in inputs], [value.type for value in delegate.outputs]
+    call = CallOp(name, inputs, types[1])
     call.location = delegate.location
     block = delegate.parent
     assert block is not None
     block.insert_op_before(call, delegate)
     for old, new in zip(delegate.outputs, call.results, strict=True):
         old.replace_all_uses_with(new)
-    arg_attrs = ArrayAttr([attrs.get(value, DictionaryAttr({})) for value in delegate.inputs])
+    arg_attrs = ArrayAttr([attrs.get(value, DictionaryAttr({})) for value in inputs])
     delegate.detach()
     delegate.erase()
     return FuncOp(name, types, body, arg_attrs=arg_attrs)

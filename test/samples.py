@@ -159,7 +159,10 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten._histogramdd_from_bin_cts": (call(f(5, 2), [2, 3]),),
     "aten._histogramdd_from_bin_tensors": (call(f(5, 2), [f(3), f(4)]),),
     "aten.bincount": (call(i(5), results=[i("u0")]), call(i(5), f(5), results=[f("u0")])),
-    "aten.segment_reduce": (call(f(3, 2), "max", lengths=i(3)), call(f(2, 5), "sum", offsets=i(2, 4), axis=1)),
+    "aten.segment_reduce": (
+        call(f(3, 2), "max", lengths=i(3)),
+        call(f(2, 5), "sum", offsets=i(2, 4), axis=1),
+    ),
     "aten.gradient.scalarint": (call(f(2, 3)), call(f(2, 3), spacing=2, dim=1)),
     "aten.gradient.scalararray": (call(f(2, 3), spacing=2, dim=[1]),),
     "aten.gradient.array": (call(f(2, 3), dim=[1, 0]),),
@@ -278,8 +281,19 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.embedding_dense_backward": (call(f(2, 3), i(2), 5, -1, True),),
     "aten.convolution_backward": (
         call(f(1, 8, 3, 3), _IMAGE, f(8, 4, 3, 3), [8], [2, 2], [1, 1], [1, 1], False, [0, 0], 1, [True] * 3),
-        call(f(1, 4, 12, 12), _IMAGE, f(4, 2, 3, 3), None, [2, 2], [1, 1], [1, 1], True, [1, 1], 2,
-             [True, True, False]),
+        call(
+            f(1, 4, 12, 12),
+            _IMAGE,
+            f(4, 2, 3, 3),
+            None,
+            [2, 2],
+            [1, 1],
+            [1, 1],
+            True,
+            [1, 1],
+            2,
+            [True, True, False],
+        ),
     ),
     "aten.avg_pool2d_backward": (call(f(1, 4, 3, 3), _IMAGE, [2, 2], [], [0, 0], False, True, None),),
     "aten.avg_pool3d_backward": (
@@ -365,6 +379,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.upsample_trilinear3d": (call(_VOLUME, [8, 8, 8], False),),
     "aten.upsample_trilinear3d.vec": (call(_VOLUME, [8, 8, 8], False, None),),
     "aten.grid_sampler": (call(_IMAGE, f(1, 3, 3, 2), 0, 0, False),),
+    "aten.affine_grid_generator": (call(f(2, 2, 3), [2, 1, 3, 4], False),),
     "aten.grid_sampler_2d": (call(_IMAGE, f(1, 3, 3, 2), 0, 0, False),),
     "aten.grid_sampler_3d": (call(_VOLUME, f(1, 3, 3, 3, 3), 0, 0, False),),
     # normalization
@@ -544,7 +559,10 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.new_empty_strided": (call(f(2, 3), [4], [1]),),
     "aten.eye": (call(3),),
     **{f"aten.{name}_window": (call(4),) for name in ("hann", "hamming", "blackman", "bartlett")},
-    **{f"aten.{name}_window.periodic": (call(4, False),) for name in ("hann", "hamming", "blackman", "bartlett")},
+    **{
+        f"aten.{name}_window.periodic": (call(4, False),)
+        for name in ("hann", "hamming", "blackman", "bartlett")
+    },
     "aten.hamming_window.periodic_alpha": (call(4, True, 0.5),),
     "aten.hamming_window.periodic_alpha_beta": (call(4, True, 0.5, 0.5),),
     "aten.eye.m": (call(3, 4),),

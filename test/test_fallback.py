@@ -180,11 +180,28 @@ def test_symbolic_sizes_are_no_reason_to_fall_back() -> None:
     program = export(lambda self, x: self.linear(x).relu(), X, dynamic_shapes=(({0: size},),))
     mixed = check(program, torch.rand(5, 4))
     assert not isinstance(mixed.engine, FallbackEngine)
-    program = export(lambda self, x: (self.linear(x).flip(0) + x.shape[0]).relu(), X, dynamic_shapes=(({0: size},),))
+    program = export(
+        lambda self, x: (self.linear(x).flip(0) + x.shape[0]).relu(), X, dynamic_shapes=(({0: size},),)
+    )
     for rows in (2, 5, 16):
         mixed = check(program, torch.rand(rows, 4))
         assert engine_of(mixed).pieces
         assert {item.reason for item in mixed.fallbacks} == {"symbolic sizes"}
+
+
+def test_pieces_that_see_no_symbol_as_a_size() -> None:
+    """What is passed to a native piece has sizes such as `(s0 - 1) // 2 + 1` only; it is told the symbol."""
+
+    def forward(self: Any, x: torch.Tensor) -> torch.Tensor:
+        half = x[::2].sort(0)[0].flip(0)
+        return (half * 2).relu() + half[0, 0]
+
+    size = torch.export.Dim("n", min=3, max=50)
+    program = export(forward, X, dynamic_shapes=(({0: size},),))
+    run = xdsl_exir.compile(program, target="native", fallback="interpreter")
+    for count in (5, 8):
+        x = torch.randn(count, X.shape[1])
+        torch.testing.assert_close(torch.from_numpy(run.flat([x.numpy()])[0]), forward(None, x))
 
 
 def test_native_throughout_needs_no_interpreter() -> None:

@@ -54,6 +54,17 @@ CALLS += [
 CALLS += [("aten._upsample_bilinear2d_aa.vec", IMAGE, None, False, [0.6, 1.7])]
 CALLS += [("aten._upsample_bilinear2d_aa.vec", IMAGE, [4, 9], True, None)]
 CALLS += [
+    (
+        "aten.affine_grid_generator",
+        torch.randn(2, len(size), len(size) + 1, dtype=dtype),
+        [2, 3, *size],
+        align,
+    )
+    for dtype in (torch.float32, torch.float64)
+    for size in ([4, 5], [1, 3], [2, 3, 4])
+    for align in (False, True)
+]
+CALLS += [
     ("aten.grid_sampler", IMAGE, GRIDS[4], 0, 0, False),
     ("aten.grid_sampler", VOLUME, GRIDS[5], 0, 1, True),
     ("aten.grid_sampler_2d", IMAGE.double(), GRIDS[4].double(), 2, 2, False),
@@ -93,6 +104,7 @@ REFUSED: list[tuple[Any, ...]] = [
     ("greater than zero", "aten.upsample_bilinear2d", IMAGE, [2, 0], False),
     ("either output_size or scale_factors", "aten.upsample_bicubic2d.vec", IMAGE, None, False, None),
     ("either output_size or scale_factors", "aten.upsample_bicubic2d.vec", IMAGE, [2, 2], False, [2.0, 2.0]),
+    ("theta is", "aten.affine_grid_generator", torch.randn(2, 2, 2), [2, 1, 3, 4], False),
     ("size 2 in its last dimension", "aten.grid_sampler_2d", IMAGE, torch.randn(2, 4, 3, 3), 0, 0, False),
     ("different batch sizes", "aten.grid_sampler_2d", IMAGE, GRIDS[4][:1], 0, 0, False),
     ("bicubic sampling", "aten.grid_sampler", VOLUME, GRIDS[5], 2, 0, False),

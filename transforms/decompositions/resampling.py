@@ -345,3 +345,32 @@ def col2im(
     image = aten.full(shape, 0, dtype=meta(self).dtype)
     image = aten.index_put(image, [*([None] * first), *index], aten.permute(columns, order), True)
     return aten.constant_pad_nd(image, [-left, -left, -top, -top])
+
+
+# --- affine grids --------------------------------------------------------------------------------------------
+
+
+def grid_line(aten: Namespace, count: int, align_corners: bool, dtype: DType) -> SSAValue:
+    """Where pixels lie between -1 and 1: their centers, or the corners on both ends. Symmetric, so computed from both."""
+    if count <= 1:
+        return aten.full([count], 0, dtype=dtype)
+    step, start = (2 / (count - 1), -1.0) if align_corners else (2 / count, 1 / count - 1)
+    places = aten.arange.start_step(0, count, 1, dtype=dtype)
+    from_start = aten.add.Tensor(aten.mul.Tensor(places, step), start)
+    from_end = aten.rsub.Scalar(aten.mul.Tensor(aten.rsub.Scalar(places, count - 1), step), -start)
+    return aten.where.self(aten.lt.Scalar(places, count / 2), from_start, from_end)
+
+
+@decomposition("aten.affine_grid_generator")
+def affine_grid_generator(
+    aten: Namespace, theta: SSAValue, size: Sequence[Any], align_corners: bool
+) -> SSAValue:
+    """Every pixel's coordinates, x first and 1 behind them, times the matrices."""
+    spatial = constant_sizes(size[2:], "affine_grid_generator")
+    count, dtype = len(spatial), meta(theta).dtype
+    axes = [grid_line(aten, n, align_corners, dtype) for n in spatial]
+    lines = [aten.view(axis, [-1 if i == j else 1 for j in range(count)]) for i, axis in enumerate(axes)]
+    columns = [aten.expand(x, spatial) for x in (*reversed(lines), aten.full([1] * count, 1, dtype=dtype))]
+    points = aten.view(aten.stack(columns, -1), [1, *spatial, count + 1, 1])
+    matrices = aten.view(aten.permute(theta, [0, 2, 1]), [-1, *[1] * count, count + 1, count])
+    return aten.sum.dim_IntList(aten.mul.Tensor(points, matrices), [-2])
