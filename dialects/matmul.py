@@ -234,7 +234,8 @@ def bilinear(input1: TensorMeta, input2: TensorMeta, weight: TensorMeta, bias: T
     check(same_shape(input1.shape[:-1], input2.shape[:-1]), "inputs of different batches")
     expected = (weight.shape[0], input1.shape[-1], input2.shape[-1])
     check(
-        same_shape(weight.shape, expected), f"weight {shape_text(weight.shape)}, expected {shape_text(expected)}"
+        same_shape(weight.shape, expected),
+        f"weight {shape_text(weight.shape)}, expected {shape_text(expected)}",
     )
     check(bias is None or same_shape(bias.shape, weight.shape[:1]), "one bias per output expected")
     return (*input1.shape[:-1], weight.shape[0])

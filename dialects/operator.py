@@ -114,9 +114,9 @@ MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "chan
 def _memory_format(value: Value) -> str:
     if isinstance(value, str):
         return value
-    if value not in range(len(MEMORY_FORMATS)):
-        raise TypeError(f"expected a memory format, got {value!r}")
-    return MEMORY_FORMATS[value]
+    if isinstance(value, int) and value in range(len(MEMORY_FORMATS)):
+        return MEMORY_FORMATS[value]
+    raise TypeError(f"expected a memory format, got {value!r}")
 
 
 NORMALISE: dict[str, Callable[[Value], Value]] = {

@@ -85,7 +85,9 @@ class _Place:
             return
         order = memory_order(meta)
         if order is None or order != tuple(range(len(order))) or meta.storage_offset != 0:
-            reason = f"it writes to a view by strides of what lies in memory with strides {list(meta.strides)}"
+            reason = (
+                f"it writes to a view by strides of what lies in memory with strides {list(meta.strides)}"
+            )
             raise UnsupportedError([Unsupported(operator, reason)])
 
     def read(self, build: GraphBuilder, bases: list[SSAValue]) -> SSAValue:

@@ -331,7 +331,9 @@ class GraphBuilder:
     def as_traced(self, name: str, value: SSAValue) -> SSAValue:
         """A tensor in the dtype that the program was exported with."""
         traced = self.graph.values.get(name)
-        return cast(Namespace(self.builder), value, traced.dtype) if isinstance(traced, g.TensorMeta) else value
+        return (
+            cast(Namespace(self.builder), value, traced.dtype) if isinstance(traced, g.TensorMeta) else value
+        )
 
     def alias(
         self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None
@@ -398,7 +400,9 @@ class GraphBuilder:
         """Gives a tensor a value of another shape. Raises `UnsupportedError` where others share its memory."""
         for other in self.values.values():
             if isinstance(other, Tensor) and other is not target and other.storage is target.storage:
-                raise UnsupportedError([Unsupported(node.target, "other tensors share the memory it resizes")])
+                raise UnsupportedError(
+                    [Unsupported(node.target, "other tensors share the memory it resizes")]
+                )
         target.replace(value)
 
     def symbolic(self, node: g.Node) -> None:

@@ -281,7 +281,9 @@ FUNCTIONAL_NAMES = {
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
 
-OUT_NAMES: dict[str, str] = dict.fromkeys(("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input")
+OUT_NAMES: dict[str, str] = dict.fromkeys(
+    ("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input"
+)
 """Out-variants that write to an argument of another name than `out`."""
 
 

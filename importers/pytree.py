@@ -465,4 +465,8 @@ def _paths(spec: TreeSpec, at: str) -> list[str]:
         return [at]
     steps = _CONTAINERS[spec.kind].steps
     names = steps(spec.context) if steps else [f"[{i}]" for i in range(len(spec.children))]
-    return [path for name, child in zip(names, spec.children, strict=True) for path in _paths(child, f"{at}{name}")]
+    return [
+        path
+        for name, child in zip(names, spec.children, strict=True)
+        for path in _paths(child, f"{at}{name}")
+    ]

@@ -125,7 +125,8 @@ class Planner:
             if not self.is_constant(op) and (reason := obstacle(op)) is not None
         ]
         blocking += [
-            Unsupported(symbol, "a symbol that is no size of an input") for symbol in sorted(self.unknown_symbols())
+            Unsupported(symbol, "a symbol that is no size of an input")
+            for symbol in sorted(self.unknown_symbols())
         ]
         if blocking:
             raise UnsupportedError(blocking)
@@ -175,7 +176,9 @@ class Planner:
                 (symbol,) = free
                 self.plan.symbols.setdefault(symbol, Place(position, dim, size))
         ranges = ranges_of(self.function)
-        self.typical = {symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols}
+        self.typical = {
+            symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols
+        }
 
     def unknown_symbols(self) -> set[str]:
         """Symbols that values' types name and no input says."""
@@ -233,7 +236,9 @@ class Planner:
                 counts = [prod(meta_of(value).shape) for value in (*op.results, *op.operands)]
                 if not is_static(counts):
                     continue
-                largest = max([count for count in counts[: len(op.results)] if isinstance(count, int)], default=0)
+                largest = max(
+                    [count for count in counts[: len(op.results)] if isinstance(count, int)], default=0
+                )
                 if largest > max(
                     LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0
                 ):

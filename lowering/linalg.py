@@ -118,9 +118,7 @@ _INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
 class LinalgBuilder:
     """Inserts operations before an operation of the program being lowered."""
 
-    def __init__(
-        self, insert: Callable[[Operation], None], symbol: Callable[[str], SSAValue] | None = None
-    ):
+    def __init__(self, insert: Callable[[Operation], None], symbol: Callable[[str], SSAValue] | None = None):
         self._insert = insert
         self._symbol = symbol
         self._sizes: dict[Dim | str, SSAValue] = {}

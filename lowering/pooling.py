@@ -48,7 +48,9 @@ class Sliding:
     @property
     def high_pad(self) -> Dim:
         """By how much the last window reaches past the input."""
-        return max_((self.count - 1) * self.step - self.pad + self.spread * (self.taps - 1) + 1 - self.size, 0)
+        return max_(
+            (self.count - 1) * self.step - self.pad + self.spread * (self.taps - 1) + 1 - self.size, 0
+        )
 
     def access(self, place: AffineExpr, tap: AffineExpr) -> AffineExpr:
         """Where in the padded input a window's tap lies."""

@@ -32,7 +32,9 @@ Out = list[TensorMeta]
 # --- reshaping and permuting ---------------------------------------------------------------------------------
 
 
-@lowering("aten.view", "aten.view_copy", "aten._unsafe_view", "aten.unsqueeze", "aten.squeeze.dims", dynamic=True)
+@lowering(
+    "aten.view", "aten.view_copy", "aten._unsafe_view", "aten.unsqueeze", "aten.squeeze.dims", dynamic=True
+)
 def view(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return b.reshape(self, out[0].shape)
 
@@ -170,9 +172,7 @@ def first_place(start: Dim | None, size: Dim) -> Dim:
 
 
 @lowering("aten.slice.Tensor", dynamic=True, refuses=refuse_start)
-def slice_tensor(
-    b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out
-) -> Tensor:
+def slice_tensor(b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
     return part(b, self, dim, first_place(start, self.sizes[dim]), out[0].shape[dim], step)
 

@@ -22,6 +22,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.program import CallingConvention, Program
 from xdsl_exir.runtime.guards import Guards, Seen, check_input
+from xdsl_exir.runtime.kernels import is_array
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
 
@@ -198,12 +199,11 @@ class Method:
 
 def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
     """An array with its dimensions in this order in memory, row-major where none is given; copied if they are not."""
-    if not isinstance(value, np.ndarray) or np.ndim(value) < 2:
+    if not is_array(value) or value.ndim < 2:
         return value
-    array: np.ndarray[Any, Any] = value
     if dim_order is None:
-        return np.ascontiguousarray(array)
-    return np.ascontiguousarray(array.transpose(dim_order)).transpose(np.argsort(dim_order))
+        return np.ascontiguousarray(value)
+    return np.ascontiguousarray(value.transpose(dim_order)).transpose(np.argsort(dim_order))
 
 
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)

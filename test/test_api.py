@@ -364,7 +364,10 @@ def test_dynamic_sizes(dynamic: Program) -> None:
             np.testing.assert_array_equal(
                 run(x, np.zeros(2 * size + 1, np.float32)), np.full(2 * size, 4, np.float32)
             )
-        with pytest.raises(xdsl_exir.InputError, match=r"input 'y', dimension 0: 8 is not 2 \* s\d+ \+ 1 = 7, since input 'x', dimension 0 is 3"):
+        with pytest.raises(
+            xdsl_exir.InputError,
+            match=r"input 'y', dimension 0: 8 is not 2 \* s\d+ \+ 1 = 7, since input 'x', dimension 0 is 3",
+        ):
             run(np.ones((3, 4), np.float32), np.zeros(8, np.float32))
 
 
@@ -407,7 +410,9 @@ def test_everything_unsupported_is_listed() -> None:
     assert [item.operator for item in error.items] == ["odd.twist", "odd.turn"]
     assert all(f"{Path(__file__).name}:" in item.location for item in error.items)
     for item in error.items:
-        assert f"{item.operator}: unknown operator: no operators of namespace 'odd' are registered" in str(error)
+        assert f"{item.operator}: unknown operator: no operators of namespace 'odd' are registered" in str(
+            error
+        )
 
 
 def test_compile_lists_operators_without_kernel(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

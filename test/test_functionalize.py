@@ -323,6 +323,7 @@ def chain_of_writes(m: Any, x: Any) -> Any:
 ONE = (counting(2, 3),)
 TWO = (counting(2, 3), counting(2, 3, dtype=torch.float64))
 
+
 def python_in_place(m: Any, x: Any) -> Any:
     """`&=` and its like call operators of their own."""
     n = x.to(torch.int32)
@@ -436,7 +437,9 @@ def test_program(name: str) -> None:
     forward, inputs, buffers = PROGRAMS[name]
     program = check(Model(forward, **buffers), inputs)
     names = [op.name.partition(".")[2].split(".")[0] for op in program.module.walk()]
-    assert not [name for name in names if name.endswith("_") and not name.endswith("__") or name[:3] == "__i"]
+    assert not [
+        name for name in names if (name.endswith("_") and not name.endswith("__")) or name[:3] == "__i"
+    ]
 
 
 def kinds(program: Program) -> list[tuple[OutputKind, str]]:

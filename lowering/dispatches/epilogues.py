@@ -115,7 +115,9 @@ class Absorber:
             return True
         if meta_of(operand).dtype is not dt.Float or not self.planner.is_available(operand, self.start):
             return False
-        value = epilogue_input(self.planner.value(operand), shape, self.frame_shape or meta_of(self.start).shape)
+        value = epilogue_input(
+            self.planner.value(operand), shape, self.frame_shape or meta_of(self.start).shape
+        )
         if value is None or not self.fits(value):
             return False
         self.places[operand] = len(self.inputs)

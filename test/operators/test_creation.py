@@ -29,6 +29,7 @@ F64, BF16, HALF, BOOL, LONG, INT = (
 )
 BYTE, C64 = torch.uint8, torch.complex64
 
+
 def V(value: complex, dtype: torch.dtype | None = None) -> torch.Tensor:
     """A number as 0-dim tensor."""
     return torch.tensor(value, dtype=dtype)

@@ -408,7 +408,10 @@ def multiples() -> Iterator[Call]:
 
 @case("nextafter")
 def neighbours() -> Iterator[Call]:
-    ends = torch.tensor([1.0, 0.0, -0.0, inf, nan, -1.0, 5e-45]), torch.tensor([2.0, -1.0, 1.0, 0.0, 1.0, -1.0, 0.0])
+    ends = (
+        torch.tensor([1.0, 0.0, -0.0, inf, nan, -1.0, 5e-45]),
+        torch.tensor([2.0, -1.0, 1.0, 0.0, 1.0, -1.0, 0.0]),
+    )
     for dtype in FLOATS:
         yield Call(*(end.to(getattr(torch, dtype)) for end in ends))
     yield Call(tensor("float32", 2, 1), tensor("float64", 3))
