@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from xdsl_exir.dialects.dtypes import Byte, Category, DType, UInt16, UInt32, UInt64
+from xdsl_exir.dialects.dtypes import (
+    Byte,
+    Category,
+    Char,
+    DType,
+    Float8_e4m3fn,
+    Float8_e5m2,
+    Int,
+    Short,
+    UInt16,
+    UInt32,
+    UInt64,
+)
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, check, numel, same_size, shape_rule, shape_text, wrap_dim
 
 _PREFIX = "quantized_decomposed."
 UNSIGNED = (Byte, UInt16, UInt32, UInt64)
+QUANTIZED = (Byte, Char, Short, Int, UInt16, Float8_e5m2, Float8_e4m3fn)
+"""What quantized numbers are held in."""
 
 
 def check_bounds(quant_min: int, quant_max: int, dtype: DType) -> None:
@@ -54,6 +68,14 @@ def per_channel(
     return per_tensor(input, quant_min, quant_max, dtype)
 
 
+@shape_rule(f"{_PREFIX}choose_qparams.tensor")
+def choose_qparams(input: TensorMeta, quant_min: int, quant_max: int, dtype: DType) -> tuple[Shape, Shape]:
+    check(quant_min < quant_max, f"quant_min {quant_min} is not below quant_max {quant_max}")
+    check(dtype in QUANTIZED, f"{dtype} holds no quantized numbers")
+    check_bounds(quant_min, quant_max, dtype)
+    return (1,), (1,)
+
+
 # --- fake quantization: floats stay floats -------------------------------------------------------------------
 
 
@@ -84,8 +106,15 @@ def fake_per_tensor_of_tensors(
 
 @shape_rule("aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams")
 def fake_per_tensor_of_tensors_with_mask(
-    self: TensorMeta, scale: TensorMeta, zero_point: TensorMeta, quant_min: int, quant_max: int
+    self: TensorMeta,
+    scale: TensorMeta,
+    zero_point: TensorMeta,
+    fake_quant_enabled: TensorMeta,
+    quant_min: int,
+    quant_max: int,
 ) -> tuple[Shape, Shape]:
+    enabled = fake_quant_enabled.shape
+    check(same_size(numel(enabled), 1), f"fake_quant_enabled {shape_text(enabled)} has more than one element")
     shape = fake_per_tensor_of_tensors(self, scale, zero_point, quant_min, quant_max)
     return shape, shape
 

@@ -88,3 +88,15 @@ class DequantizePerChannelOp(OperatorOp):
     out_dtype: Attribute | None
     result: OpResult
     def __init__(_op, input: Value, scales: Value, zero_points: Value | None, axis: int, quant_min: int, quant_max: int, dtype: DType, *, out_dtype: DType | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ChooseQparamsTensorOp(OperatorOp):
+    """quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)"""
+
+    input: SSAValue
+    quant_min: Attribute
+    quant_max: Attribute
+    eps: Attribute
+    dtype: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, input: Value, quant_min: int, quant_max: int, eps: float, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...

@@ -609,6 +609,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     ),
     "aten.fake_quantize_per_channel_affine": (call(f(2, 3), f(3), i32(3), 1, -128, 127),),
     "aten.fake_quantize_per_channel_affine_cachemask": (call(f(2, 3), f(3), i32(3), 1, -128, 127),),
+    "quantized_decomposed.choose_qparams.tensor": (call(f(2, 3), -128, 127, 1e-5, dt.Char),),
     "quantized_decomposed.quantize_per_tensor": (call(f(2, 3), 0.5, 0, -128, 127, dt.Char),),
     "quantized_decomposed.quantize_per_tensor.tensor": (call(f(2, 3), d(1), i(1), -128, 127, dt.Char),),
     "quantized_decomposed.dequantize_per_tensor": (

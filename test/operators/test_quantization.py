@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("torch.ao.quantization.fx._decomposed")  # registers operators
 
 from differential import check, program_of  # noqa: E402
 
@@ -39,6 +40,13 @@ CALLS: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("name", "arguments"), CALLS, ids=[name for name, _ in CALLS])
 def test_fake_quantization(name: str, arguments: tuple[Any, ...]):
     check(f"aten.{name}", *arguments)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_choosing_scales(dtype: Any):
+    for x in (X[0], X[2] + 4, -X[0].abs(), torch.zeros(3), X.nan_to_num().clamp(-99, 99)):
+        check("quantized_decomposed.choose_qparams.tensor", x.to(dtype), -128, 127, 1e-5, torch.int8)
+        check("quantized_decomposed.choose_qparams.tensor", x.to(dtype), 0, 255, 1e-5, torch.uint8)
 
 
 def test_refusals():

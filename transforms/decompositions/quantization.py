@@ -1,14 +1,25 @@
-"""Decompositions of fake quantization, which rounds floats to what integers of a scale and a zero point would hold."""
+"""Decompositions of what chooses scales, and of fake quantization, which rounds floats to what integers of a scale and a zero point would hold."""
 
 from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import DType, Float, Long
+from xdsl_exir.dialects.dtypes import Double, DType, Float, Long
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
 from xdsl_exir.transforms.decompositions import decomposition
 
 Pair = tuple[SSAValue, SSAValue]
+
+
+@decomposition("quantized_decomposed.choose_qparams.tensor")
+def choose_qparams(aten: Namespace, input: SSAValue, quant_min: int, quant_max: int, eps: float) -> Pair:
+    """The scale and the zero point with which all elements, and zero exactly, lie between the bounds."""
+    low, high = aten.clamp(aten.amin(input, []), None, 0), aten.clamp(aten.amax(input, []), 0)
+    steps = aten.div.Tensor(aten.sub.Tensor(high, low), float(quant_max - quant_min))
+    scale = aten.maximum(steps, aten.full([1], eps, dtype=Float))
+    below = aten._to_copy(aten.round(aten.div.Tensor(low, scale)), dtype=Long)
+    zero_point = aten.clamp(aten.rsub.Scalar(below, quant_min), quant_min, quant_max)
+    return aten._to_copy(scale, dtype=Double), zero_point
 
 
 def fake_quantized(
