@@ -6,6 +6,7 @@ A gradient that an output mask leaves out (`None` in PyTorch) is a tensor withou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl_exir.dialects.attention import flash_attention_for_cpu
 from xdsl_exir.dialects.convolution import convolution
@@ -26,6 +27,7 @@ from xdsl_exir.dialects.meta import (
 from xdsl_exir.dialects.normalization import check_channels, check_groups, check_normalized
 from xdsl_exir.dialects.pooling import adaptive, pooled
 from xdsl_exir.dialects.resampling import upsampled
+from xdsl_exir.dialects.view import Size, select
 
 NOTHING: Shape = (0,)
 """Shape of a gradient that nobody asked for."""
@@ -258,6 +260,7 @@ def convolution_backward(
     output_mask: Sequence[bool],
 ) -> list[Shape]:
     result = convolution(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)
+    check(transposed or not any(output_padding), f"output_padding {output_padding} without transposition")
     check_shape("the gradient", grad_output.shape, result)
     return asked(output_mask, input.shape, weight.shape, (grad_output.shape[1],))
 
@@ -314,11 +317,17 @@ def _register_pooling(count: int) -> None:
         check_shape("'indices'", indices.shape, grad_output.shape)
         return adaptive_avg_pool(grad_output, self)
 
+    def fractional_max_pool(
+        grad_output: TensorMeta, self: TensorMeta, output_size: list[int], indices: TensorMeta
+    ) -> Shape:
+        check_shape("the gradient of windows", grad_output.shape[-count:], output_size)
+        return adaptive_max_pool(grad_output, self, indices)
+
     shape_rule(f"aten.avg_pool{count}d_backward")(avg_pool)
     shape_rule(f"aten.max_pool{count}d_with_indices_backward")(max_pool)
     shape_rule(f"aten._adaptive_avg_pool{count}d_backward")(adaptive_avg_pool)
     shape_rule(f"aten.adaptive_max_pool{count}d_backward")(adaptive_max_pool)
-    shape_rule(f"aten.fractional_max_pool{count}d_backward")(adaptive_max_pool)
+    shape_rule(f"aten.fractional_max_pool{count}d_backward")(fractional_max_pool)
 
 
 for _count in (2, 3):
@@ -381,10 +390,10 @@ for _count in (1, 2, 3):
 
 
 @shape_rule("aten.select_backward")
-def select_backward(grad_output: TensorMeta, input_sizes: list[Dim], dim: int) -> Shape:
-    dim = wrap_dim(dim, len(input_sizes))
-    check_shape("the gradient", grad_output.shape, [*input_sizes[:dim], *input_sizes[dim + 1 :]])
-    return tuple(input_sizes)
+def select_backward(grad_output: TensorMeta, input_sizes: list[Dim], dim: int, index: Size) -> Shape:
+    whole = replace(grad_output, shape=tuple(input_sizes))
+    check_shape("the gradient", grad_output.shape, select(whole, dim, index))
+    return whole.shape
 
 
 @shape_rule("aten.slice_backward")

@@ -387,11 +387,18 @@ def tensorsolve(self: TensorMeta, other: TensorMeta, dims: list[int] | None) -> 
 # --- pseudo-inverse, rank, norms -----------------------------------------------------------------------------
 
 
-@shape_rule("aten.linalg_pinv", "aten.linalg_pinv.atol_rtol_tensor", "aten.linalg_pinv.atol_rtol_float")
+@shape_rule("aten.linalg_pinv", "aten.linalg_pinv.atol_rtol_float")
 def pinv(self: TensorMeta, hermitian: bool) -> Shape:
     batch, rows, columns = matrix(self)
     check(not hermitian or same_size(rows, columns), "a Hermitian matrix is square")
     return (*batch, columns, rows)
+
+
+@shape_rule("aten.linalg_pinv.atol_rtol_tensor")
+def pinv_within(self: TensorMeta, atol: TensorMeta | None, rtol: TensorMeta | None, hermitian: bool) -> Shape:
+    shape, batch = pinv(self, hermitian), matrix_rank(self, atol, rtol)
+    # Tolerances broadcast with the batch, but of no elements PyTorch returns before it reads them.
+    return shape if numel(self.shape) == 0 else (*batch, *shape[-2:])
 
 
 @shape_rule("aten.pinverse")
@@ -472,7 +479,7 @@ def frobenius_norm(self: TensorMeta, dim: list[int], keepdim: bool) -> Shape:
 @shape_rule("aten.linalg_cond.p_str")
 def cond_str(self: TensorMeta, p: str) -> Shape:
     check(p in ("fro", "nuc"), f"matrices have no norm of order {p}")
-    return matrix(self)[0]
+    return square(self)[0]
 
 
 @shape_rule("aten.linalg_cond")

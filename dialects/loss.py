@@ -53,14 +53,14 @@ def multi_margin_loss(
 ) -> Shape:
     check(self.ndim <= 2, f"input {shape_text(self.shape)} must have at most two dimensions")
     check(p in (1, 2), f"p is {p}, not 1 or 2")
-    items = self.shape[:-1]
-    count = target.shape if target.ndim else (1,) * len(items)
-    check(same_shape(count, items or count), f"target of shape {shape_text(target.shape)}")
+    check(self.shape[-1:] != (0,), "no classes")
+    items = self.shape[:1] if self.ndim == 2 else (1,)
+    check(same_shape(target.shape or (1,), items), f"target of shape {shape_text(target.shape)}")
     if weight is not None:
         check(
             same_shape(weight.shape, self.shape[-1:] or (1,)), f"weight of shape {shape_text(weight.shape)}"
         )
-    return reduced(items, reduction)
+    return reduced(target.shape, reduction)
 
 
 @shape_rule("aten.multilabel_margin_loss")

@@ -213,9 +213,11 @@ def trilinear(
     expand2: list[int],
     expand3: list[int],
     sumdim: list[int],
+    unroll_dim: int,
 ) -> Shape:
     """The product of three tensors that get dimensions of size 1 at `expand`, summed over some."""
     rank = i1.ndim + len(expand1)
+    check(0 <= unroll_dim < rank, f"unroll_dim {unroll_dim} of {rank} dimensions")
     shapes: list[Shape] = []
     for tensor, expand in ((i1, expand1), (i2, expand2), (i3, expand3)):
         check(tensor.ndim + len(expand) == rank, "operands of different ranks")

@@ -214,8 +214,11 @@ def norm_except_dim(v: TensorMeta, dim: int) -> Shape:
 
 @shape_rule("aten._weight_norm")
 def weight_norm(v: TensorMeta, g: TensorMeta, dim: int) -> Shape:
-    broadcast_shapes(g.shape, norm_except_dim(v, dim))
-    return broadcast_shapes(v.shape, g.shape)
+    norms = norm_except_dim(v, dim)
+    # Of the first or last dimension the kernel reads one element of g per norm; else it broadcasts.
+    fits = same_shape(g.shape, norms) if dim in (0, v.ndim - 1) else broadcast_shapes(g.shape, norms) == norms
+    check(fits, f"g {shape_text(g.shape)} for norms {shape_text(norms)}")
+    return v.shape
 
 
 # --- softmax and dropout -------------------------------------------------------------------------------------

@@ -263,7 +263,18 @@ def gradients(self: TensorMeta, dims: Sequence[int], edge_order: int) -> list[Sh
     return [self.shape] * len(dims)
 
 
-@shape_rule("aten.gradient.scalarint", "aten.gradient.scalarrayint", "aten.gradient.tensorarrayint")
+def check_spacing(self: TensorMeta, spacing: Sequence[float | TensorMeta], dims: Sequence[int]) -> None:
+    """Each dimension has a distance, or the vector of its points."""
+    check(len(spacing) == len(dims), f"{len(spacing)} spacings for {len(dims)} dimensions")
+    for points, dim in zip(spacing, wrap_dims(dims, self.ndim), strict=True):
+        if isinstance(points, TensorMeta):
+            check(
+                same_shape(points.shape, self.shape[dim : dim + 1]),
+                f"points {shape_text(points.shape)} along dimension {dim} of {shape_text(self.shape)}",
+            )
+
+
+@shape_rule("aten.gradient.scalarint")
 def gradient(self: TensorMeta, dim: int | None, edge_order: int) -> list[Shape]:
     return gradients(self, list(range(self.ndim)) if dim is None else [dim], edge_order)
 
@@ -271,10 +282,24 @@ def gradient(self: TensorMeta, dim: int | None, edge_order: int) -> list[Shape]:
 @shape_rule(
     "aten.gradient.scalararray",
     "aten.gradient.array",
-    "aten.gradient.scalarrayarray",
-    "aten.gradient.tensorarray",
 )
 def gradient_dims(self: TensorMeta, dim: Sequence[int], edge_order: int) -> list[Shape]:
+    return gradients(self, dim, edge_order)
+
+
+@shape_rule("aten.gradient.scalarrayint", "aten.gradient.tensorarrayint")
+def gradient_spaced(
+    self: TensorMeta, spacing: Sequence[float | TensorMeta], dim: int | None, edge_order: int
+) -> list[Shape]:
+    check_spacing(self, spacing, range(self.ndim) if dim is None else [dim])
+    return gradient(self, dim, edge_order)
+
+
+@shape_rule("aten.gradient.scalarrayarray", "aten.gradient.tensorarray")
+def gradient_spaced_dims(
+    self: TensorMeta, spacing: Sequence[float | TensorMeta], dim: Sequence[int], edge_order: int
+) -> list[Shape]:
+    check_spacing(self, spacing, dim)
     return gradients(self, dim, edge_order)
 
 

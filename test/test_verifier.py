@@ -42,7 +42,18 @@ EXPLANATIONS: dict[str, Callable[[Mutant], bool]] = {
         lambda m: m.op.SPEC.qualified_name.startswith(("aten._assert", "aten.sym_constrain"))
     ),
     "a size that depends on the data": (
-        lambda m: m.op.SPEC.qualified_name in ("aten.one_hot", "aten.masked_scatter")
+        lambda m: (
+            m.op.SPEC.qualified_name
+            in ("aten.one_hot", "aten.masked_scatter", "aten.tensor_split.tensor_indices_or_sections")
+        )
+    ),
+    "lengths of segments: that they add up is found at run time": (
+        lambda m: m.op.SPEC.qualified_name == "aten.segment_reduce" and m.kind == "operand size"
+    ),
+    "offsets of bool: the first is False in a call of PyTorch's, here all are True": (
+        lambda m: (
+            "embedding_bag" in m.op.name and m.kind == "operand dtype" and m.what == "operand 2 tensor<2xi1>"
+        )
     ),
     "a combination of dtypes that the rule language does not tell apart (edge.yaml lists them at its top)": (
         lambda m: m.kind == "operand dtype" and ".instance_norm" in m.op.name

@@ -391,7 +391,8 @@ def pinv(self: Array, atol: Array | None, rtol: Array | None, hermitian: bool) -
         u, values, vh = np.linalg.svd(self, full_matrices=False)
     sizes = np.abs(values)
     limit = np.maximum(absolute[..., None], rtol[..., None] * sizes.max(-1, keepdims=True))
-    inverse = np.divide(1, values, where=sizes > limit, out=np.zeros_like(values))
+    kept = sizes > limit
+    inverse = np.divide(1, values, where=kept, out=np.zeros(kept.shape, values.dtype))
     return (adjoint(vh) * inverse[..., None, :]) @ adjoint(u)
 
 

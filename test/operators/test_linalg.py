@@ -136,7 +136,7 @@ CASES: dict[str, list[Call]] = {
     "aten.linalg_tensorsolve": [of(regular(6, 6).view(2, 3, 6), tensor(2, 3)), of(regular(6, 6).view(2, 3, 6), tensor(2, 3), [2])],
     "aten.linalg_pinv": [of(*args, 0.1) for args, _ in RECTANGLES] + [of(positive(3, 3), 0.1, True)],
     "aten.linalg_pinv.atol_rtol_float": [of(*args, atol=atol) for args, _ in RECTANGLES for atol in (None, 0.2)],
-    "aten.linalg_pinv.atol_rtol_tensor": [*RECTANGLES, of(tensor(2, 4, 3), atol=torch.rand(2)), of(tensor(0, 3)), of(positive(3, 3), hermitian=True)],
+    "aten.linalg_pinv.atol_rtol_tensor": [*RECTANGLES, of(tensor(2, 4, 3), atol=torch.rand(2)), of(tensor(4, 3), atol=torch.rand(2), rtol=torch.rand(3, 1)), of(tensor(0, 3)), of(positive(3, 3), hermitian=True)],
     "aten.pinverse": [*RECTANGLES, of(tensor(3, 2), 0.5)],
     "aten.linalg_matrix_rank.atol_rtol_tensor": [*RECTANGLES, of(SINGULAR), of(positive(3, 3), hermitian=True), of(tensor(2, 3, 3), atol=torch.tensor(0.5))],
     "aten.linalg_matrix_norm": [of(tensor(3, 4, dtype=d), order) for d in DTYPES for order in ORDERS[2:]]

@@ -48,6 +48,8 @@ for _r in REDUCTIONS:
         ("aten.multi_margin_loss", X, CLASSES, 1, 1, None, _r),
         ("aten.multi_margin_loss", X, CLASSES, 2, 0.5, WEIGHT, _r),
         ("aten.multi_margin_loss", X[0], CLASSES[0], 1, 1.5, None, _r),
+        ("aten.multi_margin_loss", X[0], CLASSES[:1], 1, 1.5, None, _r),
+        ("aten.multi_margin_loss", X[:1], CLASSES[0], 1, 1.5, None, _r),
         ("aten.multilabel_margin_loss", X, LABELS, _r),
         ("aten.multilabel_margin_loss", X[0], LABELS[0], _r),
         ("aten.margin_ranking_loss", X, Y, SIGNS, 0.5, _r),

@@ -235,7 +235,7 @@ def multi_margin_loss(
     loss = choose(aten, aten.ne.Tensor(aten.arange(classes), right), loss)
     if reduction == SUM:
         return aten.div.Scalar(aten.sum(loss), classes)
-    return aten.mean.dim(loss, [1]) if reduction == NONE and meta(self).ndim == 2 else aten.mean(loss)
+    return aten.mean.dim(loss, [1]) if reduction == NONE and meta(target).ndim == 1 else aten.mean(loss)
 
 
 @decomposition("aten.multilabel_margin_loss")
