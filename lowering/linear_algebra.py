@@ -692,9 +692,11 @@ def pinv(
     shape = static_shape(out[0])
     if 0 in self.shape:
         return b.fill(0, shape, self.dtype)
+    batch = shape[:-2]
+    self = b.broadcast(self, (*batch, *self.shape[-2:]))  # tolerances may be of more batches
     a = symmetrized(b, self) if hermitian else self
     matrix, rotations = orthogonalized(b, transposed(b, a) if is_wide(a) else a)
-    batch, sizes = self.shape[:-2], lengths(b, matrix)
+    sizes = lengths(b, matrix)
     largest = b.reshape(b.reduce(s.maximum, sizes, [sizes.ndim - 1], 0, dt.Double), batch)
     default = EPSILON[self.dtype] * max(self.shape[-2:])
     given = [b.broadcast(b.convert(x, dt.Double), batch) for x in (atol, rtol) if x is not None]

@@ -110,6 +110,8 @@ def test_singular_values_and_inverses(dtype: str):
     ]
     calls: list[Any] = [("aten._linalg_svd", (a, False, False), {}) for a in matrices]
     calls += [("aten.linalg_pinv.atol_rtol_tensor", (a,), {}) for a in matrices]
+    tolerances = {"atol": torch.rand(2, dtype=torch.float64), "rtol": torch.rand(3, 1, dtype=torch.float64)}
+    calls.append(("aten.linalg_pinv.atol_rtol_tensor", (tensor(4, 3, dtype=dtype),), tolerances))
     for a in (matrices[4], matrices[7]):
         calls.append(
             ("aten.linalg_pinv.atol_rtol_tensor", (a,), {"atol": torch.tensor(0.5, dtype=torch.float64)})
