@@ -330,7 +330,7 @@ GOOD = "- {func: lib::f(Tensor x) -> Tensor, rule: same}\n"
         ("- func: lib::f(Tensor x) -> Tensor\n", ":1: lib.f gives tensors and has no dtype rule"),
         (
             "- func: lib::f(Tensor x) -> Tensor\n  rule: sane",
-            ":1: 'sane' is not a dtype rule; there is same, promote",
+            ":1: 'sane' is not a dtype rule; there is same, each, promote",
         ),
         ("- func: lib::f(Tensor x) -> Tensor\n  rule: [same]", ":1: .* is not a dtype rule"),
         ("- func: lib::f(Tensor x) -> Tensor\n  types: Float", ":1: .* is not a dtype rule"),

@@ -69,8 +69,13 @@ ITEMS = [
 
 def test_every_operator_occurs() -> None:
     mine = {name for name, spec in specs().items() if spec.family == "symbolic"}
-    tested = {call[0] for call in PASSES} | {"aten.item", "aten._local_scalar_dense"}
+    tested = {call[0] for call in PASSES} | {"aten.item", "aten._local_scalar_dense", "aten._print"}
     assert mine <= tested
+
+
+def test_print(capsys: pytest.CaptureFixture[str]) -> None:
+    run(*program_of("aten._print", "a line"))
+    assert capsys.readouterr().out == "a line\n"
 
 
 @pytest.mark.parametrize("call", PASSES, ids=lambda call: call[0])
