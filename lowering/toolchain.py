@@ -269,9 +269,7 @@ def load_object(data: bytes) -> Library:
     _define_openmp(data)
     # MCJIT wants a module and owns its target machine; the code itself comes from the object file.
     target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
-    # llvmlite's own memory manager keeps sections together: apart by more than 2 GiB, as LLVM's may place them in a large
-    # process, relocations overflow.
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target, use_lmm=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
     return Library(engine)
