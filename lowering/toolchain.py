@@ -14,6 +14,7 @@ import ctypes
 import functools
 import hashlib
 import importlib.metadata
+import itertools
 import os
 import platform
 import re
@@ -21,7 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -239,40 +240,56 @@ def _openmp() -> ctypes.CDLL:
     return ctypes.CDLL(str(find_openmp()))
 
 
-def _define_openmp(data: bytes) -> None:
-    """Tells LLVM's linker where the OpenMP functions are that an object file names."""
-    for symbol in {match.decode() for match in re.findall(rb"__kmpc_\w+", data)}:
-        address = ctypes.cast(getattr(_openmp(), symbol), ctypes.c_void_p).value
-        _llvm().add_symbol(symbol, address)
+def _openmp_functions(data: bytes) -> dict[str, int]:
+    """Addresses of the OpenMP functions that an object file names."""
+    names = {match.decode() for match in re.findall(rb"__kmpc_\w+", data)}
+    return {name: ctypes.cast(getattr(_openmp(), name), ctypes.c_void_p).value or 0 for name in names}
+
+
+@functools.cache
+def _jit() -> Any:
+    """LLVM's JIT, with the linker that puts all of an object file in one place.
+
+    The older one takes memory section by section: in a large process they may lie further apart than relocations reach.
+    """
+    return _llvm().create_lljit_compiler(use_jit_link=True)
+
+
+_LIBRARIES = itertools.count()
+"""Numbers of the object files that were linked."""
 
 
 @dataclass(frozen=True)
 class Library:
     """Native code in this process. Its functions live as long as it does."""
 
-    engine: Any = field(repr=False)
+    tracker: Any = field(repr=False)
+    addresses: Mapping[str, int]
 
     def address(self, name: str) -> int:
         """Address of function `name`'s C interface: one pointer to a memref descriptor per memref argument.
 
         Raises ToolchainError when the module has no such public function with `llvm.emit_c_interface`.
         """
-        address = self.engine.get_function_address(f"_mlir_ciface_{name}")
-        if not address:
+        if name not in self.addresses:
             raise ToolchainError(f"the compiled module has no function {name!r} with llvm.emit_c_interface")
-        return address
+        return self.addresses[name]
+
+
+_INTERFACE = "_mlir_ciface_"
+"""What the names of functions begin with that have a C interface."""
 
 
 def load_object(data: bytes) -> Library:
     """Links an object file of `compile_object` into this process."""
-    llvm = _llvm()
-    _define_openmp(data)
-    # MCJIT wants a module and owns its target machine; the code itself comes from the object file.
-    target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
-    engine.finalize_object()
-    return Library(engine)
+    builder = _llvm().JITLibraryBuilder().add_object_img(data).add_current_process()
+    for symbol, address in _openmp_functions(data).items():
+        builder.import_symbol(symbol, address)
+    names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}
+    for name in names:
+        builder.export_symbol(_INTERFACE + name)
+    tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
+    return Library(tracker, {name: tracker[_INTERFACE + name] for name in names})
 
 
 def load(text: str, passes: Sequence[Pass] = TO_LLVM) -> Library:
