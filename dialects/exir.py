@@ -511,14 +511,16 @@ GUARDS = "exir.guards"
 PythonNumber: TypeAlias = bool | int | float | complex
 
 
-def number_attr(value: PythonNumber) -> Attribute:
-    """A Python number as attribute: i1, i64, f64, or a pair of f64 for a complex one."""
+def number_attr(value: object) -> Attribute:
+    """A Python number as attribute: i1, i64, f64, or a pair of f64 for a complex one. Raises `TypeError` for others."""
     if isinstance(value, bool):
         return IntegerAttr.from_bool(value)
     if isinstance(value, int):
         return IntegerAttr(value, i64)
     if isinstance(value, float):
         return FloatAttr(value, f64)
+    if not isinstance(value, complex):
+        raise TypeError(f"expected a number, got {value!r}")
     return ArrayAttr([FloatAttr(value.real, f64), FloatAttr(value.imag, f64)])
 
 

@@ -165,7 +165,7 @@ def mutate_json(value: Any, rng: random.Random) -> None:
         case 2 if isinstance(container, list):
             container.insert(step, json.loads(json.dumps(container[step])))
         case _:
-            container[step] = rng.choice(SPARE)
+            container[step] = json.loads(json.dumps(rng.choice(SPARE)))
 
 
 def mutate_archive(data: bytes, rng: random.Random) -> bytes:
