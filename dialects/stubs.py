@@ -1,6 +1,9 @@
 """Type stubs of the schema dialects, so that editors and type checkers know the operations made from the spec.
 
-python -m xdsl_exir.dialects.stubs            # rewrites aten.pyi, edge.pyi, quantized_decomposed.pyi
+What an operator has in every dialect stands once, in `signatures.pyi`, which has no module beside it; the dialects' own stubs name the
+classes that they have of it.
+
+python -m xdsl_exir.dialects.stubs            # rewrites signatures.pyi, aten.pyi, edge.pyi, quantized_decomposed.pyi
 python -m xdsl_exir.dialects.stubs --check    # exits 1 where they differ
 """
 
@@ -29,20 +32,29 @@ MODULES: dict[str, OperatorDialect] = {
     "quantized_decomposed": quantized_decomposed.OPERATORS,
 }
 
-HEADER = """\
-# Made from the operator spec by `python -m xdsl_exir.dialects.stubs`. Do not edit.
+HEADER = "# Made from the operator spec by `python -m xdsl_exir.dialects.stubs`. Do not edit.\n"
+
+SIGNATURES = """\
 from collections.abc import Mapping, Sequence
 
-from xdsl.ir import Attribute, Dialect, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.operator import OperatorOp
 
 Value = SSAValue | Operation
+"""
+
+DIALECT = """\
+from xdsl.ir import Dialect
+
+from xdsl_exir.dialects import signatures
+from xdsl_exir.dialects.operator import OperatorDialect
 
 OPERATORS: OperatorDialect
 
 def dialect() -> Dialect: ...
+
 """
 
 PYTHON_TYPES = {
@@ -109,10 +121,22 @@ def class_stub(spec: OperatorSpec) -> str:
     return "\n".join(lines) + "\n"
 
 
-def module_stub(dialect: OperatorDialect) -> str:
-    """The stub of a dialect's module. The edge module lists operators of the aten namespace."""
-    names = [name for name in dialect.operators() if not dialect.prefix or name.startswith("aten.")]
-    return HEADER + "\n" + "\n".join(class_stub(find(name)) for name in names)
+def members(dialect: OperatorDialect) -> list[str]:
+    """The operators that a dialect's module lists; the edge module lists those of the aten namespace."""
+    return [name for name in dialect.operators() if not dialect.prefix or name.startswith("aten.")]
+
+
+def dialect_stub(dialect: OperatorDialect) -> str:
+    """The stub of a dialect's module."""
+    names = [class_name(find(name)) for name in members(dialect)]
+    return HEADER + DIALECT + "".join(f"class {name}(signatures.{name}): ...\n" for name in names)
+
+
+def stubs() -> dict[str, str]:
+    """The stubs, by module."""
+    names = dict.fromkeys(name for dialect in MODULES.values() for name in members(dialect))
+    signatures = HEADER + SIGNATURES + "\n" + "\n".join(class_stub(find(name)) for name in names)
+    return {"signatures": signatures, **{name: dialect_stub(dialect) for name, dialect in MODULES.items()}}
 
 
 def main() -> int:
@@ -122,9 +146,8 @@ def main() -> int:
     )
     check = parser.parse_args().check
     stale = 0
-    for name, dialect in MODULES.items():
+    for name, text in stubs().items():
         path = Path(__file__).with_name(f"{name}.pyi")
-        text = module_stub(dialect)
         if path.is_file() and path.read_text() == text:
             continue
         stale += 1
