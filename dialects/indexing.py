@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
@@ -53,90 +53,46 @@ BAG_SUM, BAG_MEAN, BAG_MAX = 0, 1, 2
 """Values of `mode`."""
 
 
-def bags(
-    weight: TensorMeta,
-    indices: TensorMeta,
-    offsets: TensorMeta,
-    mode: int,
-    per_sample_weights: TensorMeta | None,
-    include_last_offset: bool,
-    padding_idx: int | None,
-    forward_only: bool,
-) -> list[OpenShape]:
-    """The bags, and what gradients need: the bag of each index, the bags' sizes, and where maxima are.
+def bag_rule(forward_only: bool, negative_counts: bool = False) -> Callable[..., list[OpenShape]]:
+    """The rule of the bags, and what gradients need: the bag of each index, the bags' sizes, and where maxima are.
 
-    As meta tensors have them: eager forward-only kernels count the last offset a little differently.
+    As meta tensors have them: eager `forward_only` kernels count the last offset a little differently. A negative
+    `padding_idx` is none, unless it `counts` from the end.
     """
-    check(weight.ndim == 2, f"weight {shape_text(weight.shape)} must have two dimensions")
-    check(indices.ndim == offsets.ndim == 1, "indices and offsets must be vectors")
-    check(mode in (BAG_SUM, BAG_MEAN, BAG_MAX), f"mode {mode}")
-    if per_sample_weights is not None:
-        check(mode == BAG_SUM, "per_sample_weights go with mode 'sum'")
-        check(
-            same_shape(per_sample_weights.shape, indices.shape),
-            f"per_sample_weights {shape_text(per_sample_weights.shape)} for indices {shape_text(indices.shape)}",
-        )
-    offset_count = offsets.shape[0]
-    count = offset_count - 1 if include_last_offset else offset_count
-    without_padding = padding_idx is None or padding_idx < 0
-    # The kernel has no use for the bag of each index where it is fast; in bfloat16 the tracer does not know that.
-    fast = mode == BAG_SUM and without_padding and weight.dtype in (dt.Float, dt.Half)
-    size = offset_count if forward_only else count
-    maxima = (count, weight.shape[1]) if mode == BAG_MAX else (count,)
-    return [(count, weight.shape[1]), (0,) if fast else indices.shape, (size,), maxima]
+
+    def rule(
+        weight: TensorMeta,
+        indices: TensorMeta,
+        offsets: TensorMeta,
+        mode: int,
+        per_sample_weights: TensorMeta | None,
+        include_last_offset: bool,
+        padding_idx: int | None = None,
+    ) -> list[OpenShape]:
+        check(weight.ndim == 2, f"weight {shape_text(weight.shape)} must have two dimensions")
+        check(indices.ndim == offsets.ndim == 1, "indices and offsets must be vectors")
+        check(mode in (BAG_SUM, BAG_MEAN, BAG_MAX), f"mode {mode}")
+        if per_sample_weights is not None:
+            check(mode == BAG_SUM, "per_sample_weights go with mode 'sum'")
+            check(
+                same_shape(per_sample_weights.shape, indices.shape),
+                f"per_sample_weights {shape_text(per_sample_weights.shape)} for indices {shape_text(indices.shape)}",
+            )
+        offset_count = offsets.shape[0]
+        count = offset_count - 1 if include_last_offset else offset_count
+        without_padding = padding_idx is None or (padding_idx < 0 and not negative_counts)
+        # The kernel has no use for the bag of each index where it is fast; in bfloat16 the tracer does not know that.
+        fast = mode == BAG_SUM and without_padding and weight.dtype in (dt.Float, dt.Half)
+        size = offset_count if forward_only else count
+        maxima = (count, weight.shape[1]) if mode == BAG_MAX else (count,)
+        return [(count, weight.shape[1]), (0,) if fast else indices.shape, (size,), maxima]
+
+    return rule
 
 
-@shape_rule("aten.embedding_bag.padding_idx")
-def embedding_bag_padded(
-    weight: TensorMeta,
-    indices: TensorMeta,
-    offsets: TensorMeta,
-    mode: int,
-    per_sample_weights: TensorMeta | None,
-    include_last_offset: bool,
-    padding_idx: int | None,
-) -> list[OpenShape]:
-    """Here a negative `padding_idx` counts from the end; below it stands for none."""
-    padding = None if padding_idx is None else 0
-    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding, True)
-
-
-@shape_rule("aten._embedding_bag_forward_only")
-def embedding_bag_forward_only(
-    weight: TensorMeta,
-    indices: TensorMeta,
-    offsets: TensorMeta,
-    mode: int,
-    per_sample_weights: TensorMeta | None,
-    include_last_offset: bool,
-    padding_idx: int | None,
-) -> list[OpenShape]:
-    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, True)
-
-
-@shape_rule("aten._embedding_bag")
-def embedding_bag_with_gradient(
-    weight: TensorMeta,
-    indices: TensorMeta,
-    offsets: TensorMeta,
-    mode: int,
-    per_sample_weights: TensorMeta | None,
-    include_last_offset: bool,
-    padding_idx: int | None,
-) -> list[OpenShape]:
-    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, False)
-
-
-@shape_rule("aten.embedding_bag")
-def embedding_bag(
-    weight: TensorMeta,
-    indices: TensorMeta,
-    offsets: TensorMeta,
-    mode: int,
-    per_sample_weights: TensorMeta | None,
-    include_last_offset: bool,
-) -> list[OpenShape]:
-    return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, None, True)
+shape_rule("aten._embedding_bag")(bag_rule(forward_only=False))
+shape_rule("aten._embedding_bag_forward_only", "aten.embedding_bag")(bag_rule(forward_only=True))
+shape_rule("aten.embedding_bag.padding_idx")(bag_rule(forward_only=True, negative_counts=True))
 
 
 # --- one index tensor along a dimension ----------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -42,6 +42,13 @@ def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Names of a function's parameters."""
     code = function.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def optional_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of those that have a default."""
+    count = function.__code__.co_argcount
+    positional = function.__code__.co_varnames[count - len(function.__defaults__ or ()) : count]
+    return (*positional, *(function.__kwdefaults__ or ()))
 
 
 _importing: list[str] = []
@@ -113,14 +120,17 @@ class Registry(Generic[F]):
         The last registration counts, but files are read late: what is registered by hand counts before what users'
         libraries register, and that before what the project does.
 
-        `parameters` are the arguments it gets by name, those of its signature if not given.
+        `parameters` are the arguments it gets by name, those of its signature if not given. One that has a default is
+        for those operators only that have such an argument.
         """
 
         def decorate(function: G) -> G:
             asked = parameters_of(function)[self.leading :] if parameters is None else parameters
-            entry = Entry(cast(F, function), asked, options, rank_of(function))
+            optional = optional_parameters(function) if parameters is None else ()
             for name in names:
-                self._check(name, entry)
+                entry = Entry(
+                    cast(F, function), self._arguments(name, asked, optional), options, rank_of(function)
+                )
                 known = self._entries.get(name)
                 if known is None or known.rank <= entry.rank:
                     self._entries[name] = entry
@@ -128,11 +138,13 @@ class Registry(Generic[F]):
 
         return decorate
 
-    def _check(self, name: str, entry: Entry[F]) -> None:
+    def _arguments(self, name: str, asked: Sequence[str], optional: Sequence[str]) -> tuple[str, ...]:
+        """The parameters that an operator has an argument for. Raises `SpecError` where one that is needed is missing."""
         known = set(re.findall(r"\w+", find(name).schema_text)) | self.extras
-        for parameter in entry.parameters:
-            if parameter not in known:
+        for parameter in asked:
+            if parameter not in known and parameter not in optional:
                 raise SpecError(f"{self.what} of {name}: the operator has no argument '{parameter}'")
+        return tuple(parameter for parameter in asked if parameter in known)
 
     def find(self, spec: OperatorSpec) -> Entry[F] | None:
         """The function of an operator; None where the stage has none."""

@@ -6,7 +6,7 @@ silently.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -394,35 +394,26 @@ def is_fast(out: tuple[DType, ...]) -> bool:
     return out[0] in (Float, Half)
 
 
-@kernel("aten._embedding_bag")
-def embedding_bag(
-    weight: Array,
-    indices: Array,
-    offsets: Array,
-    mode: int,
-    per_sample_weights: Array | None,
-    include_last_offset: bool,
-    padding_idx: int,
-    out: tuple[DType, ...],
-) -> tuple[Array, Array, Array, Array]:
-    result, bag, sizes, places = bags(
-        weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, is_fast(out)
-    )
-    return result, bag, sizes[: len(result)], places
+def bag_kernel(forward_only: bool) -> Callable[..., tuple[Array, Array, Array, Array]]:
+    """The kernels of the bags, which differ in how many sizes they give."""
+
+    def function(
+        weight: Array,
+        indices: Array,
+        offsets: Array,
+        mode: int,
+        per_sample_weights: Array | None,
+        include_last_offset: bool,
+        padding_idx: int,
+        out: tuple[DType, ...],
+    ) -> tuple[Array, Array, Array, Array]:
+        result, bag, sizes, places = bags(
+            weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, is_fast(out)
+        )
+        return result, bag, fit(sizes, offsets.size) if forward_only else sizes[: len(result)], places
+
+    return function
 
 
-@kernel("aten._embedding_bag_forward_only")
-def embedding_bag_forward_only(
-    weight: Array,
-    indices: Array,
-    offsets: Array,
-    mode: int,
-    per_sample_weights: Array | None,
-    include_last_offset: bool,
-    padding_idx: int,
-    out: tuple[DType, ...],
-) -> tuple[Array, Array, Array, Array]:
-    result, bag, sizes, places = bags(
-        weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx, is_fast(out)
-    )
-    return result, bag, fit(sizes, offsets.size), places
+kernel("aten._embedding_bag")(bag_kernel(forward_only=False))
+kernel("aten._embedding_bag_forward_only")(bag_kernel(forward_only=True))
