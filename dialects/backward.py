@@ -16,6 +16,7 @@ from xdsl_exir.dialects.loss import NONE, check_classes
 from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
+    broadcasts,
     check,
     numel,
     same_shape,
@@ -48,29 +49,19 @@ def asked(mask: Sequence[bool], *shapes: Shape) -> list[Shape]:
 # --- activations ---------------------------------------------------------------------------------------------
 
 
-@shape_rule(
-    "aten.leaky_relu_backward",
-    "aten.hardtanh_backward",
-    "aten.hardswish_backward",
-    "aten.hardsigmoid_backward",
-    "aten.softplus_backward",
-    "aten.softshrink_backward",
-    "aten.silu_backward",
-    "aten.mish_backward",
-    "aten.logit_backward",
+broadcasts(
+    {
+        "grad_output self": """
+            leaky_relu_backward hardtanh_backward hardswish_backward hardsigmoid_backward softplus_backward
+            softshrink_backward silu_backward mish_backward logit_backward
+        """,
+        "grad_out self": "hardshrink_backward",
+        "grad_output self buffer": "log_sigmoid_backward",
+        "grad_output self target": """
+            mse_loss_backward smooth_l1_loss_backward huber_loss_backward soft_margin_loss_backward
+        """,
+    }
 )
-def by_input(grad_output: TensorMeta, self: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, self.shape)
-
-
-@shape_rule("aten.log_sigmoid_backward")
-def log_sigmoid_backward(grad_output: TensorMeta, self: TensorMeta, buffer: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, self.shape, buffer.shape)
-
-
-@shape_rule("aten.hardshrink_backward")
-def hardshrink_backward(grad_out: TensorMeta, self: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_out.shape, self.shape)
 
 
 @shape_rule("aten.elu_backward")
@@ -100,16 +91,6 @@ def prelu_kernel_backward(grad_output: TensorMeta, self: TensorMeta, weight: Ten
 
 
 # --- losses --------------------------------------------------------------------------------------------------
-
-
-@shape_rule(
-    "aten.mse_loss_backward",
-    "aten.smooth_l1_loss_backward",
-    "aten.huber_loss_backward",
-    "aten.soft_margin_loss_backward",
-)
-def of_loss(grad_output: TensorMeta, self: TensorMeta, target: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, self.shape, target.shape)
 
 
 @shape_rule("aten.binary_cross_entropy_backward")

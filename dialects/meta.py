@@ -88,6 +88,20 @@ def broadcast_shapes(*shapes: Sequence[Dim]) -> Shape:
     return tuple(result)
 
 
+def broadcast(**operands: TensorMeta | NumberMeta) -> Shape:
+    """The shape that all operands broadcast to."""
+    return broadcast_shapes(*(operand.shape for operand in operands.values()))
+
+
+def broadcasts(operators: Mapping[str, str]) -> None:
+    """Registers operators whose operands, named first, do no more than broadcast: `{"self other": "mul.Tensor atan2"}`."""
+    for operands, names in operators.items():
+        register = SHAPES.register(
+            *(f"aten.{name}" for name in names.split()), parameters=tuple(operands.split())
+        )
+        register(broadcast)
+
+
 def shape_text(shape: Sequence[Dim]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 

@@ -15,6 +15,7 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
+    broadcasts,
     check,
     numel,
     same_shape,
@@ -174,21 +175,47 @@ def glu(self: TensorMeta, dim: int) -> Shape:
 # --- several operands ----------------------------------------------------------------------------------------
 
 
-BINARY = """
-    mul.Tensor div.Tensor floor_divide remainder.Tensor fmod.Tensor atan2 minimum maximum fmin fmax
-    eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
-    bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
-    bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
-    __lshift__.Tensor __rshift__.Tensor
-    copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
-    arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
-    special_xlogy special_xlog1py lcm nextafter ldexp.Tensor
-"""
-
-
-@shape_rule(*(f"aten.{name}" for name in BINARY.split()))
-def binary(self: Tensor, other: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, other.shape)
+broadcasts(
+    {
+        "self other": """
+            mul.Tensor div.Tensor floor_divide remainder.Tensor fmod.Tensor atan2 minimum maximum fmin fmax
+            eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
+            bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
+            bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
+            __lshift__.Tensor __rshift__.Tensor
+            copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
+            arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
+            special_xlogy special_xlog1py lcm nextafter ldexp.Tensor
+            special_zeta igamma igammac special_gammainc special_gammaincc
+        """,
+        "other": """
+            bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor
+            bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor remainder.Scalar_Tensor
+            xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar
+        """,
+        "self exponent": "pow.Tensor_Tensor float_power.Tensor_Tensor",
+        "exponent": "pow.Scalar float_power.Scalar",
+        "self values": "heaviside",
+        "self min": "clamp_min.Tensor",
+        "self max": "clamp_max.Tensor",
+        "condition self other": "where.self",
+        "condition self": "where.ScalarOther",
+        "condition other": "where.ScalarSelf",
+        "condition": "where.Scalar",
+        "self mask": "masked_fill.Scalar",
+        "self tensor1 tensor2": "addcmul addcdiv",
+        "self end": "lerp.Scalar",
+        "self end weight": "lerp.Tensor",
+        "self weight": "_prelu_kernel",
+        "x n": """
+            special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
+            special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t
+            special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
+            special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
+            special_laguerre_polynomial_l special_legendre_polynomial_p
+        """,
+    }
+)
 
 
 @shape_rule("aten.add.Tensor", "aten.sub.Tensor", "aten.rsub.Tensor", "aten.subtract.Tensor")
@@ -208,32 +235,6 @@ def check_rounding(mode: str | None) -> None:
     check(mode in (None, "trunc", "floor"), f"rounding_mode is '{mode}', not None, 'trunc' or 'floor'")
 
 
-@shape_rule("aten.pow.Tensor_Tensor", "aten.float_power.Tensor_Tensor")
-def pow_tensor(self: Tensor, exponent: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, exponent.shape)
-
-
-NUMBER_FIRST = """
-    bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor
-    bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor remainder.Scalar_Tensor
-"""
-
-
-@shape_rule(*(f"aten.{name}" for name in NUMBER_FIRST.split()))
-def number_first(other: Tensor) -> Shape:
-    return other.shape
-
-
-@shape_rule("aten.pow.Scalar", "aten.float_power.Scalar")
-def pow_scalar(exponent: Tensor) -> Shape:
-    return exponent.shape
-
-
-@shape_rule("aten.xlogy.Scalar_Self", "aten.special_xlogy.self_scalar", "aten.special_xlog1py.self_scalar")
-def scalar_and_tensor(other: Tensor) -> Shape:
-    return other.shape
-
-
 @shape_rule("aten.isclose")
 def isclose(self: Tensor, other: Tensor, rtol: float, atol: float) -> Shape:
     check(self.dtype is other.dtype, f"operands of one dtype expected, not {self.dtype} and {other.dtype}")
@@ -241,50 +242,10 @@ def isclose(self: Tensor, other: Tensor, rtol: float, atol: float) -> Shape:
     return broadcast_shapes(self.shape, other.shape)
 
 
-@shape_rule("aten.heaviside")
-def heaviside(self: Tensor, values: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, values.shape)
-
-
 @shape_rule("aten.clamp.Tensor", "aten.clip.Tensor")
 def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None) -> Shape:
     check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
     return broadcast_shapes(*(operand.shape for operand in (self, min, max) if operand is not None))
-
-
-@shape_rule("aten.clamp_min.Tensor")
-def clamp_min(self: Tensor, min: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, min.shape)
-
-
-@shape_rule("aten.clamp_max.Tensor")
-def clamp_max(self: Tensor, max: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, max.shape)
-
-
-@shape_rule("aten.where.self")
-def where(condition: TensorMeta, self: Tensor, other: Tensor) -> Shape:
-    return broadcast_shapes(condition.shape, self.shape, other.shape)
-
-
-@shape_rule("aten.where.ScalarOther")
-def where_scalar_other(condition: TensorMeta, self: Tensor) -> Shape:
-    return broadcast_shapes(condition.shape, self.shape)
-
-
-@shape_rule("aten.where.ScalarSelf")
-def where_scalar_self(condition: TensorMeta, other: Tensor) -> Shape:
-    return broadcast_shapes(condition.shape, other.shape)
-
-
-@shape_rule("aten.where.Scalar")
-def where_scalar(condition: TensorMeta) -> Shape:
-    return condition.shape
-
-
-@shape_rule("aten.masked_fill.Scalar")
-def masked_fill(self: TensorMeta, mask: TensorMeta) -> Shape:
-    return broadcast_shapes(self.shape, mask.shape)
 
 
 @shape_rule("aten.masked_fill.Tensor")
@@ -305,21 +266,6 @@ def copy(self: TensorMeta, src: Tensor) -> Shape:
     return self.shape
 
 
-@shape_rule("aten.addcmul", "aten.addcdiv")
-def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, tensor1.shape, tensor2.shape)
-
-
-@shape_rule("aten.lerp.Scalar")
-def lerp(self: Tensor, end: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, end.shape)
-
-
-@shape_rule("aten.lerp.Tensor")
-def lerp_tensor(self: Tensor, end: Tensor, weight: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, end.shape, weight.shape)
-
-
 @shape_rule("aten.prelu")
 def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
     check(weight.ndim <= 1, f"the weight has at most one dimension, not {weight.ndim}")
@@ -329,11 +275,6 @@ def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
         channels = self.shape[1] if self.ndim > 1 else 1
         check(same_size(count, channels), f"{count} weights for {channels} channels")
     return self.shape
-
-
-@shape_rule("aten._prelu_kernel")
-def prelu_kernel(self: TensorMeta, weight: TensorMeta) -> Shape:
-    return broadcast_shapes(self.shape, weight.shape)
 
 
 # --- special functions and complex numbers ---------------------------------------------------------------------
@@ -371,26 +312,6 @@ def polygamma(n: int, self: TensorMeta) -> Shape:
 def mvlgamma(self: TensorMeta, p: int) -> Shape:
     check(p >= 1, f"p is {p}; it has to be at least 1")
     return self.shape
-
-
-@shape_rule(
-    "aten.special_zeta", "aten.igamma", "aten.igammac", "aten.special_gammainc", "aten.special_gammaincc"
-)
-def special_binary(self: Tensor, other: Tensor) -> Shape:
-    return broadcast_shapes(self.shape, other.shape)
-
-
-POLYNOMIALS = """
-    chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
-    shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
-    shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
-    legendre_polynomial_p
-"""
-
-
-@shape_rule(*(f"aten.special_{name}" for name in POLYNOMIALS.split()))
-def polynomial(x: Tensor, n: Tensor) -> Shape:
-    return broadcast_shapes(x.shape, n.shape)
 
 
 @shape_rule("aten.view_as_complex")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.meta import SHAPES, Shape, broadcast_shapes, check, shape_rule, shape_text
+from xdsl_exir.dialects.meta import SHAPES, Shape, broadcast_shapes, broadcasts, check, shape_rule, shape_text
 from xdsl_exir.dialects.view import PartialShape, Size, only_sizes
 
 
@@ -68,14 +68,7 @@ def normal_mean(mean: TensorMeta, std: float) -> Shape:
     return mean.shape
 
 
-@shape_rule("aten.normal.float_Tensor")
-def normal_std(std: TensorMeta) -> Shape:
-    return std.shape
-
-
-@shape_rule("aten.normal.Tensor_Tensor")
-def normal(mean: TensorMeta, std: TensorMeta) -> Shape:
-    return broadcast_shapes(mean.shape, std.shape)
+broadcasts({"std": "normal.float_Tensor", "mean std": "normal.Tensor_Tensor"})
 
 
 @shape_rule("aten.normal.float_float")
