@@ -79,6 +79,12 @@ _register(3, "upsample_nearest3d", "_upsample_nearest_exact3d", "upsample_trilin
 # --- sampling along a grid -----------------------------------------------------------------------------------
 
 
+BILINEAR, NEAREST, BICUBIC = 0, 1, 2
+"""Values of `interpolation_mode`."""
+ZEROS, BORDER, REFLECTION = 0, 1, 2
+"""Values of `padding_mode`."""
+
+
 def check_grid(input: TensorMeta, grid: TensorMeta, interpolation_mode: int, padding_mode: int) -> Shape:
     """`[N, C, *spatial]` sampled at `[N, *out, rank]` gives `[N, C, *out]`."""
     count = input.ndim - 2
@@ -90,9 +96,9 @@ def check_grid(input: TensorMeta, grid: TensorMeta, interpolation_mode: int, pad
         f"grid {shape_text(grid.shape)} must have size {count} in its last dimension",
     )
     check(all(size != 0 for size in input.shape[2:]), f"the input {shape_text(input.shape)} is empty")
-    check(interpolation_mode in (0, 1, 2), f"interpolation mode {interpolation_mode}")
-    check(interpolation_mode != 2 or count == 2, "bicubic sampling takes inputs of 4 dimensions")
-    check(padding_mode in (0, 1, 2), f"padding mode {padding_mode}")
+    check(interpolation_mode in (BILINEAR, NEAREST, BICUBIC), f"interpolation mode {interpolation_mode}")
+    check(interpolation_mode != BICUBIC or count == 2, "bicubic sampling takes inputs of 4 dimensions")
+    check(padding_mode in (ZEROS, BORDER, REFLECTION), f"padding mode {padding_mode}")
     return (*input.shape[:2], *grid.shape[1:-1])
 
 

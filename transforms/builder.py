@@ -95,6 +95,8 @@ class Builder:
         """The dialect of an operator, by qualified name: importers meet several namespaces."""
         self.rule_of = rule_of
         """Gives the rule that runs in place of building an operator, by qualified name."""
+        self.made: list[Operation] = []
+        """What has been inserted, in order."""
         self.location: LocationAttr | None = None
         self.attributes: Mapping[str, Attribute] = {}
         if isinstance(before, Operation):
@@ -117,6 +119,7 @@ class Builder:
             block = self.before.parent
             assert block is not None, "building before an operation that is in no block"
             block.insert_op_before(op, self.before)
+        self.made.append(op)
         return op
 
     def number(self, value: PythonNumber) -> SSAValue:

@@ -15,6 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects.exir import RefineOp
@@ -64,7 +65,10 @@ class Decomposer:
 
 
 def replace(builder: Builder, op: OperatorOp, results: list[SSAValue]) -> None:
-    """Puts values in place of an operation's results and erases it. Raises `ExirError` where types do not agree."""
+    """Puts values in place of an operation's results and erases it, and what was built without being of use.
+
+    Raises `ExirError` where types do not agree.
+    """
     if len(results) != len(op.results):
         raise ExirError(f"{op.name}: rule gives {len(results)} results for {len(op.results)}")
     for old, new in zip(op.results, results, strict=True):
@@ -77,6 +81,10 @@ def replace(builder: Builder, op: OperatorOp, results: list[SSAValue]) -> None:
         old.replace_all_uses_with(new)
     op.detach()
     op.erase()
+    for made in reversed(builder.made):
+        if is_trivially_dead(made):
+            made.detach()
+            made.erase()
 
 
 def for_each_operator(module: ModuleOp, rewrite: Callable[[OperatorOp], None]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xdsl_exir.dialects.resampling import CUBIC, ratio
+from xdsl_exir.dialects.resampling import BILINEAR, CUBIC, NEAREST, REFLECTION, ZEROS, ratio
 from xdsl_exir.runtime.kernels import Array, kernel
 
 # --- upsampling ----------------------------------------------------------------------------------------------
@@ -127,11 +127,6 @@ def upsample_bilinear2d_vec(
 
 
 # --- sampling along a grid -----------------------------------------------------------------------------------
-
-BILINEAR, NEAREST, BICUBIC = 0, 1, 2
-"""Values of `interpolation_mode`."""
-ZEROS, BORDER, REFLECTION = 0, 1, 2
-"""Values of `padding_mode`."""
 
 
 def unnormalized(place: Array, size: int, align_corners: bool) -> Array:

@@ -271,32 +271,7 @@ def one_hot(aten: Namespace, self: SSAValue, num_classes: int) -> Any:
 # --- bags ----------------------------------------------------------------------------------------------------
 
 
-@decomposition("aten.embedding_bag.padding_idx")
-def embedding_bag_padded(
-    aten: Namespace,
-    weight: SSAValue,
-    indices: SSAValue,
-    offsets: SSAValue,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: SSAValue | None,
-    include_last_offset: bool,
-    padding_idx: int | None,
-) -> tuple[SSAValue, ...]:
-    padding = -1
-    if padding_idx is not None:
-        padding = padding_idx
-        if padding < 0:
-            rows = meta(weight).shape[0]
-            if not isinstance(rows, int):
-                raise ExirError(f"embedding_bag: padding_idx {padding} of a table of {rows} rows")
-            padding += rows
-    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding)
-    return aten._embedding_bag_forward_only(weight, indices, offsets, *options)
-
-
-@decomposition("aten.embedding_bag")
+@decomposition("aten.embedding_bag", "aten.embedding_bag.padding_idx")
 def embedding_bag(
     aten: Namespace,
     weight: SSAValue,
@@ -307,8 +282,17 @@ def embedding_bag(
     sparse: bool,
     per_sample_weights: SSAValue | None,
     include_last_offset: bool,
+    padding_idx: int | None = None,
 ) -> tuple[SSAValue, ...]:
-    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset)
+    padding = -1
+    if padding_idx is not None:
+        padding = padding_idx
+        if padding < 0:
+            rows = meta(weight).shape[0]
+            if not isinstance(rows, int):
+                raise ExirError(f"embedding_bag: padding_idx {padding} of a table of {rows} rows")
+            padding += rows
+    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding)
     return aten._embedding_bag_forward_only(weight, indices, offsets, *options)
 
 

@@ -13,30 +13,25 @@ from xdsl_exir.transforms.builder import Namespace, meta
 from xdsl_exir.transforms.decompositions import decomposition
 
 
-@decomposition("aten.max_pool2d")
-def max_pool2d(
-    aten: Namespace,
-    self: SSAValue,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> SSAValue:
-    return aten.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+def _register_max_pool(count: int) -> None:
+    def rule(
+        aten: Namespace,
+        self: SSAValue,
+        kernel_size: list[int],
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        ceil_mode: bool,
+    ) -> SSAValue:
+        pool = getattr(aten, f"max_pool{count}d_with_indices")
+        return pool(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+    decomposition(f"aten.max_pool{count}d")(rule)
 
 
-@decomposition("aten.max_pool3d")
-def max_pool3d(
-    aten: Namespace,
-    self: SSAValue,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> SSAValue:
-    return aten.max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+_register_max_pool(1)
+_register_max_pool(2)
+_register_max_pool(3)
 
 
 # --- one dimension is two of which the first has size 1 ------------------------------------------------------
@@ -45,25 +40,6 @@ def max_pool3d(
 def as_row(aten: Namespace, self: SSAValue, pool: Callable[[SSAValue], SSAValue]) -> SSAValue:
     """Pools a signal as an image of one row."""
     return aten.squeeze.dims(pool(aten.unsqueeze(self, -2)), [-2])
-
-
-@decomposition("aten.max_pool1d")
-def max_pool1d(
-    aten: Namespace,
-    self: SSAValue,
-    kernel_size: list[int],
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    ceil_mode: bool,
-) -> SSAValue:
-    return as_row(
-        aten,
-        self,
-        lambda row: aten.max_pool2d(
-            row, [1, *kernel_size], [1, *(stride or kernel_size)], [0, *padding], [1, *dilation], ceil_mode
-        ),
-    )
 
 
 @decomposition("aten.max_pool1d_with_indices")

@@ -164,28 +164,13 @@ def weights_of(params: Sequence[SSAValue], has_biases: bool) -> Weights:
     return Weights(*params[:2], w_hr=params[2] if len(params) > 2 else None)
 
 
-@decomposition("aten.lstm.input")
-def lstm(
-    aten: Namespace,
-    input: SSAValue,
-    hx: list[SSAValue],
-    params: list[SSAValue],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool,
-) -> tuple[SSAValue, ...]:
-    options = (has_biases, num_layers, dropout, train, bidirectional, batch_first)
-    return layers(aten, lstm_step, input, hx, params, *options)
-
-
 def _register_layers(name: str, step: Cell) -> None:
+    """The rule of a network. States are a tensor, or a list of them where a layer has several."""
+
     def rule(
         aten: Namespace,
         input: SSAValue,
-        hx: SSAValue,
+        hx: SSAValue | list[SSAValue],
         params: list[SSAValue],
         has_biases: bool,
         num_layers: int,
@@ -194,12 +179,14 @@ def _register_layers(name: str, step: Cell) -> None:
         bidirectional: bool,
         batch_first: bool,
     ) -> tuple[SSAValue, ...]:
+        states = [hx] if isinstance(hx, SSAValue) else hx
         options = (has_biases, num_layers, dropout, train, bidirectional, batch_first)
-        return layers(aten, step, input, [hx], params, *options)
+        return layers(aten, step, input, states, params, *options)
 
     decomposition(name)(rule)
 
 
+_register_layers("aten.lstm.input", lstm_step)
 _register_layers("aten.gru.input", gru_step)
 _register_layers("aten.rnn_tanh.input", simple_step("tanh"))
 _register_layers("aten.rnn_relu.input", simple_step("relu"))
