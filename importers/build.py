@@ -7,7 +7,7 @@ that PyTorch has functionalized.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
@@ -212,6 +212,12 @@ class GraphBuilder:
         """A name stands for a value; tensors get a storage of their own."""
         value.name_hint = name if SSAValue.is_valid_name(name) else None
         self.values[name] = Tensor.of(value) if is_tensor_type(value.type) else value
+
+    def define_all(self, names: Iterable[str | None], values: Iterable[SSAValue]) -> None:
+        """Names stand for values, one by one; None where nobody uses a value."""
+        for name, value in zip(names, values, strict=False):
+            if name is not None:
+                self.define(name, value)
 
     def read(self, name: str) -> SSAValue:
         """The value that a name stands for now."""

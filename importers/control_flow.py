@@ -8,20 +8,22 @@ are built in place. A sub-graph that writes to its operands is refused, as PyTor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects.exir import RefineOp, is_tensor_type
-from xdsl_exir.dialects.meta import may_equal
+from xdsl_exir.dialects.dtype_rules import Operand, result_type
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import RefineOp, is_tensor_type, is_value
+from xdsl_exir.dialects.meta import as_meta, as_operand, may_equal
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
-from xdsl_exir.importers.auto_functionalized import build_auto_functionalized
+from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, build_auto_functionalized_v2
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.transforms.builder import Namespace, cast
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -34,6 +36,11 @@ def _subgraph(node: g.Node, index: int) -> g.Subgraph:
     if not isinstance(value, g.Subgraph):
         raise LoadError(f"argument {index} is {value!r}, not a sub-graph")
     return value
+
+
+def _check_operands(subgraph: g.Subgraph, count: int) -> None:
+    if (inputs := len(subgraph.graph.inputs)) != count:
+        raise LoadError(f"sub-graph {subgraph.name} has {inputs} inputs for {count} operands")
 
 
 def _values(node: g.Node, index: int) -> tuple[g.Value, ...]:
@@ -67,10 +74,7 @@ class _Body:
         self.region = Region(block)
         self.build = GraphBuilder(graph, block, build.source)
         self.build.locate(node)
-        if len(graph.inputs) != len(operand_types):
-            raise LoadError(
-                f"sub-graph {subgraph.name} has {len(graph.inputs)} inputs for {len(operand_types)} operands"
-            )
+        _check_operands(subgraph, len(operand_types))
         for value, operand_type in zip(graph.inputs, operand_types, strict=True):
             type = operand_type
             if isinstance(value, g.Ref) and self.build.is_described(value.name):
@@ -143,13 +147,17 @@ def _result_names(node: g.Node) -> list[str | None]:
     return names
 
 
+def _check_results(names: Sequence[str | None], count: int) -> None:
+    if len(names) != count:
+        raise LoadError(f"{len(names)} results, its sub-graph returns {count}")
+
+
 def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Attribute]:
     """Types of the results as the graph says them, of those it does not name as inferred."""
     names = _result_names(node)
     if len(names) <= len(default) and not any(map(build.is_described, names)):
         return list(default)
-    if len(names) != len(default):
-        raise LoadError(f"{len(names)} results, its sub-graph returns {len(default)}")
+    _check_results(names, len(default))
     return [
         build.type_of(name) if name and build.is_described(name) else inferred
         for name, inferred in zip(names, default, strict=True)
@@ -158,9 +166,7 @@ def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Att
 
 def _define_results(build: GraphBuilder, node: g.Node, op: Operation) -> None:
     build.builder.insert(op)
-    for name, value in zip_longest(_result_names(node), op.results):
-        if name is not None:
-            build.define(name, value)
+    build.define_all(_result_names(node), op.results)
 
 
 # --- operators -----------------------------------------------------------------------------------------------
@@ -236,30 +242,53 @@ def _inline(build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, arguments: 
     graph = subgraph.graph
     inner = GraphBuilder(graph, build.block, build.source)
     inner.mutates = build.mutates
+    _check_operands(subgraph, len(arguments))
     for value, argument in zip(graph.inputs, arguments, strict=True):
         if isinstance(value, g.Ref):
             is_ref = isinstance(argument, g.Ref)
             inner.values[value.name] = build.values[argument.name] if is_ref else _operand(build, argument)
-    outputs = inner.build()
-    for name, source, value in zip(_result_names(node), graph.outputs, outputs, strict=True):
+    outputs, names = inner.build(), _result_names(node)
+    _check_results(names, len(outputs))
+    for name, source, value in zip(names, graph.outputs, outputs, strict=True):
         if name is not None:
             known = inner.values[source.name] if isinstance(source, g.Ref) else None
             build.values[name] = known or (value if isinstance(value, SSAValue) else _operand(build, value))
 
 
-def _set_grad_enabled(build: GraphBuilder, node: g.Node) -> None:
-    """`wrap_with_set_grad_enabled(enable_grad, fn, *operands)`."""
-    _inline(build, node, _subgraph(node, 1), [item.value for item in node.inputs[2:]])
+def _call(function: int = 0, first: int = 1, listed: bool = False) -> Callable[[GraphBuilder, g.Node], None]:
+    """How operators are built that call a sub-graph, the argument at `function`, and mean nothing else to values.
+
+    Its operands are the arguments from `first` on, or, if `listed`, the one there. Keywords are for code generators and
+    for autograd; those that are meant for the sub-graph, as `hints_wrapper` may have, are refused.
+    """
+
+    def build_call(build: GraphBuilder, node: g.Node) -> None:
+        arguments = [item.value for item in node.inputs[first:] if not item.keyword]
+        if listed:
+            arguments, keywords = list(_values(node, first)), arguments[1:]
+            if any(keywords):
+                raise _unsupported(node, f"keyword arguments of its sub-graph: {keywords}")
+        _inline(build, node, _subgraph(node, function), arguments)
+
+    return build_call
 
 
-def _invoke_subgraph(build: GraphBuilder, node: g.Node) -> None:
-    """`invoke_subgraph(fn, identifier, *operands)`."""
-    _inline(build, node, _subgraph(node, 0), [item.value for item in node.inputs[2:]])
-
-
-def _invoke_quant(build: GraphBuilder, node: g.Node) -> None:
-    """`invoke_quant_packed(fn, *operands, scheme, quant_options)`: what the keywords say is for code generators."""
-    _inline(build, node, _subgraph(node, 0), [item.value for item in node.inputs[1:] if not item.keyword])
+def _out_dtype(build: GraphBuilder, node: g.Node) -> None:
+    """`out_dtype(op, dtype, *args)`: the operator in the dtype that its arguments and `dtype` promote to, then cast."""
+    match [item.value for item in node.inputs]:
+        case [g.OperatorRef(operator), DType() as dtype, *given]:
+            arguments = [build.argument(value) for value in given]
+        case _:
+            raise LoadError("arguments that do not begin with an operator and a dtype")
+    seen = [as_operand(as_meta(each.type) if is_value(each) else each) for each in arguments]
+    computed = result_type((Operand(dtype, 2), *(each for each in seen if isinstance(each, Operand))))
+    aten = Namespace(build.builder)
+    casted = [
+        cast(aten, each, computed) if is_value(each) and is_tensor_type(each.type) else each
+        for each in arguments
+    ]
+    result = cast(aten, build.builder.call(operator, casted, {}), dtype)
+    build.define_all(_result_names(node), [result])
 
 
 def _enter_autocast(build: GraphBuilder, node: g.Node) -> None:
@@ -281,20 +310,36 @@ def _autocast(build: GraphBuilder, node: g.Node) -> None:
 
 
 HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
-    "higher_order.auto_functionalized_v2": build_auto_functionalized,
+    "higher_order.auto_functionalized": build_auto_functionalized,
+    "higher_order.auto_functionalized_v2": build_auto_functionalized_v2,
     "higher_order.cond": _cond,
     "higher_order.while_loop": _while_loop(cf.WhileLoopOp),
     "higher_order.while_loop_stack_output": _while_loop(cf.WhileLoopStackOutputOp),
     "higher_order.map_impl": _map,
     "higher_order.scan": _scan,
     "higher_order.associative_scan": _associative_scan,
-    "higher_order.wrap_with_set_grad_enabled": _set_grad_enabled,
+    "higher_order.out_dtype": _out_dtype,
+    "higher_order.wrap_with_set_grad_enabled": _call(1, 2),
     "higher_order.wrap_with_autocast": _autocast,
     "torch._C._set_grad_enabled": _nothing,
     "torch.amp.autocast_mode._enter_autocast": _enter_autocast,
     "torch.amp.autocast_mode._exit_autocast": _nothing,
-    "higher_order.invoke_subgraph": _invoke_subgraph,
-    "higher_order.invoke_quant_packed": _invoke_quant,
+    "higher_order.invoke_subgraph": _call(0, 2),
+    **dict.fromkeys(
+        (
+            "higher_order.foreach_map",
+            "higher_order.invoke_quant",
+            "higher_order.invoke_quant_packed",
+            "higher_order.tag_activation_checkpoint",
+            "higher_order.wrap",
+            "higher_order.wrap_activation_checkpoint",
+        ),
+        _call(),
+    ),
+    **dict.fromkeys(
+        ("higher_order.hints_wrapper", "higher_order.run_const_graph", "higher_order.strict_mode"),
+        _call(listed=True),
+    ),
 }
 """How each higher-order operator is built, by target."""
 

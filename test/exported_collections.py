@@ -14,6 +14,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,9 @@ import torch
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError
+
+TESTLIB = Path(__file__).with_name("testlib.yaml")
+"""What PyTorch's collection calls its own operator; beside it what it does."""
 
 STEPS = ("export", "import", "interpreter", "native")
 """What happens to an entry, in order; each needs what is before it, but for the two ways of running."""
@@ -63,10 +68,17 @@ def examples() -> Iterator[Entry]:
         yield Entry(f"db.{name}", case.model, case.example_args, case.example_kwargs, case.dynamic_shapes)
 
 
+@cache
+def register_testlib() -> None:
+    """Says what the operator is that `hop_db` registers with PyTorch."""
+    xdsl_exir.register_ops(TESTLIB)
+
+
 def higher_order_operators() -> Iterator[Entry]:
     """The entries of `hop_db`, each with its first sample in float32."""
     from torch.testing._internal.hop_db import hop_db
 
+    register_testlib()
     for info in hop_db:
         torch.manual_seed(0)
         sample = next(iter(info.sample_inputs("cpu", torch.float32, requires_grad=False)))

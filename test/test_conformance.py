@@ -15,6 +15,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import pytest
 import xdsl_exir
 from xdsl_exir.dialects import expr
 from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
 from xdsl_exir.errors import ExirError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.control_flow import HIGHER_ORDER as BUILT
@@ -283,10 +285,25 @@ HIGHER_ORDER = {
     "scan": Row("`higher_order.scan`", _FLOW.format("scan_with_capture")),
     "associative_scan": Row("`higher_order.associative_scan`", "test_control_flow.py::test_associative_scan"),
     "invoke_subgraph": Row("built where it is called", "test_conformance.py::test_invoke_subgraph"),
-    "invoke_quant_packed": Row(
-        "built where it is called; what it says of quantization is for code generators",
-        "test_conformance.py::test_wrapped_as_saved",
+    **dict.fromkeys(
+        ("invoke_quant", "invoke_quant_packed"),
+        Row(
+            "built where it is called; what it says of quantization is for code generators",
+            "test_conformance.py::test_wrapped_as_saved",
+        ),
     ),
+    **dict.fromkeys(
+        ("tag_activation_checkpoint", "wrap_activation_checkpoint"),
+        Row(
+            "built where it is called; what it says of memory is for training",
+            "test_conformance.py::test_wrapped_as_saved",
+        ),
+    ),
+    **dict.fromkeys(
+        ("wrap", "foreach_map", "hints_wrapper", "run_const_graph", "strict_mode"),
+        Row("built where it is called", "test_conformance.py::test_wrapped_as_saved"),
+    ),
+    "out_dtype": Row("the operator, with casts before and after", "test_conformance.py::test_out_dtype"),
     "wrap_with_set_grad_enabled": Row("built where it is called", _FLOW.format("wrappers")),
     "wrap_with_autocast": Row(
         "built where it is called if it is disabled; else refused: it chooses dtypes op by op",
@@ -297,29 +314,13 @@ HIGHER_ORDER = {
         "the operator that it wraps, whose last results are what it writes",
         "test_user_operators.py::test_writing_operators_are_functional",
     ),
-    "auto_functionalized": Row("refused: PyTorch 2.13 makes v2 of it", refused="unknown operator"),
-    "executorch_call_delegate": Row(
-        "refused: `backend.delegate` is this package's own", refused="unknown operator"
-    ),
+    "auto_functionalized": Row("the same", "test_user_operators.py::test_writing_operators_are_functional"),
+    **{
+        name.removeprefix("higher_order."): Row("refused", refused=what)
+        for name, what in OF_PYTORCH.items()
+        if name.startswith("higher_order.") and not name.endswith(".")
+    },
 }
-REFUSED_HIGHER_ORDER = (
-    *("_export_tracepoint", "aoti_call_delegate", "autograd_function_apply", "call_torchbind"),
-    *("custom_function_call", "dynamo_bypassing_wrapper", "flat_apply", "flex_attention"),
-    *("flex_attention_backward", "foreach_map", "graphsafe_run_with_rng_state", "hints_wrapper"),
-    *("inductor_compiled_code", "inline_asm_elementwise", "invoke_leaf_function", "invoke_quant"),
-    *(
-        "local_map_hop",
-        "out_dtype",
-        "print",
-        "run_and_save_rng_state",
-        "run_const_graph",
-    ),
-    *("run_dtensor_rng_op", "run_with_rng_state", "strict_mode", "tag_activation_checkpoint"),
-    *("trace_wrapped", "triton_kernel_wrapper_functional", "triton_kernel_wrapper_mutation", "wrap"),
-    "wrap_activation_checkpoint",
-)
-"""All others that PyTorch has: internal to its compilers, or for training and other devices."""
-HIGHER_ORDER |= {name: Row("refused", refused="unknown operator") for name in REFUSED_HIGHER_ORDER}
 
 
 def test_invoke_subgraph() -> None:
@@ -337,9 +338,15 @@ def test_invoke_subgraph() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrapper", "named"), [("invoke_subgraph", ("repeated",)), ("invoke_quant_packed", ())]
+    ("wrapper", "named", "listed"),
+    [
+        ("invoke_subgraph", ("repeated",), False),
+        *((name, (), False) for name in ("wrap", "foreach_map", "invoke_quant", "invoke_quant_packed")),
+        *((name, (), False) for name in ("tag_activation_checkpoint", "wrap_activation_checkpoint")),
+        *((name, (), True) for name in ("hints_wrapper", "run_const_graph", "strict_mode")),
+    ],
 )
-def test_wrapped_as_saved(wrapper: str, named: tuple[str, ...]) -> None:
+def test_wrapped_as_saved(wrapper: str, named: tuple[str, ...], listed: bool) -> None:
     """A sub-graph that is called in the graph, where not every exporter leaves it."""
     base = read_exported_program(export(lambda self, x: x.sin(), (counted(3),)))
     [sine] = base.graph.nodes
@@ -347,10 +354,39 @@ def test_wrapped_as_saved(wrapper: str, named: tuple[str, ...]) -> None:
     assert isinstance(argument, g.Ref)
     assert isinstance(result, g.Ref)
     inner = g.Subgraph("repeated", dc.replace(base.graph))
-    inputs = tuple(g.NodeInput("", value, False) for value in (inner, *named, argument))
+    given = (inner, *named, (argument,) if listed else argument)
+    inputs = (*(g.NodeInput("", value, False) for value in given), g.NodeInput("hint", "nf4", True))
     call = dc.replace(sine, target=f"higher_order.{wrapper}", inputs=inputs, outputs=((result,),))
-    program = imported(dc.replace(base, graph=dc.replace(base.graph, nodes=(call,))))
-    agrees(program, module(lambda self, x: x.sin()), (counted(3),))
+    graph = dc.replace(base, graph=dc.replace(base.graph, nodes=(call,)))
+    agrees(imported(graph), module(lambda self, x: x.sin()), (counted(3),))
+    broken = dc.replace(call, inputs=inputs[: len(named) + 1])
+    with pytest.raises(ExirError, match="has 1 inputs for 0 operands"):
+        imported(dc.replace(base, graph=dc.replace(base.graph, nodes=(broken,))))
+
+
+def test_checkpoint() -> None:
+    """Activation checkpointing: a sub-graph where it chooses what to keep, else nothing at all."""
+    utils = pytest.importorskip("torch.utils.checkpoint")
+    chosen = partial(utils.create_selective_checkpoint_contexts, [torch.ops.aten.mm.default])
+
+    def forward(self: Any, x: Any) -> Any:
+        return utils.checkpoint(lambda x: self.linear(x).relu(), x, use_reentrant=False, context_fn=chosen)
+
+    torch.manual_seed(0)
+    model = module(forward, linear=torch.nn.Linear(3, 4).requires_grad_(False))
+    exported = quietly(torch.export.export, model, (counted(2, 3),), strict=True)
+    assert "tag_activation_checkpoint" in str(exported.graph)
+    agrees(xdsl_exir.from_exported_program(exported), model, (counted(2, 3),))
+
+
+@pytest.mark.parametrize("number", [False, True])
+def test_out_dtype(number: bool) -> None:
+    """Sums and products of eight-bit integers in 32 bits; with a float number in float32, as PyTorch promotes."""
+    out_dtype = pytest.importorskip("torch._higher_order_ops.out_dtype").out_dtype
+    x = torch.tensor([[-128, 127], [100, 99]], dtype=torch.int8)
+    operator, other = (torch.ops.aten.mul.Tensor, 3.7) if number else (torch.ops.aten.mm.default, x)
+    model = module(lambda self, x: out_dtype(operator, torch.int32, x, other if number else x))
+    agrees(xdsl_exir.from_exported_program(quietly(torch.export.export, model, (x,))), model, (x,))
 
 
 # --- symbolic expressions ------------------------------------------------------------------------------------
@@ -492,7 +528,7 @@ REFUSALS: Mapping[tuple[str, str], Callable[[], Any]] = {
     **{
         ("higher-order operator", name): lambda name=name: imported(with_node(f"higher_order.{name}", X))
         for name, row in HIGHER_ORDER.items()
-        if row.refused == "unknown operator"
+        if f"higher_order.{name}" in OF_PYTORCH
     },
     ("expression", "IsNonOverlappingAndDenseIndicator"): lambda: Expr.from_srepr(
         f"IsNonOverlappingAndDenseIndicator({S})"
@@ -533,10 +569,10 @@ def test_higher_order_operators_are_pytorchs() -> None:
     pytest.importorskip("torch._higher_order_ops")
     known = set(pytest.importorskip("torch._ops")._higher_order_ops)
     assert known <= set(HIGHER_ORDER)
-    refused = {
-        f"higher_order.{name}" for name, row in HIGHER_ORDER.items() if row.refused == "unknown operator"
+    assert not set(OF_PYTORCH) & set(BUILT)
+    assert {name for name in BUILT if name.startswith("higher_order.")} <= {
+        f"higher_order.{n}" for n in HIGHER_ORDER
     }
-    assert not refused & set(BUILT)
 
 
 def test_expressions_are_pytorchs() -> None:

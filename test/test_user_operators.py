@@ -526,7 +526,11 @@ def test_writing_operators_are_functional(clean: None, tmp_path: Path) -> None:
     x = torch.tensor([1.0, -2.0, 3.0, 0.5])
     for model, decomposes in ((Writer(), True), (InPlace(), False)):
         exported = torch.export.export(model, (x,))
-        for form in (exported, exported.run_decompositions()) if decomposes else (exported,):
+        forms = [exported]
+        for second_form in (True, False) if decomposes else ():
+            with torch._export.config.patch(enable_auto_functionalized_v2_for_export=second_form):
+                forms.append(exported.run_decompositions())
+        for form in forms:
             torch.export.save(form, tmp_path / "m.pt2")
             for program in (xdsl_exir.from_exported_program(form), xdsl_exir.load(tmp_path / "m.pt2")):
                 runs, eager = xdsl_exir.compile(program.to_edge()), type(model)()

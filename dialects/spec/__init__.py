@@ -154,20 +154,15 @@ def find(name: str) -> OperatorSpec:
         raise SpecError(f"unknown operator '{name}'{hint(name)}") from None
 
 
-OF_PYTORCH = {
-    "higher_order.": ", a higher-order operator of PyTorch's",
-    "torch._functorch.": ", a part of torch.vmap; ExportedProgram.run_decompositions() says what it does operator by operator",
-}
-"""What unknown operators are that nobody can register, by the beginning of their names."""
-
-
 def hint(name: str) -> str:
-    """What to say to an unknown operator: how to register its namespace, where no operator of that is known."""
+    """What to say to an unknown operator: what it is of PyTorch's own, and else how to register its namespace, where no
+    operator of that is known."""
+    from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
     from xdsl_exir.libraries import WAYS
 
     for beginning, what in OF_PYTORCH.items():
         if name.startswith(beginning):
-            return what
+            return f", {what}"
     namespace = name.partition(".")[0]
     if any(known.startswith(f"{namespace}.") for known in specs()):
         return ""
