@@ -46,13 +46,15 @@ def reaches_edge(spec: OperatorSpec) -> bool:
     return "core" in spec.tags or entry is None or "KEEP" in entry.function.__code__.co_names
 
 
-def other_name(name: str, operator: str) -> None:
-    """Registers an operator as another name of one that takes the same arguments."""
+def other_name(name: str, operator: str, result: int | None = None) -> None:
+    """Registers an operator as another name of one that takes its arguments, or of one of that one's results."""
+    spec = find(name)
+    taken = {argument.name for argument in find(operator).schema.arguments}
+    parameters = tuple(argument.name for argument in spec.schema.arguments if argument.name in taken)
 
     def rule(aten: Any, **arguments: Any) -> Any:
-        return aten.builder.call(operator, (), arguments)
+        results = aten.builder.call(operator, (), arguments)
+        return results if result is None else results[result]
 
-    spec = find(name)
     rule.__module__ = f"{__name__}.{spec.family}"  # whose table names it
-    parameters = tuple(argument.name for argument in spec.schema.arguments)
     DECOMPOSITIONS.register(name, parameters=parameters)(rule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -109,34 +109,19 @@ def to_real(
     return aten._fft_c2r(self, [dim], normalization(norm, forward), static(size))
 
 
-@decomposition("aten.fft_fft")
-def fft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
-    return of_complex(aten, self, n, dim, norm, forward=True)
+def _register(name: str, transform: Callable[..., SSAValue], **how: bool) -> None:
+    def rule(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+        return transform(aten, self, n, dim, norm, **how)
+
+    decomposition(name)(rule)
 
 
-@decomposition("aten.fft_ifft")
-def ifft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
-    return of_complex(aten, self, n, dim, norm, forward=False)
-
-
-@decomposition("aten.fft_rfft")
-def rfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
-    return of_real(aten, self, n, dim, norm, forward=True, onesided=True)
-
-
-@decomposition("aten.fft_ihfft")
-def ihfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
-    return of_real(aten, self, n, dim, norm, forward=False, onesided=True)
-
-
-@decomposition("aten.fft_irfft")
-def irfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
-    return to_real(aten, self, n, dim, norm, forward=False)
-
-
-@decomposition("aten.fft_hfft")
-def hfft(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
-    return to_real(aten, self, n, dim, norm, forward=True)
+_register("aten.fft_fft", of_complex, forward=True)
+_register("aten.fft_ifft", of_complex, forward=False)
+_register("aten.fft_rfft", of_real, forward=True, onesided=True)
+_register("aten.fft_ihfft", of_real, forward=False, onesided=True)
+_register("aten.fft_hfft", to_real, forward=True)
+_register("aten.fft_irfft", to_real, forward=False)
 
 
 # --- several dimensions --------------------------------------------------------------------------------------

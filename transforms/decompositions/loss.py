@@ -14,7 +14,7 @@ from xdsl_exir.dialects.loss import MEAN, NONE, SUM
 from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_name
 
 
 def reduced(aten: Namespace, loss: SSAValue, reduction: int) -> SSAValue:
@@ -385,16 +385,8 @@ def nll_loss_forward(
     return aten.div.Tensor(loss, total) if reduction == MEAN else loss, total
 
 
-@decomposition("aten.nll_loss", "aten.nll_loss2d", "aten.nll_loss_nd")
-def nll_loss(
-    aten: Namespace,
-    self: SSAValue,
-    target: SSAValue,
-    weight: SSAValue | None,
-    reduction: int,
-    ignore_index: int,
-) -> SSAValue:
-    return nll_loss_forward(aten, self, target, weight, reduction, ignore_index)[0]
+for _name in ("nll_loss", "nll_loss2d", "nll_loss_nd"):
+    other_name(f"aten.{_name}", "aten.nll_loss_forward", 0)
 
 
 @decomposition("aten.cross_entropy_loss")
@@ -411,7 +403,7 @@ def cross_entropy_loss(
     logits = aten.log_softmax.int(self, channel_of(self))
     if same_shape(meta(self).shape, meta(target).shape):
         return soft_cross_entropy(aten, logits, target, weight, reduction, label_smoothing)
-    loss = nll_loss(aten, logits, target, weight, reduction, ignore_index)
+    loss, _ = nll_loss_forward(aten, logits, target, weight, reduction, ignore_index)
     if label_smoothing == 0:
         return loss
     target = cast(aten, target, Long)

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_name
 from xdsl_exir.transforms.decompositions.matmul import Size, flat_size
 
 # --- batch norm ----------------------------------------------------------------------------------------------
@@ -55,19 +55,7 @@ def batch_norm_with_update(
     return *results[:3], aten.full([0], 0, dtype=Byte), *results[3:]
 
 
-@decomposition("aten.batch_norm")
-def batch_norm(
-    aten: Namespace,
-    input: SSAValue,
-    weight: SSAValue | None,
-    bias: SSAValue | None,
-    running_mean: SSAValue | None,
-    running_var: SSAValue | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-) -> SSAValue:
-    return native_batch_norm(aten, input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+other_name("aten.batch_norm", "aten.native_batch_norm", 0)
 
 
 @decomposition("aten.instance_norm")
@@ -89,7 +77,9 @@ def instance_norm(
         for each in (weight, bias, running_mean, running_var)
     )
     flat = aten.view(input, [1, flat_size(samples, channels), *rest])
-    result = batch_norm(aten, flat, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+    result = aten.batch_norm(
+        flat, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False
+    )
     return aten.view(result, [samples, channels, *rest])
 
 

@@ -10,28 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, meta
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_name
 
-
-def _register_max_pool(count: int) -> None:
-    def rule(
-        aten: Namespace,
-        self: SSAValue,
-        kernel_size: list[int],
-        stride: list[int],
-        padding: list[int],
-        dilation: list[int],
-        ceil_mode: bool,
-    ) -> SSAValue:
-        pool = getattr(aten, f"max_pool{count}d_with_indices")
-        return pool(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
-
-    decomposition(f"aten.max_pool{count}d")(rule)
-
-
-_register_max_pool(1)
-_register_max_pool(2)
-_register_max_pool(3)
+for _count in (1, 2, 3):
+    other_name(f"aten.max_pool{_count}d", f"aten.max_pool{_count}d_with_indices", 0)
 
 
 # --- one dimension is two of which the first has size 1 ------------------------------------------------------

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import Double, DType, Float, Long
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_name
 
 Pair = tuple[SSAValue, SSAValue]
 
@@ -47,13 +47,6 @@ def per_tensor_with_mask(
     aten: Namespace, self: SSAValue, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> Pair:
     return fake_quantized(aten, self, aten.full([], scale, dtype=Float), zero_point, quant_min, quant_max)
-
-
-@decomposition("aten.fake_quantize_per_tensor_affine")
-def per_tensor(
-    aten: Namespace, self: SSAValue, scale: float, zero_point: int, quant_min: int, quant_max: int
-) -> SSAValue:
-    return aten.fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)[0]
 
 
 @decomposition("aten.fake_quantize_per_tensor_affine.tensor_qparams")
@@ -99,15 +92,6 @@ def per_channel_with_mask(
     return fake_quantized(aten, self, scale, zero_point, quant_min, quant_max, opmath(dtype))
 
 
-@decomposition("aten.fake_quantize_per_channel_affine")
-def per_channel(
-    aten: Namespace,
-    self: SSAValue,
-    scale: SSAValue,
-    zero_point: SSAValue,
-    axis: int,
-    quant_min: int,
-    quant_max: int,
-) -> SSAValue:
-    operator = aten.fake_quantize_per_channel_affine_cachemask
-    return operator(self, scale, zero_point, axis, quant_min, quant_max)[0]
+for _granularity in ("tensor", "channel"):
+    _name = f"aten.fake_quantize_per_{_granularity}_affine"
+    other_name(_name, f"{_name}_cachemask", 0)
