@@ -255,6 +255,17 @@ def provably(cond: Dim, ranges: Ranges | None = None) -> bool | None:
     return _prove(_boolean("provably", _operand(cond)), ranges or {})
 
 
+def linear(dim: Dim) -> tuple[str, int, int] | None:
+    """`("s0", 2, 1)` of `2 * s0 + 1`; None of what is no multiple of one symbol plus a constant."""
+    terms = _terms(dim) if isinstance(dim, Expr) and dim.kind == "int" else {}
+    start = terms.get((), 0)
+    match [(monomial, step) for monomial, step in terms.items() if monomial]:
+        case [(((Expr(head="symbol", text=symbol), 1),), int(step))] if isinstance(start, int):
+            return symbol, step, start
+        case _:
+            return None
+
+
 def _static(dims: Sequence[Dim]) -> bool:
     return all(isinstance(dim, int) for dim in dims)
 

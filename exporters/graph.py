@@ -9,7 +9,7 @@ data for weights, and contiguous for all other tensors.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ from xdsl_exir.dialects.exir import (
     ranges_of,
     tensor_meta,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, to_srepr
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr
 from xdsl_exir.dialects.operator import OperatorOp, is_default
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp, SymSumOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
@@ -129,15 +129,39 @@ def _is_imported(op: Operation) -> bool:
 
 
 def example_values(
-    ranges: Mapping[str, tuple[int | None, int | None]], names: Iterator[str]
+    ranges: Mapping[str, tuple[int | None, int | None]], names: Iterator[str], guards: Sequence[Dim] = ()
 ) -> dict[str, int]:
-    """A value in range for every backed symbol, all different where that goes: PyTorch wants an example of each size."""
-    values: dict[str, int] = {}
-    for i, name in enumerate(sorted(names)):
-        low, high = ranges.get(name, (None, None))
-        value = max(2, low or 0) + i
-        values[name] = value if high is None else min(value, high)
-    return values
+    """A value in range for every backed symbol, all different where that goes: PyTorch wants an example of each size.
+
+    Sizes that guards want to be multiples are searched among multiples.
+    """
+    symbols = sorted(names)
+
+    def candidate(factor: int) -> dict[str, int]:
+        values: dict[str, int] = {}
+        for i, name in enumerate(symbols):
+            low, high = ranges.get(name, (None, None))
+            value = (max(2, low or 0) + i) * factor
+            values[name] = value if high is None else min(value, high)
+        return values
+
+    candidates = map(candidate, range(1, _MOST_OF_A_MULTIPLE))
+    return next((values for values in candidates if _hold(guards, values)), candidate(1))
+
+
+_MOST_OF_A_MULTIPLE = 65
+
+
+def _hold(conditions: Iterable[Dim], values: Mapping[str, int]) -> bool:
+    """Whether conditions hold; those on other symbols do."""
+    try:
+        return all(
+            one.evaluate(values)
+            for one in conditions
+            if isinstance(one, Expr) and one.free_symbols() <= values.keys()
+        )
+    except ExprError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -158,13 +182,16 @@ class _Symbols:
             sizes |= _symbols_of(type) if is_tensor_type(type) else set()
         inputs = {str(type.data) for type in function.function_type.inputs.data if isinstance(type, SymType)}
         backed = (name for name in names if not name.startswith(("u", "zuf")))
-        return _Symbols(example_values(ranges, backed), frozenset(inputs - sizes))
+        return _Symbols(example_values(ranges, backed, guards_of(function)), frozenset(inputs - sizes))
 
     def size(self, dim: Dim) -> int | g.Symbolic:
         """A size or the value of a symbolic number."""
         if not isinstance(dim, Expr):
             return dim
-        hint = dim.evaluate(self.examples) if dim.free_symbols() <= self.examples.keys() else None
+        try:
+            hint = dim.evaluate(self.examples) if dim.free_symbols() <= self.examples.keys() else None
+        except ExprError:  # no examples were found that the guards hold for, and these give a division by zero
+            hint = None
         return g.Symbolic(to_srepr(dim, self.plain), hint)
 
     def meta(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.exir import SymType, is_tensor_type, tensor_meta
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.errors import Unsupported, UnsupportedError
 
 _INFIX = {
@@ -32,18 +32,25 @@ _CALLS = frozenset({"max", "min"})
 
 
 def symbol_places(paths: Sequence[str], leaves: Sequence[Attribute | None]) -> dict[str, str]:
-    """Where each symbol is found among the inputs, as Python text; the leaves are types, None of a constant."""
-    places: dict[str, str] = {}
+    """Where each symbol is found among the inputs, as Python text; the leaves are types, None of a constant.
+
+    Of a symbol that is no input's size itself, but part of one, the text solves for it: `(L['x'].size()[0] // 2)`.
+    """
+    found: list[tuple[Dim, str]] = []
     for path, type in zip(paths, leaves, strict=True):
-        found: list[tuple[Dim, str]] = []
         if isinstance(type, SymType):
-            found = [(type.data, f"L{path}")]
+            found.append((type.data, f"L{path}"))
         elif type is not None and is_tensor_type(type):
-            found = [(size, f"L{path}.size()[{dim}]") for dim, size in enumerate(tensor_meta(type).shape)]
-        for value, place in found:
-            if isinstance(value, Expr) and value.head == "symbol":
-                places.setdefault(value.text, place)
-    return places
+            found += [(size, f"L{path}.size()[{dim}]") for dim, size in enumerate(tensor_meta(type).shape)]
+    solved: dict[str, str] = {}
+    places: dict[str, str] = {}
+    for value, place in found:
+        if isinstance(value, Expr) and value.head == "symbol":
+            places.setdefault(value.text, place)
+        elif (known := linear(value)) is not None:
+            symbol, step, start = known
+            solved.setdefault(symbol, f"(({place} - {start}) // {step})")
+    return solved | places
 
 
 def guard_text(guard: Dim, places: Mapping[str, str]) -> str:

@@ -80,13 +80,12 @@ def read_guards(
     ranges: Ranges,
 ) -> list[Expr]:
     """The guards that do not hold for all values of the symbols. `leaves` are the types of the inputs, or their constant values."""
-    inputs = {
-        f"L{path}": leaf
-        for path, leaf in zip(paths(in_spec, arg_names), leaves, strict=True)
-        if leaf is not None
-    }
+    named = zip(paths(in_spec, arg_names), leaves, strict=True)
+    inputs = {f"L{path}": leaf for path, leaf in named if leaf is not None}
     # Of `*args` the arguments' names say `args_0`, guards `args[0]`.
     spread = {VARIADIC.sub(r"L['\1'][\2]", path): leaf for path, leaf in inputs.items()}
-    inputs = spread | inputs
+    # Of programs exported with `strict=True` guards know no arguments, only the leaves of all.
+    counted = {f"L['flat_args'][{i}]": leaf for i, leaf in enumerate(leaves) if leaf is not None}
+    inputs = counted | spread | inputs
     conditions = dict.fromkeys(read_guard(text, inputs) for text in texts)
     return [one for one in conditions if isinstance(one, Expr) and not provably(one, ranges)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Protocol, TypeVar
 
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError
+from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.errors import ExirError
 
 Sizes = tuple[Dim, ...]
@@ -77,13 +77,11 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
 
 
 def is_computable(size: Dim) -> bool:
-    """Whether a size can be computed from the symbols of a program's inputs."""
+    """Whether a size can be computed from symbols."""
     if isinstance(size, int):
         return True
     if size.head in ("symbol", "constant"):
-        return (
-            size.kind == "int" and not size.is_unbacked and (size.head == "symbol" or type(size.value) is int)
-        )
+        return size.kind == "int" and (size.head == "symbol" or type(size.value) is int)
     if size.head == "pow":
         base, exponent = size.args
         return (
@@ -150,14 +148,10 @@ def solve(size: Dim, value: int) -> int | None:
 
     A value that the size cannot have gives a symbol that does not give it back.
     """
-    if not isinstance(size, Expr):
+    if isinstance(size, int):
         return value
-    (symbol,) = size.free_symbols()
-    try:
-        start, last = (int(size.evaluate({symbol: at})) for at in (0, 1))
-    except ExprError:
+    known = linear(size)
+    if known is None:
         return None
-    step = last - start
-    if step == 0 or Expr.symbol(symbol) * step + start != size:
-        return None
+    _, step, start = known
     return (value - start) // step

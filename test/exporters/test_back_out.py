@@ -582,8 +582,9 @@ def test_a_program_without_its_weights_is_refused(tmp_path: Path) -> None:
     assert "placeholder[target=p_strided]" in Program(program.module).fx_text()
 
 
-def test_guards_come_back() -> None:
-    """What sizes have to fulfil beyond their ranges is said again, of the same inputs."""
+@pytest.mark.parametrize("strict", (False, True))
+def test_guards_come_back(strict: bool) -> None:
+    """What sizes have to fulfil beyond their ranges is said again, of the same inputs; strict exports count them."""
 
     def forward(self: Any, x: Any, y: Any) -> Any:
         torch._check(x.shape[0] % 2 == 0)
@@ -592,7 +593,8 @@ def test_guards_come_back() -> None:
 
     auto = torch.export.Dim.AUTO
     shapes = ({0: auto}, {"a": {0: auto}})
-    theirs = torch.export.export(module(forward), (randn(6, 3), {"a": randn(5)}), dynamic_shapes=shapes)
+    args = (randn(6, 3), {"a": randn(5)})
+    theirs = torch.export.export(module(forward), args, dynamic_shapes=shapes, strict=strict)
     program = xdsl_exir.from_exported_program(theirs)
     ours = program.to_exported_program()
     assert ours._guards_code == [
@@ -602,6 +604,23 @@ def test_guards_come_back() -> None:
     assert xdsl_exir.from_exported_program(ours).text() == program.text()
     with pytest.raises(AssertionError, match=r"x\.size\(\)\[0\] % 2"):
         ours.module()(randn(7, 3), {"a": randn(5)})
+
+
+def test_guards_of_parts_of_sizes() -> None:
+    """A symbol that is no size itself is solved for, and examples of sizes are such that the guards hold."""
+
+    def forward(self: Any, x: Any) -> Any:
+        half = x.shape[0] // 2
+        return x[:half] * x[half:].flip(0), x.reshape(half, -1, 2), x.view(-1, x.shape[1] // 4, 4)
+
+    shapes = ({0: 2 * torch.export.Dim("half", min=2, max=100), 1: torch.export.Dim.AUTO},)
+    theirs = torch.export.export(module(forward), (randn(8, 12),), dynamic_shapes=shapes)
+    ours = xdsl_exir.from_exported_program(theirs).to_exported_program()
+    assert "((L['x'].size()[0] - 0) // 2)" in "".join(ours._guards_code)
+    x = randn(6, 20)
+    assert_same(ours.module()(x), forward(None, x))
+    with pytest.raises(AssertionError, match="Guard failed"):
+        ours.module()(randn(6, 21))
 
 
 def test_pytree_fields() -> None:
