@@ -5,26 +5,30 @@
 The library is for processors like this one and needs libc, libm and, where the program has loops worth threads, LLVM's
 OpenMP runtime. The weights file holds what the driver takes as constants, packed as its dispatches want it: a header
 of 64 bytes (magic, version, CRC-32 of the rest, size of the rest, its SHA-256) and arrays, each 64-byte aligned. Of the
-methods' arguments, buffers that calls change live in the instance, from call to call. The C text is made in `c_interface`.
+methods' arguments, buffers that calls change live in the instance, from call to call, and methods share them. Symbolic sizes
+depend on numbers that the caller passes. The C text is made in `c_interface`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import platform
 import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     INPUT,
     MUTATIONS,
@@ -35,13 +39,20 @@ from xdsl_exir.dialects.exir import (
     OutputAttr,
     OutputKind,
     OutputSpec,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    is_tensor_type,
 )
+from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
-from xdsl_exir.lowering.sizes import static
+from xdsl_exir.lowering.dispatches import buffers
+from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.sizes import Sizes, is_computable, static
 from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c_interface import (
@@ -50,13 +61,19 @@ from xdsl_exir.runtime.c_interface import (
     HEADER_BYTES,
     MAGIC,
     VERSION,
+    Assertion,
     CLibrary,
     CMethod,
     Parameter,
     Place,
+    Requirement,
+    Symbol,
     header_text,
     wrapper_text,
 )
+from xdsl_exir.runtime.c_sizes import PLACEHOLDER
+from xdsl_exir.runtime.guards import Guards, guard_text, name_of, place_text, range_text
+from xdsl_exir.runtime.kernels.linalg import failure_text
 from xdsl_exir.runtime.native import plan_program
 
 RESERVED = ("load", "error", "free")
@@ -81,20 +98,23 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
     planned = plan_program(program.inlined())
-    refuse_symbols(planned.plans)
-    refuse_checks(planned.checks)
-    data = module_object(planned.dispatches, planned.plans)
     layout = Layout(planned.program)
     methods = [
-        layout.method(function, planned.plans[method], planned.passed[method])
+        MethodLayout(layout, function, planned.plans[method], planned.passed[method]).method(
+            planned.checks[method]
+        )
         for method, function in planned.program.methods.items()
     ]
+    refuse(methods)
+    data = module_object(planned.dispatches, planned.plans)
     cpu, _, features = cpu_name().partition(" ")
     known = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    fixed = [method.arena for method in methods if isinstance(method.arena, int)]
     library = CLibrary(
         name,
         methods,
-        layout.memory + layout.arena,
+        max(layout.memory, ALIGNMENT),
+        max([ALIGNMENT, *fixed]),
         layout.initial,
         layout.weights.size,
         layout.weights.digest(),
@@ -109,29 +129,25 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
     return artifact
 
 
-def refuse_symbols(plans: Mapping[str, Plan]) -> None:
-    """Raises `UnsupportedError` for methods with symbolic sizes: the C interface has arrays of fixed shape, and no numbers."""
+def refuse(methods: Sequence[CMethod]) -> None:
+    """Raises `UnsupportedError` for what C cannot compute, `ExirError` for functions of one name."""
     found = [
-        Unsupported(method, f"the size {symbol} is symbolic")
-        for method, plan in plans.items()
-        for symbol in plan.symbols
-    ]
-    found += [
-        Unsupported(method, "results that are numbers") for method, plan in plans.items() if plan.numbers
+        Unsupported(method.name, f"{what} {size} is not computed in C")
+        for method in methods
+        for what, sizes in (
+            ("the condition", [requirement.condition for requirement in method.requirements]),
+            ("the result", [number for _, number in method.numbers]),
+            ("the size", [method.arena, *(size for array in method.parameters for size in array.shape)]),
+        )
+        for size in sizes
+        if not is_computable(size)
     ]
     if found:
         raise UnsupportedError(found)
-
-
-def refuse_checks(checks: Mapping[str, Sequence[OperatorOp]]) -> None:
-    """Raises `UnsupportedError` for methods that look at what tensors hold and may raise, in Python."""
-    found = [
-        Unsupported(check.name, "a check of what a tensor holds", location_text(check))
-        for method in checks.values()
-        for check in method
-    ]
-    if found:
-        raise UnsupportedError(found)
+    names = [*RESERVED, *(name for method in methods for name in method.functions)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ExirError(f"two functions of the library would be called '{name}'")
 
 
 def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
@@ -142,7 +158,7 @@ def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
         objects[0].write_bytes(data)
         objects[1].write_text(wrapper_text(library))
         symbols = Path(scratch) / "symbols"
-        public = [*RESERVED, *(method.name for method in library.methods)]
+        public = [*RESERVED, *(name for method in library.methods for name in method.functions)]
         symbols.write_text(
             f"{{ global: {' '.join(f'{library.name}_{name};' for name in public)} local: *; }};"
         )
@@ -211,14 +227,68 @@ def aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
+# --- what a call has to satisfy ------------------------------------------------------------------------------
+
+
+ANY = (None, None)
+"""The range of a number of which nobody said one: C may pass any."""
+
+
+def requirements_of(function: FuncOp, inputs: Sequence[InputSpec], plan: Plan) -> list[Requirement]:
+    """What has to hold of the symbols of a method, in the words of `guards` and of the program's assertions."""
+    guards = Guards.of(function)
+    said = {symbol: place_text(inputs[at.argument].target, at.dim) for symbol, at in plan.symbols.items()}
+    found: list[Requirement] = []
+    for symbol, at in plan.symbols.items():
+        value = Expr.symbol(symbol)
+        for relation, bound in guards.bounds(symbol):
+            text = range_text(said[symbol], at.size, PLACEHOLDER, symbol, PLACEHOLDER, relation, bound)
+            condition = apply({">=": "ge", "<=": "le"}[relation], value, bound)
+            found.append(Requirement(condition, "SIZE", text, (value,) if at.is_symbol else (at.size, value)))
+    ranges = {symbol: guards.ranges[symbol] if guards.bounds(symbol) else ANY for symbol in plan.symbols}
+    for arg, spec in zip(function.args, inputs, strict=True):
+        for dim, size in enumerate(meta_of(arg).shape if is_tensor_type(arg.type) else ()):
+            condition = apply("ge", size, 0)
+            if provably(condition, ranges) or condition in [one.condition for one in found]:
+                continue
+            text = f"{place_text(spec.target, dim)}: {PLACEHOLDER} is negative"
+            found.append(Requirement(condition, "SIZE", text, (size,)))
+    placeholders = dict.fromkeys(plan.symbols, PLACEHOLDER)
+    for condition in guards.conditions:
+        if isinstance(condition, Expr) and condition.free_symbols() <= plan.symbols.keys():
+            values = tuple(map(Expr.symbol, sorted(condition.free_symbols())))
+            found.append(Requirement(condition, "SIZE", guard_text(condition, said, placeholders), values))
+    return found + [Requirement(condition, "ASSERTION", text) for condition, text in plan.checks]
+
+
+ASSERTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    "aten._assert_async.msg": ("!=", lambda arguments: arguments["assert_msg"]),
+    "aten._linalg_check_errors": ("==", lambda arguments: failure_text(arguments["api_name"])),
+}
+"""Checks of what a tensor holds, by operator: how its elements have to be to 0, and the text where one is not."""
+
+
+def obstacle(check: OperatorOp) -> Unsupported | None:
+    """Why a check of what a tensor holds has no form in C; None where it has one."""
+    if check.SPEC.qualified_name not in ASSERTIONS:
+        reason = "a check of what a tensor holds"
+    elif (dtype := meta_of(check.operands[0]).dtype) in UNREADABLE:
+        reason = f"a check of what a tensor of {dtype.torch_name} holds"
+    else:
+        return None
+    return Unsupported(check.name, f"{reason}, in C", location_text(check))
+
+
+UNREADABLE = frozenset(dt.DTYPES) - C_TYPES.keys() | {dt.Half, dt.BFloat16}
+"""Dtypes whose elements C does not compare."""
+
+
 # --- where everything is -------------------------------------------------------------------------------------
 
 
 class Layout:
-    """Places of a program's arrays: with the caller, in the weights file, or in the instance's memory.
-
-    The memory begins with what outlives a call; the arena comes last, and methods share it.
-    """
+    """Places of a program's arrays: with the caller, in the weights file, in the instance's memory, which outlives calls, or in
+    the arena, which methods share."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -228,113 +298,163 @@ class Layout:
         self.initial: list[tuple[Place, Place]] = []
         """Places of the state and of its initial values."""
         self.memory = 0
-        """Bytes taken so far."""
-        self.arena = ALIGNMENT
-        """Bytes of the largest arena. Its address is `instance.memory + MEMORY - this`, whatever is taken before it."""
-
-    def method(self, function: FuncOp, plan: Plan, passed: list[int]) -> CMethod:
-        """A method's C interface. Raises `ExirError` for what C has no type or name for."""
-        name = function.sym_name.data
-        if name in RESERVED or not re.fullmatch(r"\w+", name, re.ASCII):
-            raise ExirError(f"a method named '{name}' cannot be a C function")
-        inputs = signature(function.arg_attrs, INPUT, InputSpec(InputKind.USER_INPUT), len(function.args))
-        outputs = signature(function.res_attrs, OUTPUT, OutputSpec(OutputKind.USER_OUTPUT), len(plan.outputs))
-        written = {spec.target for spec in outputs if MUTATIONS.get(spec.kind) is InputKind.USER_INPUT}
-        parameters: dict[str, Parameter] = {}
-        given: list[Place] = []
-        by_target: dict[str, Place] = {}
-        for position, spec in enumerate(inputs):
-            place: Place | None = None
-            if spec.kind is InputKind.USER_INPUT:
-                what = spec.target or f"argument {position}"
-                value = plan.inputs[passed.index(position)]
-                parameter = self.parameter(
-                    parameters, f"in_{spec.target or position}", value, what in written, f"input '{what}'"
-                )
-                place = by_target[spec.target] = place_of(parameter.name, value)
-            elif position in passed:
-                place = self.state_place(spec.target, plan.inputs[passed.index(position)])
-            if place is not None:
-                given.append(place)
-        made, after, replaced, count = (
-            list[Place](),
-            list[tuple[Place, Place]](),
-            list[tuple[Place, Place]](),
-            0,
-        )
-        for spec, value in zip(outputs, plan.outputs, strict=True):
-            kind = MUTATIONS.get(spec.kind)
-            if kind is None:
-                parameter = self.parameter(
-                    parameters, f"out{count}", value, True, spec.kind.value.replace("_", " ")
-                )
-                made.append(place_of(parameter.name, value))
-                count += 1
-                continue
-            # The driver may read the old value to its end: the new one goes beside it.
-            made.append(place_of(self.take(nbytes(value)), value))
-            target = (
-                by_target[spec.target]
-                if kind is InputKind.USER_INPUT
-                else self.state_place(spec.target, value)
-            )
-            replaced.append((target, made[-1]))
-        for index, source in plan.copies:
-            if isinstance(source, int):
-                after.append((made[index], given[source] if source >= 0 else made[-1 - source]))
-            else:
-                after.append((made[index], self.constant(source, plan.outputs[index])))
-        constants = [self.constant(array, value) for value, array in plan.constants]
-        (arena_bytes,) = static([plan.arena_bytes])
-        self.arena = max(self.arena, aligned(arena_bytes))
-        arena = Place(
-            f"instance.memory + MEMORY - {aligned(max(arena_bytes, 1))}", (max(arena_bytes, 1),), dt.Char
-        )
-        return CMethod(
-            name, list(parameters.values()), [*given, *constants, *made, arena], [*after, *replaced]
-        )
-
-    def parameter(
-        self, parameters: dict[str, Parameter], wanted: str, value: Value, written: bool, comment: str
-    ) -> Parameter:
-        """A parameter of the C function under a name of its own."""
-        if value.dtype not in C_TYPES:
-            raise ExirError(f"{comment}: C has no type for {value.dtype.torch_name}")
-        name = base = re.sub(r"\W", "_", wanted, flags=re.ASCII)
-        while name in parameters:
-            name = f"{base}_{len(parameters)}"
-        parameters[name] = Parameter(name, static(value.shape), value.dtype, written, comment)
-        return parameters[name]
-
-    def take(self, size: int) -> str:
-        """Memory of the instance, beside the arena."""
-        offset, self.memory = self.memory, self.memory + aligned(size)
-        return f"instance.memory + {offset}"
+        """Bytes of the state."""
 
     def constant(self, array: Array, value: Value) -> Place:
         """A constant in the weights file."""
-        return place_of(f"instance.weights + {self.weights.add(array)}", value)
+        return Place("instance.weights", self.weights.add(array), value.shape, value.dtype)
 
     def state_place(self, target: str, value: Value) -> Place:
         """A buffer that calls change. Raises `ExirError` where the program has no data for it."""
         if target not in self.state:
             if target not in self.program.state:
                 raise ExirError(f"the program has no data for '{target}'")
-            self.state[target] = place_of(self.take(nbytes(value)), value)
-            self.initial.append(
-                (self.state[target], self.constant(self.program.state[target].numpy(), value))
-            )
+            place = Place("instance.memory", self.memory, static(value.shape), value.dtype)
+            self.memory += aligned(*static([place.nbytes]))
+            self.state[target] = place
+            self.initial.append((place, self.constant(self.program.state[target].numpy(), value)))
         return self.state[target]
 
 
-def place_of(address: str, value: Value) -> Place:
-    """A place for a value of the driver."""
-    return Place(address, static(value.shape), value.dtype)
+class MethodLayout:
+    """Places of a method's arrays, and its interface."""
 
+    def __init__(self, owner: Layout, function: FuncOp, plan: Plan, passed: list[int]):
+        self.owner = owner
+        self.function = function
+        self.plan = plan
+        self.passed = passed
+        self.inputs = signature(
+            function.arg_attrs, INPUT, InputSpec(InputKind.USER_INPUT), len(function.args)
+        )
+        self.parameters: dict[str, Parameter] = {}
+        self.targets: dict[str, Place] = {}
+        """Places of user inputs, by name."""
+        self.arena = buffers.aligned(plan.arena_bytes)
+        """Bytes taken so far of the arena, which begins with the driver's."""
 
-def nbytes(value: Value) -> int:
-    """Size of a value, in bytes."""
-    return place_of("", value).nbytes
+    def method(self, checks: Sequence[OperatorOp]) -> CMethod:
+        """The interface. Raises `ExirError` for what C has no type or name for, `UnsupportedError` for what it has no form of."""
+        name, plan = self.function.sym_name.data, self.plan
+        if name in RESERVED or not re.fullmatch(r"\w+", name, re.ASCII):
+            raise ExirError(f"a method named '{name}' cannot be a C function")
+        self.refuse(name, checks)
+        count = len(plan.outputs) + len(plan.numbers) - len(checks)
+        results = signature(self.function.res_attrs, OUTPUT, OutputSpec(OutputKind.USER_OUTPUT), count)
+        given = self.given(
+            {spec.target for spec in results if MUTATIONS.get(spec.kind) is InputKind.USER_INPUT}
+        )
+        made: list[Place] = []
+        numbers: list[tuple[str, Dim]] = []
+        writes: list[tuple[Place, Place]] = []
+        outputs, places = iter(plan.outputs), (f"out{index}" for index in itertools.count())
+        for position, spec in enumerate(results):
+            kind, comment = MUTATIONS.get(spec.kind), spec.kind.value.replace("_", " ")
+            if position in plan.numbers:
+                type = self.function.function_type.outputs.data[position]
+                size = plan.numbers[position]
+                numbers.append((self.number(next(places), type, f"{comment}, {size}"), size))
+                continue
+            value = next(outputs)
+            if kind is None:
+                made.append(self.parameter(next(places), value, True, comment))
+                continue
+            # The driver may read the old value to its end: the new one goes elsewhere.
+            made.append(self.scratch(value))
+            target = self.targets.get(spec.target) if kind is InputKind.USER_INPUT else None
+            writes.append((target or self.owner.state_place(spec.target, value), made[-1]))
+        assertions: list[Assertion] = []
+        for check, value in zip(checks, outputs, strict=True):
+            relation, text = ASSERTIONS[check.SPEC.qualified_name]
+            made.append(self.scratch(value))
+            assertions.append(Assertion(made[-1], relation, text(check.arguments())))
+        copies = [(made[index], self.source(index, source, given, made)) for index, source in plan.copies]
+        constants = [self.owner.constant(array, value) for value, array in plan.constants]
+        arena = Place("instance.arena", 0, (max_(plan.arena_bytes, 1),), dt.Char)
+        return CMethod(
+            name,
+            self.symbols(),
+            requirements_of(self.function, self.inputs, plan),
+            list(self.parameters.values()),
+            [*given, *constants, *made, arena],
+            copies,
+            assertions,
+            numbers,
+            writes,
+            self.arena,
+        )
+
+    def refuse(self, name: str, checks: Sequence[OperatorOp]) -> None:
+        """Raises `UnsupportedError` for what has no form in C, whatever its sizes."""
+        found = [reason for check in checks if (reason := obstacle(check)) is not None]
+        found += [
+            Unsupported(name, f"{name_of(spec.target)} is a number of type {arg.type}")
+            for arg, spec in zip(self.function.args, self.inputs, strict=True)
+            if not is_tensor_type(arg.type) and not isinstance(arg.type, SymIntType)
+        ]
+        results = self.function.function_type.outputs.data
+        found += [
+            Unsupported(name, f"the result {type}") for type in results if isinstance(type, SymFloatType)
+        ]
+        if found:
+            raise UnsupportedError(found)
+
+    def symbols(self) -> list[Symbol]:
+        """What the caller passes for the symbols."""
+        return [
+            Symbol(
+                symbol,
+                symbol if re.fullmatch(r"s\d+", symbol) else f"size_{symbol}",
+                place_text(self.inputs[place.argument].target, place.dim)
+                + ("" if place.is_symbol else f" is {place.size}"),
+            )
+            for symbol, place in self.plan.symbols.items()
+        ]
+
+    def given(self, written: set[str]) -> list[Place]:
+        """Places of what the driver takes as inputs. `written` are names of user inputs that the program changes."""
+        places: list[Place] = []
+        for position, value in zip(self.passed, self.plan.inputs, strict=True):
+            target = self.inputs[position].target
+            if self.inputs[position].kind is not InputKind.USER_INPUT:
+                places.append(self.owner.state_place(target, value))
+                continue
+            name, what = f"in_{target or position}", name_of(target or f"argument {position}")
+            places.append(self.parameter(name, value, target in written, what))
+            self.targets[target] = places[-1]
+        return places
+
+    def parameter(self, wanted: str, value: Value, written: bool, comment: str) -> Place:
+        """An array of the caller's, under a name of its own."""
+        name = self.declare(wanted, value.shape, value.dtype, written, comment)
+        return Place(name, 0, value.shape, value.dtype)
+
+    def number(self, wanted: str, type: Attribute, comment: str) -> str:
+        """A number that the caller gets through a pointer: the name of the parameter."""
+        dtype = dt.Bool if isinstance(type, SymBoolType) else dt.Long
+        return self.declare(wanted, (), dtype, True, comment)
+
+    def declare(self, wanted: str, shape: Sizes, dtype: DType, written: bool, comment: str) -> str:
+        """The name of a new parameter of the C function."""
+        if dtype not in C_TYPES:
+            raise ExirError(f"{comment}: C has no type for {dtype.torch_name}")
+        name = base = re.sub(r"\W", "_", wanted, flags=re.ASCII)
+        while name in self.parameters:
+            name = f"{base}_{len(self.parameters)}"
+        self.parameters[name] = Parameter(name, shape, dtype, written, comment)
+        return name
+
+    def scratch(self, value: Value) -> Place:
+        """Memory for what lives during the call alone."""
+        place = Place("instance.arena", self.arena, value.shape, value.dtype)
+        self.arena = self.arena + buffers.aligned(place.nbytes)
+        return place
+
+    def source(self, index: int, source: Array | int, given: list[Place], made: list[Place]) -> Place:
+        """What an output that no dispatch makes is copied from, as in `Plan.copies`."""
+        if not isinstance(source, int):
+            return self.owner.constant(source, self.plan.outputs[index])
+        return given[source] if source >= 0 else made[-1 - source]
 
 
 def signature(attrs: Any, name: str, default: Any, count: int) -> list[Any]:

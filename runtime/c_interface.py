@@ -1,19 +1,24 @@
 """The C side of a compiled program: the text of its header, and of the wrapper that is linked with its object file.
 
-The interface is a library's with one instance: `load` maps the weights file and allocates the arena, `forward` (each
-method under its name) takes plain pointers to contiguous arrays, `free` gives everything back. The wrapper describes the
-pointers to the driver as memrefs; where they point is decided in `aot`. Only libc is used.
+The interface is a library's with one instance: `load` maps the weights file and allocates memory, `forward` (each method
+under its name) takes the numbers that sizes depend on and plain pointers to contiguous arrays, `free` gives everything
+back. The wrapper checks the numbers, grows the arena where they ask for more, and describes the pointers to the driver as
+memrefs; where they point is decided in `aot`. Only libc is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from math import prod
 from string import Template
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
+from xdsl_exir.lowering.sizes import Sizes, is_static
+from xdsl_exir.runtime.c_sizes import HELPERS, SizesInC, c_string
+from xdsl_exir.runtime.guards import condition_text, free_symbols
 
 MAGIC = b"exirwts\0"
 VERSION = 1
@@ -29,8 +34,10 @@ ERRORS = (
     ("MEMORY", "not enough memory"),
     ("NOT_LOADED", "no weights are loaded"),
     ("CPU", "this processor lacks instructions that the library was compiled for"),
+    ("SIZE", "a size that the method does not take"),
+    ("ASSERTION", "something that the program asserts does not hold"),
 )
-"""Name and message of each error; the code is its position, from 1."""
+"""Name and message of each error; the code is its position, from 1. The last two say more when they happen."""
 
 C_TYPES = {
     dt.Bool: "bool",
@@ -56,12 +63,27 @@ CPU_FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512
 
 
 @dataclass(frozen=True)
+class Symbol:
+    """A number of the caller's, on which sizes depend."""
+
+    symbol: str
+    """Its name in the program."""
+    name: str
+    """In C."""
+    comment: str
+
+    @property
+    def declaration(self) -> str:
+        return f"int64_t {self.name}"
+
+
+@dataclass(frozen=True)
 class Parameter:
-    """An array of the caller's: contiguous, of fixed shape and dtype."""
+    """An array of the caller's: contiguous, of fixed rank and dtype."""
 
     name: str
     """As in C: `in_x`, `out0`."""
-    shape: tuple[int, ...]
+    shape: Sizes
     dtype: DType
     written: bool
     """Whether a call writes to it."""
@@ -73,20 +95,52 @@ class Parameter:
 
     @property
     def type(self) -> str:
-        return f"{self.dtype.torch_name}{list(self.shape)}"
+        return f"{self.dtype.torch_name}[{', '.join(map(str, self.shape))}]"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an array of the driver is: a C expression for its address, and its shape."""
+    """Where an array of the driver is: bytes after an address in C, and its shape."""
 
-    address: str
-    shape: tuple[int, ...]
+    base: str
+    offset: Dim
+    shape: Sizes
     dtype: DType
 
     @property
-    def nbytes(self) -> int:
+    def nbytes(self) -> Dim:
         return prod(self.shape) * self.dtype.itemsize
+
+    def address(self, sizes: SizesInC) -> str:
+        """A C expression."""
+        return self.base if self.offset == 0 else f"{self.base} + {sizes(self.offset)}"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition on symbols, without which a call is an error."""
+
+    condition: Dim
+    error: str
+    """Name of the error."""
+    text: str
+    """What it says, with placeholders."""
+    values: tuple[Dim, ...] = ()
+    """What stands there."""
+
+    @property
+    def condition_text(self) -> str:
+        return str(self.condition) if isinstance(self.condition, int) else condition_text(self.condition)
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """What the program asserts about the elements of an array, which the driver computes."""
+
+    place: Place
+    relation: str
+    """How each element has to be to 0, in C."""
+    text: str
 
 
 @dataclass(frozen=True)
@@ -94,11 +148,40 @@ class CMethod:
     """A method as C sees it, and what its wrapper does."""
 
     name: str
+    symbols: Sequence[Symbol]
+    requirements: Sequence[Requirement]
     parameters: Sequence[Parameter]
     arguments: Sequence[Place]
-    """What the driver takes, in order."""
+    """What the driver takes after the symbols, in order."""
     copies: Sequence[tuple[Place, Place]]
     """After the driver's call: destination and source."""
+    assertions: Sequence[Assertion]
+    """Then checked."""
+    numbers: Sequence[tuple[str, Dim]]
+    """Parameters that are set to numbers."""
+    writes: Sequence[tuple[Place, Place]]
+    """In the end: copies to state, and to inputs that the program changes."""
+    arena: Dim
+    """Bytes of what lives during a call alone."""
+
+    @property
+    def functions(self) -> list[str]:
+        """The C functions that a method is, without the library's prefix."""
+        shapes = [_shape_function(self, array) for array in self.parameters if not is_static(array.shape)]
+        return [self.name, f"{self.name}_arena_bytes", *shapes]
+
+    def conditions(self, symbols: Set[str] | None = None) -> list[str]:
+        """What is required of one symbol; without one, of several together."""
+        free = {one: free_symbols(one.condition) for one in self.requirements}
+        return [
+            one.condition_text
+            for one, found in free.items()
+            if (found == symbols if symbols else len(found) != 1)
+        ]
+
+    def sizes(self) -> SizesInC:
+        """What writes sizes in one of its functions."""
+        return SizesInC({symbol.symbol: symbol.name for symbol in self.symbols})
 
 
 @dataclass(frozen=True)
@@ -109,7 +192,9 @@ class CLibrary:
     """Prefix of all its names."""
     methods: Sequence[CMethod]
     memory: int
-    """Bytes of the instance's memory: state, results that replace it, arena."""
+    """Bytes of the state."""
+    arena: int
+    """Bytes of the largest arena, among methods without symbols."""
     state: Sequence[tuple[Place, Place]]
     """Buffers that calls change: where they live, and where their initial values are."""
     weights: int
@@ -131,10 +216,12 @@ HEADER = Template(
  *     $name_$first(...);
  *     $name_free();
  *
- * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs.
+ * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs. What
+ * shapes depend on is passed before the arrays; in its formulas division rounds down.
  * There is one instance in a process: calls must not run at the same time. A call uses as many threads as OMP_NUM_THREADS
  * says. float16 and bfloat16 elements are passed as their bits, in uint16_t.
- * For an array A the macros are A_DTYPE, A_RANK, A_ELEMENTS, A_BYTES and, where it has dimensions, A_SHAPE (an initializer).
+ * For an array A the macros are A_DTYPE, A_RANK and, if its shape is fixed, A_ELEMENTS, A_BYTES and, where it has dimensions,
+ * A_SHAPE (an initializer).
  */
 #ifndef $NAME_H
 #define $NAME_H
@@ -152,8 +239,9 @@ enum {
 $codes
 };
 
-/* Maps the weights file and allocates $memory bytes for the state and intermediate results; state gets its initial
- * values. An instance that was loaded before is freed first. Returns $NAME_OK or an error. */
+/* Maps the weights file and allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
+ * allocate that, and it is kept. State gets its initial values. An instance that was loaded before is freed first. Returns
+ * $NAME_OK or an error. */
 int $name_load(const char *weights_path);
 
 /* What the last error was, as text. Never NULL. */
@@ -170,12 +258,21 @@ $methods
 )
 
 METHOD_HEADER = Template("""
-/* Runs `$method`. Returns ${NAME}_OK, or ${NAME}_ERROR_NOT_LOADED.
+/* Runs `$method`. Returns ${NAME}_OK or an error.
  *
 $comments
  */
 int ${name}_$method($parameters);
 $macros
+
+/* Bytes of what `$method` allocates for intermediate results$at_sizes. */
+int64_t ${name}_${method}_arena_bytes($symbols);
+$shapes""")
+
+SHAPE_HEADER = Template("""
+/* Writes the shape of $array, $type, unless `shape` is NULL. Returns the number of elements; -1 for sizes that `$method`
+ * does not take. */
+int64_t ${name}_$function($symbols, int64_t shape[$rank]);
 """)
 
 
@@ -191,42 +288,65 @@ def header_text(library: CLibrary) -> str:
         cpu=library.cpu,
         first=library.methods[0].name,
         codes="\n".join(codes),
-        memory=library.memory,
+        memory=library.memory + library.arena,
         methods="".join(_method_header(library.name, method) for method in library.methods),
     )
 
 
 def _method_header(name: str, method: CMethod) -> str:
-    macros = [
-        line
-        for parameter in method.parameters
-        for line in _macros(f"{name}_{method.name}".upper(), parameter)
+    comments = [
+        *(f" *   {s.name}: {'; '.join([s.comment, *method.conditions({s.symbol})])}" for s in method.symbols),
+        *(f" *   {p.name}: {p.type}, {p.comment}" for p in method.parameters),
+        *(f" *   requires {text}" for text in method.conditions()),
+    ]
+    shapes = [
+        SHAPE_HEADER.substitute(
+            name=name,
+            method=method.name,
+            function=_shape_function(method, array),
+            array=array.name,
+            type=array.type,
+            rank=len(array.shape),
+            symbols=_declarations(method.symbols),
+        )
+        for array in method.parameters
+        if not is_static(array.shape)
     ]
     return METHOD_HEADER.substitute(
         name=name,
         NAME=name.upper(),
         method=method.name,
-        comments="\n".join(f" *   {p.name}: {p.type}, {p.comment}" for p in method.parameters)
-        or " *   no arrays",
-        parameters=_parameters(method),
-        macros="\n".join(macros),
+        comments="\n".join(comments) or " *   no arrays",
+        parameters=_declarations([*method.symbols, *method.parameters]),
+        macros="\n".join(
+            line
+            for parameter in method.parameters
+            for line in _macros(f"{name}_{method.name}".upper(), parameter)
+        ),
+        at_sizes=" at these sizes; -1 for sizes that it does not take" if method.symbols else "",
+        symbols=_declarations(method.symbols),
+        shapes="".join(shapes),
     )
 
 
-def _parameters(method: CMethod) -> str:
-    return ", ".join(parameter.declaration for parameter in method.parameters) or "void"
+def _declarations(parameters: Sequence[Symbol | Parameter]) -> str:
+    return ", ".join(parameter.declaration for parameter in parameters) or "void"
+
+
+def _shape_function(method: CMethod, parameter: Parameter) -> str:
+    return f"{method.name}_{parameter.name}_shape"
 
 
 def _macros(prefix: str, parameter: Parameter) -> list[str]:
-    elements = prod(parameter.shape)
-    values = {
+    values: dict[str, object] = {
         "DTYPE": f'"{parameter.dtype.torch_name}"',
         "RANK": len(parameter.shape),
-        "ELEMENTS": elements,
-        "BYTES": elements * parameter.dtype.itemsize,
     }
-    if parameter.shape:
-        values["SHAPE"] = f"{{{', '.join(map(str, parameter.shape))}}}"
+    if is_static(parameter.shape):
+        elements = prod(parameter.shape)
+        values |= {"ELEMENTS": elements, "BYTES": elements * parameter.dtype.itemsize}
+        if parameter.shape:
+            values["SHAPE"] = f"{{{', '.join(map(str, parameter.shape))}}}"
     return [f"#define {prefix}_{parameter.name.upper()}_{key} {value}" for key, value in values.items()]
 
 
@@ -237,7 +357,9 @@ WRAPPER = Template("""\
 #include "$name.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -258,12 +380,15 @@ enum { VERSION = $version, ERRORS = $errors };
 static const char MAGIC[8] = {$magic};
 static const unsigned char DIGEST[32] = {$digest};
 static const uint64_t SIZE = UINT64_C($weights);
-static const size_t MEMORY = $memory;
+static const size_t MEMORY = $memory; /* state */
+static const int64_t ARENA = $arena; /* what methods of fixed sizes need */
 
 static struct {
   char *file;    /* the mapped weights file; NULL when nothing is loaded */
   char *weights; /* in it, after the header */
-  char *memory;
+  char *memory;  /* state */
+  char *arena;   /* what lives during a call alone */
+  int64_t capacity; /* of the arena */
 } instance;
 
 static const char *const MESSAGES[ERRORS + 1] = {
@@ -271,9 +396,34 @@ static const char *const MESSAGES[ERRORS + 1] = {
 $messages
 };
 static int last_error;
+static const char *last_text = "no error";
 
-static int fail(int code) { return last_error = code; }
+static int fail(int code) {
+  last_text = MESSAGES[code];
+  return last_error = code;
+}
 
+/* Fails with a text of its own. */
+static int refuse(int code, const char *format, ...) {
+  static char text[1024];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  last_text = text;
+  return last_error = code;
+}
+
+/* Sees to it that the arena has so many bytes, a multiple of $alignment. */
+static bool reserve(int64_t bytes) {
+  if (bytes <= instance.capacity) return true;
+  free(instance.arena);
+  instance.arena = aligned_alloc($alignment, bytes);
+  instance.capacity = instance.arena ? bytes : 0;
+  return instance.arena;
+}
+
+$helpers
 /* CRC-32 (that of zip and zlib), eight bytes at a time: Kounavis and Berry, 2005, "slicing-by-8". */
 static uint32_t checksum(const unsigned char *data, uint64_t size) {
   static uint32_t table[8][256];
@@ -330,10 +480,11 @@ static int map(const char *path) {
   return code;
 }
 
-const char *${name}_error(void) { return MESSAGES[last_error]; }
+const char *${name}_error(void) { return last_text; }
 
 void ${name}_free(void) {
   free(instance.memory);
+  free(instance.arena);
   if (instance.file) munmap(instance.file, sizeof(struct header) + SIZE);
   memset(&instance, 0, sizeof instance);
 }
@@ -343,8 +494,8 @@ int ${name}_load(const char *weights_path) {
 $cpu_check
   int code = map(weights_path);
   if (code != ${NAME}_OK) return fail(code);
-  instance.memory = aligned_alloc(64, MEMORY);
-  if (!instance.memory) {
+  instance.memory = aligned_alloc($alignment, MEMORY);
+  if (!instance.memory || !reserve(ARENA)) {
     ${name}_free();
     return fail(${NAME}_ERROR_MEMORY);
   }
@@ -356,19 +507,31 @@ $methods""")
 METHOD = Template("""
 extern void _mlir_ciface_$method($types);
 
+int64_t ${name}_${method}_arena_bytes($symbols) {
+$requirements
+}
+$shapes
 int ${name}_$method($parameters) {
   if (!instance.file) return fail(${NAME}_ERROR_NOT_LOADED);
-$memrefs
-  _mlir_ciface_$method($pointers);
-$copies
+  const int64_t bytes = ${name}_${method}_arena_bytes($symbol_names);
+  if (bytes < 0) return last_error;
+  if (!reserve(bytes)) return fail(${NAME}_ERROR_MEMORY);
+$body
   return ${NAME}_OK;
+}
+""")
+
+SHAPE = Template("""
+int64_t ${name}_$function($symbols, int64_t shape[$rank]) {
+  if (${name}_${method}_arena_bytes($symbol_names) < 0) return -1;
+$body
 }
 """)
 
 
 def wrapper_text(library: CLibrary) -> str:
     """The C source of the functions that the header declares."""
-    ranks = sorted({len(place.shape) for method in library.methods for place in method.arguments})
+    ranks = sorted({_rank(place) for method in library.methods for place in method.arguments})
     checks = [
         f'  if (!__builtin_cpu_supports("{name}")) return fail({library.name.upper()}_ERROR_CPU);'
         for name in library.features
@@ -383,9 +546,12 @@ def wrapper_text(library: CLibrary) -> str:
         digest=", ".join(map(str, library.digest)),
         weights=library.weights,
         memory=library.memory,
+        arena=library.arena,
+        alignment=ALIGNMENT,
+        helpers=HELPERS,
         messages="\n".join(f'  "{text}",' for _, text in ERRORS),
         cpu_check="\n".join(checks),
-        state="\n".join(_copy(*copy) for copy in library.state),
+        state="\n".join(_copy(*copy, SizesInC({})) for copy in library.state),
         methods="".join(_method(library.name, method) for method in library.methods),
     )
 
@@ -396,28 +562,88 @@ def _struct(rank: int) -> str:
 
 
 def _method(name: str, method: CMethod) -> str:
-    count = range(len(method.arguments))
+    symbols = [symbol.name for symbol in method.symbols]
+    pointers = [f"&a{i}" for i in range(len(method.arguments))]
+    shapes = [_shape(name, method, array) for array in method.parameters if not is_static(array.shape)]
+    types = ["int64_t"] * len(symbols) + [f"struct memref{_rank(place)} *" for place in method.arguments]
+    sizes = method.sizes()
+    body = [
+        *(_memref(i, place, sizes) for i, place in enumerate(method.arguments)),
+        f"  _mlir_ciface_{method.name}({', '.join([*symbols, *pointers])});",
+        *(_copy(*copy, sizes) for copy in method.copies),
+        *(_assertion(name, assertion, sizes) for assertion in method.assertions),
+        *(f"  *{parameter} = {sizes(number)};" for parameter, number in method.numbers),
+        *(_copy(*copy, sizes) for copy in method.writes),
+    ]
     return METHOD.substitute(
         name=name,
         NAME=name.upper(),
         method=method.name,
-        types=", ".join(f"struct memref{len(place.shape)} *" for place in method.arguments),
-        parameters=_parameters(method),
-        memrefs="\n".join(_memref(i, place) for i, place in enumerate(method.arguments)),
-        pointers=", ".join(f"&a{i}" for i in count),
-        copies="\n".join(_copy(*copy) for copy in method.copies),
+        types=", ".join(types),
+        symbols=_declarations(method.symbols),
+        symbol_names=", ".join(symbols),
+        parameters=_declarations([*method.symbols, *method.parameters]),
+        requirements=_requirements(name, method),
+        shapes="".join(shapes),
+        body="\n".join(sizes.statements + body),
     )
 
 
-def _memref(index: int, place: Place) -> str:
-    rank = len(place.shape)
-    strides = [prod(place.shape[dim + 1 :]) for dim in range(rank)]
-    dimensions = (
-        "".join(f", {{{', '.join(map(str, values))}}}" for values in (place.shape, strides)) if rank else ""
+def _requirements(name: str, method: CMethod) -> str:
+    """What checks the symbols and says how large the arena is."""
+    sizes, upper = method.sizes(), name.upper()
+    checks: list[str] = []
+    for requirement in method.requirements:
+        values = "".join(f", (long long){sizes(value)}" for value in requirement.values)
+        error = f"{upper}_ERROR_{requirement.error}, {c_string(requirement.text)}{values}"
+        checks.append(f"  if (!{sizes(requirement.condition)}) return refuse({error}), -1;")
+    last = f"  return {sizes(method.arena)};"
+    return "\n".join(["  overflow = false;", *sizes.statements, *checks, _fits(name), last])
+
+
+def _fits(name: str) -> str:
+    """Says that sizes do not fit in memory if they do not fit in 64 bits."""
+    return f"  if (overflow) return fail({name.upper()}_ERROR_MEMORY), -1;"
+
+
+def _shape(name: str, method: CMethod, array: Parameter) -> str:
+    """The function that says an array's shape."""
+    sizes = method.sizes()
+    written = [f"    shape[{dim}] = {sizes(size)};" for dim, size in enumerate(array.shape)]
+    last = f"  return {sizes(prod(array.shape))};"
+    return SHAPE.substitute(
+        name=name,
+        method=method.name,
+        function=_shape_function(method, array),
+        symbols=_declarations(method.symbols),
+        symbol_names=", ".join(symbol.name for symbol in method.symbols),
+        rank=len(array.shape),
+        body="\n".join([*sizes.statements, _fits(name), "  if (shape) {", *written, "  }", last]),
     )
-    address = f"(void *)({place.address})"
-    return f"  struct memref{rank} a{index} = {{{address}, {address}, 0{dimensions}}};"
 
 
-def _copy(destination: Place, source: Place) -> str:
-    return f"  memcpy({destination.address}, {source.address}, {source.nbytes});"
+def _rank(place: Place) -> int:
+    """Rank of the memref that the driver takes: of a symbolic shape it wants the address alone."""
+    return len(place.shape) if is_static(place.shape) else 1
+
+
+def _memref(index: int, place: Place, sizes: SizesInC) -> str:
+    shape = place.shape if is_static(place.shape) else (1,)
+    lists = (shape, contiguous_strides(shape)) if shape else ()
+    dimensions = "".join(f", {{{', '.join(map(str, values))}}}" for values in lists)
+    address = f"(void *)({place.address(sizes)})"
+    return f"  struct memref{_rank(place)} a{index} = {{{address}, {address}, 0{dimensions}}};"
+
+
+def _copy(destination: Place, source: Place, sizes: SizesInC) -> str:
+    return f"  memcpy({destination.address(sizes)}, {source.address(sizes)}, {sizes(source.nbytes)});"
+
+
+def _assertion(name: str, assertion: Assertion, sizes: SizesInC) -> str:
+    place = assertion.place
+    element = f"((const {C_TYPES[place.dtype]} *)({place.address(sizes)}))[i]"
+    failed = f"return refuse({name.upper()}_ERROR_ASSERTION, {c_string(assertion.text)});"
+    return (
+        f"  for (int64_t i = 0; i < {sizes(prod(place.shape))}; i++)\n"
+        f"    if (!({element} {assertion.relation} 0)) {failed}"
+    )

@@ -5,7 +5,7 @@ Sizes that are symbols say their values; of sizes of another form one that is no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,15 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.exir import SymType, guards_of, is_tensor_type, ranges_of, tensor_meta
+from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.exir import (
+    SymType,
+    guards_of,
+    is_tensor_type,
+    number_category,
+    ranges_of,
+    tensor_meta,
+)
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.errors import InputError
 from xdsl_exir.lowering.sizes import solve
@@ -77,8 +85,8 @@ class Guards:
             if not isinstance(condition, Expr) or not symbols.keys() >= set(free):
                 continue
             if not condition.evaluate(symbols):
-                given = ", ".join(f"{sources[s].place}: {s} = {symbols[s]}" for s in free)
-                raise InputError(f"{given}; not {condition_text(condition)}")
+                places = {symbol: source.place for symbol, source in sources.items()}
+                raise InputError(guard_text(condition, places, symbols))
 
     def check_equal(self, one: Seen, symbols: dict[str, int], sources: dict[str, Seen]) -> None:
         if not isinstance(one.size, Expr):
@@ -94,17 +102,39 @@ class Guards:
         )
 
     def check_range(self, symbol: str, value: int, one: Seen) -> None:
+        for relation, bound in self.bounds(symbol):
+            if value < bound if relation == ">=" else value > bound:
+                raise InputError(range_text(one.place, one.size, one.value, symbol, value, relation, bound))
+
+    def bounds(self, symbol: str) -> list[tuple[str, int]]:
+        """The ends of a symbol's range, each after the relation in which the symbol is to it; none for a range that nobody said."""
         low, high = self.ranges.get(symbol, UNSAID)
-        if (low, high) == UNSAID:
-            return
-        if low is not None and value < low:
-            broken = f"less than {low} ({symbol} >= {low})"
-        elif high is not None and value > high:
-            broken = f"more than {high} ({symbol} <= {high})"
-        else:
-            return
-        through = "" if is_symbol(one.size) else f"{one.value} makes {symbol} "
-        raise InputError(f"{one.place}: {through}{value} is {broken}")
+        ends = () if (low, high) == UNSAID else ((">=", low), ("<=", high))
+        return [(relation, bound) for relation, bound in ends if bound is not None]
+
+
+# --- what is said of inputs at fault --------------------------------------------------------------------------
+# In compiled libraries too, in which placeholders stand for the values.
+
+
+def place_text(name: str, dim: int | None) -> str:
+    """A dimension of an input, or the input itself."""
+    return name_of(name) if dim is None else f"{name_of(name)}, dimension {dim}"
+
+
+def range_text(
+    place: str, size: Dim, given: object, symbol: str, value: object, relation: str, bound: int
+) -> str:
+    """That a symbol's value, which a size says, is out of range."""
+    through = "" if is_symbol(size) else f"{given} makes {symbol} "
+    word = {">=": "less", "<=": "more"}[relation]
+    return f"{place}: {through}{value} is {word} than {bound} ({symbol} {relation} {bound})"
+
+
+def guard_text(condition: Expr, places: Mapping[str, str], values: Mapping[str, object]) -> str:
+    """That the symbols of a condition have values for which it does not hold."""
+    given = ", ".join(f"{places[s]}: {s} = {values[s]}" for s in sorted(condition.free_symbols()))
+    return f"{given}; not {condition_text(condition)}"
 
 
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -126,6 +156,20 @@ def free_symbols(size: Dim) -> frozenset[str]:
     return size.free_symbols() if isinstance(size, Expr) else frozenset()
 
 
+BOXES: tuple[type[Any], ...] = (np.ndarray, np.generic)
+"""What NumPy has numbers in."""
+
+
+NUMBERS: dict[Category | None, tuple[str, tuple[type, ...]]] = {
+    Category.BOOL: ("a bool", (bool,)),
+    Category.INT: ("an integer", (int,)),
+    Category.FLOAT: ("a number", (int, float)),
+    Category.COMPLEX: ("a number", (int, float, complex)),
+    None: ("a number", (int, float)),
+}
+"""What numbers among the inputs may be, by the category of their type."""
+
+
 def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any:
     """A user input as the method takes it; notes its symbolic sizes.
 
@@ -133,8 +177,12 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
     """
     what = name_of(name)
     if not is_tensor_type(type):
-        if not isinstance(value, bool | int | float):
-            raise InputError(f"{what} is {value!r}, expected a number")
+        if isinstance(value, BOXES) and value.ndim == 0:
+            value = value.item()
+        wanted, kinds = NUMBERS[number_category(type)]
+        if not isinstance(value, kinds):
+            given = f"an array of {value.dtype}" if isinstance(value, BOXES) else repr(value)
+            raise InputError(f"{what} is {given}, expected {wanted}")
         if isinstance(type, SymType) and isinstance(value, int):
             seen.append(Seen(what, type.data, int(value)))
         return value
@@ -146,7 +194,7 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
         raise InputError(f"{what} has {array.ndim} dimensions, expected {meta.ndim}")
     for dim, (size, given) in enumerate(zip(meta.shape, array.shape, strict=True)):
         if isinstance(size, Expr):
-            seen.append(Seen(f"{what}, dimension {dim}", size, given))
+            seen.append(Seen(place_text(name, dim), size, given))
         elif size != given:
-            raise InputError(f"{what}, dimension {dim}: {given} is not {size}")
+            raise InputError(f"{place_text(name, dim)}: {given} is not {size}")
     return array

@@ -121,6 +121,44 @@ def test_run_another_method(capsys: pytest.CaptureFixture[str], silu: Path, tmp_
     assert printed == "out0: int64[2] [-1,  2]\n"
 
 
+DYNAMIC = """
+func.func @f(%x: tensor<?x3xf32, #exir.shape<[s0, 3]>> {exir.input = #exir.input<user_input, "x">},
+             %y: tensor<?x1xf32, #exir.shape<[s0, 1]>> {exir.input = #exir.input<user_input, "y">},
+             %n: !exir.symint<s1> {exir.input = #exir.input<user_input, "n">})
+    -> (tensor<?x3xf32, #exir.shape<[s0, 3]>>, !exir.symint<2 * s1>)
+    attributes {exir.ranges = {s0 = #exir.range<2, 9>}} {
+  %0 = aten.add.Tensor(%x, %y) : (tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<?x1xf32, #exir.shape<[s0, 1]>>)
+    -> tensor<?x3xf32, #exir.shape<[s0, 3]>>
+  %2 = exir.number 2 : !exir.symint<2>
+  %1 = exir.sym_mul %n, %2 : (!exir.symint<s1>, !exir.symint<2>) -> !exir.symint<2 * s1>
+  func.return %0, %1 : tensor<?x3xf32, #exir.shape<[s0, 3]>>, !exir.symint<2 * s1>
+}
+"""
+
+
+def test_symbolic_sizes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path, file = tmp_path / "dynamic.mlir", tmp_path / "in.npz"
+    path.write_text(DYNAMIC)
+    np.save(tmp_path / "x.npy", X)
+
+    def arguments(rows: int, others: int) -> list[str | Path]:
+        np.savez(file, x=np.ones((rows, 3), np.float32), y=np.ones((others, 1), np.float32))
+        return [path, "--inputs", file]
+
+    for rows in (2, 9):
+        np.savez(tmp_path / "out.npz", np.full((rows, 3), 2, np.float32), 14)
+        output_of(capsys, "run", *arguments(rows, rows), "7", "--expected", tmp_path / "out.npz")
+        assert output_of(capsys, "diff", f"{path}@edge", *arguments(rows, rows), "7") == "no difference\n"
+    for rows, others, number, error in (
+        (1, 1, "7", "input 'x', dimension 0: 1 is less than 2 (s0 >= 2)"),
+        (10, 10, "7", "input 'x', dimension 0: 10 is more than 9 (s0 <= 9)"),
+        (2, 3, "7", "input 'y', dimension 0: 3 is not s0 = 2, since input 'x', dimension 0 is 2"),
+        (2, 2, "7.5", "input 'n' is 7.5, expected an integer"),
+        (2, 2, tmp_path / "x.npy", "input 'n' is an array of float32, expected an integer"),
+    ):
+        assert error in error_of(capsys, "run", *arguments(rows, others), number)
+
+
 def test_expected_outputs(capsys: pytest.CaptureFixture[str], silu: Path, tmp_path: Path) -> None:
     run = ["run", str(silu), "--inputs", str(tmp_path / "xy.npz")]
     good = X / (1 + np.exp(-X))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 import threading
 import time
@@ -65,17 +67,24 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         default=[],
-        metavar="FILE",
-        help=".npy (one array) or .npz files, in order",
+        metavar="INPUT",
+        help=".npy (one array) or .npz files and numbers, in order",
     )
 
 
+NUMBER = r"-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?|true|false"
+"""JSON's numbers and conditions, which are not taken for names of files."""
+
+
 def read_arrays(paths: list[Path]) -> list[Any]:
-    """Arrays of .npy and .npz files, in order. Pickled arrays are refused. Raises `InputError`."""
+    """Arrays of .npy and .npz files, and numbers, in order. Pickled arrays are refused. Raises `InputError`."""
     import numpy as np
 
     arrays: list[Any] = []
     for path in paths:
+        if re.fullmatch(NUMBER, str(path)):
+            arrays.append(json.loads(str(path)))
+            continue
         try:
             read = np.load(path, allow_pickle=False)
             arrays += [read] if isinstance(read, np.ndarray) else [read[name] for name in read.files]

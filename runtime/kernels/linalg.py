@@ -242,7 +242,12 @@ def cholesky_inverse(self: Array, upper: bool) -> Array:
 def check_errors(info: Array, api_name: str) -> None:
     """Raises `ExirError` where a status says that an algorithm failed."""
     if np.any(info):
-        raise ExirError(f"{api_name}: a matrix of the batch is singular or not positive-definite")
+        raise ExirError(failure_text(api_name))
+
+
+def failure_text(api_name: str) -> str:
+    """That an algorithm failed."""
+    return f"{api_name}: a matrix of the batch is singular or not positive-definite"
 
 
 def asserted(check: bool, info: Array, name: str) -> Array:

@@ -25,7 +25,6 @@ from xdsl_exir.errors import InputError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.lowering.toolchain import run_passes  # noqa: E402
 from xdsl_exir.program import Program  # noqa: E402
-from xdsl_exir.runtime.aot import compile_library  # noqa: E402
 from xdsl_exir.runtime.kernels.symbolic import AssertionFailed  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
@@ -318,12 +317,6 @@ def test_attention_of_several_batches() -> None:
         x, mask = rand(b, t, 32), rand(b, 1, 1, t)
         expected = forward(None, x, mask).numpy()
         np.testing.assert_allclose(run(x.numpy(), mask.numpy()), expected, rtol=1e-4, atol=1e-5)
-
-
-def test_libraries_are_of_fixed_sizes(tmp_path: Path) -> None:
-    program = export(lambda self, x: x + 1, (rand(5),), ({0: Dim.DYNAMIC},))
-    with pytest.raises(UnsupportedError, match=r"forward: the size s\d+ is symbolic"):
-        compile_library(program, tmp_path, "it")
 
 
 # --- models --------------------------------------------------------------------------------------------------

@@ -1,0 +1,354 @@
+"""Compiled libraries of programs with symbolic sizes, assertions and several methods: called through ctypes and from C."""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import math
+import re
+import shutil
+import subprocess
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+from xdsl_exir.errors import ExirError, InputError, UnsupportedError
+from xdsl_exir.runtime.aot import Artifact, compile_library
+from xdsl_exir.runtime.c_interface import ERRORS
+
+torch = pytest.importorskip("torch")
+
+from test_aot import COMPILER, assert_only_c_and_openmp  # noqa: E402
+from test_state import PROMPT, Decoder  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.export import Dim  # noqa: E402
+
+pytestmark = [
+    pytest.mark.usefixtures("native_tools"),
+    pytest.mark.skipif(not COMPILER, reason="no C compiler (cc) is installed"),
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning"),
+]
+CODES = {"OK": 0, **{name: code for code, (name, _) in enumerate(ERRORS, 1)}}
+
+
+def export(model: Any, inputs: tuple[Any, ...], sizes: Any = None) -> xdsl_exir.Program:
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return xdsl_exir.from_exported_program(
+            torch.export.export(model.eval(), inputs, dynamic_shapes=sizes)
+        )
+
+
+class Library:
+    """A compiled library, loaded."""
+
+    def __init__(self, artifact: Artifact):
+        self.name = artifact.header.stem
+        self.header = artifact.header.read_text()
+        self.library = ctypes.CDLL(str(artifact.library))
+        self.function("error").restype = ctypes.c_char_p
+        assert self.function("load")(str(artifact.weights).encode()) == 0
+
+    def function(self, name: str) -> Any:
+        return getattr(self.library, f"{self.name}_{name}")
+
+    @property
+    def error(self) -> str:
+        return self.function("error")().decode()
+
+    def number(self, name: str, sizes: Sequence[int], *rest: Any) -> int:
+        """What a function of sizes returns."""
+        function = self.function(name)
+        function.restype = ctypes.c_int64
+        return function(*map(ctypes.c_int64, sizes), *rest)
+
+    def shape(self, name: str, rank: int, sizes: Sequence[int]) -> tuple[int, ...]:
+        shape = (ctypes.c_int64 * rank)()
+        assert (
+            self.number(f"{name}_shape", sizes, shape)
+            == math.prod(shape)
+            == self.number(f"{name}_shape", sizes, None)
+        )
+        return tuple(shape)
+
+    def __call__(self, sizes: Sequence[int], *arrays: np.ndarray, method: str = "forward") -> int:
+        pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+        return self.function(method)(*map(ctypes.c_int64, sizes), *pointers)
+
+
+def assert_clean(header: Path) -> None:
+    """A header is C99 and C++ without a warning."""
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    languages = [("c", "c99", COMPILER), ("c++", "c++11", shutil.which("c++"))]
+    for language, standard, compiler in languages:
+        if compiler:
+            command = [compiler, "-x", language, f"-std={standard}", *flags, "-include", header, "-"]
+            subprocess.run(command, input=b"int main(void);", check=True)
+
+
+class Mixed(nn.Module):
+    """Sizes of two symbols in inputs, results, state's values, a written input and a number."""
+
+    total: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 5)
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: Any, y: Any, z: Any) -> Any:
+        self.total += x.sum()
+        x.mul_(2)
+        pairs = self.linear(x).relu() @ y
+        halves = x[::2, 0] + z.view(2, -1).sum()
+        return pairs, torch.cat([x, x[1:]]), halves, x.shape[0] * 2 + y.shape[1], self.total * 1
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[xdsl_exir.Program, Artifact]:
+    rows = Dim("rows", min=3, max=64)
+    inputs = torch.randn(4, 8), torch.randn(5, 6), torch.randn(8)
+    program = export(Mixed(), inputs, ({0: rows}, {1: Dim.DYNAMIC}, {0: 2 * rows}))
+    return program, compile_library(program, tmp_path_factory.mktemp("mixed"), "mixed")
+
+
+def mixed_inputs(rows: int, columns: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(rows * columns)
+    return [rng.standard_normal(s, np.float32) for s in ((rows, 8), (5, columns), (2 * rows,))]
+
+
+def test_one_library_runs_at_any_size(mixed: Any) -> None:
+    program, artifact = mixed
+    library, run = Library(artifact), xdsl_exir.compile(program)
+    for sizes in ((3, 1), (64, 200), (17, 33), (4, 0), (63, 7)):
+        ours, inputs = mixed_inputs(*sizes), mixed_inputs(*sizes)
+        expected = [np.asarray(result) for result in run.flat(inputs)]
+        outputs = [np.empty(e.shape, e.dtype) for e in expected]
+        for index in range(3):
+            assert library.shape(f"forward_out{index}", expected[index].ndim, sizes) == expected[index].shape
+        assert library.shape("forward_in_z", 1, sizes) == ours[2].shape
+        assert library(sizes, *ours, *outputs) == 0, library.error
+        for got, wanted in zip([ours[0], *outputs], [inputs[0], *expected], strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+    assert (
+        library.number("forward_arena_bytes", (64, 200)) > library.number("forward_arena_bytes", (3, 1)) > 0
+    )
+    library.function("free")()
+
+
+def test_header_of_symbolic_sizes(mixed: Any) -> None:
+    artifact = mixed[1]
+    assert_clean(artifact.header)
+    assert_only_c_and_openmp(artifact.library)
+    header = artifact.header.read_text()
+    symbols = re.findall(r"(s\d+): input '[xy]'", header)
+    header = re.sub(r"\bs\d+\b", lambda match: "st"[symbols.index(match[0])], header)
+    assert " *   s: input 'x', dimension 0; s >= 3; s <= 64\n" in header
+    assert " *   in_z: float32[2 * s], input 'z'\n" in header
+    assert " *   out3: int64[], user output, 2 * s + t\n" in header
+    assert "int mixed_forward(int64_t s, int64_t t, float *in_x, const float *in_y," in header
+
+
+@pytest.mark.parametrize("sizes", [(2, 5), (65, 5), (-1, 5)])
+def test_sizes_out_of_range_are_told_as_in_python(mixed: Any, sizes: tuple[int, int]) -> None:
+    program, artifact = mixed
+    library = Library(artifact)
+    assert library(sizes, *[np.empty(1)] * 8) == CODES["SIZE"]
+    if sizes[0] >= 0:
+        with pytest.raises(InputError) as caught:
+            xdsl_exir.compile(program).flat(mixed_inputs(*sizes))
+        assert library.error == str(caught.value)
+    assert library.error.startswith(f"input 'x', dimension 0: {sizes[0]} is")
+    assert library.number("forward_arena_bytes", sizes) == -1
+    assert library.number("forward_out0_shape", sizes, None) == -1
+
+
+def test_sizes_that_do_not_fit_in_memory(tmp_path: Path) -> None:
+    class Outer(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return (x[:, None] @ x[None, :]) @ x
+
+    program = export(Outer(), (torch.randn(4),), ({0: Dim.DYNAMIC},))
+    library = Library(compile_library(program, tmp_path, "outer"))
+    x, out = np.arange(3, dtype=np.float32), np.empty(3, np.float32)
+    assert library([-5], x, out) == CODES["SIZE"]
+    assert library.error == "input 'x', dimension 0: -5 is negative"
+    for size in (2**30, 2**40, 2**63 - 1):
+        assert library([size], x, out) == CODES["MEMORY"]
+        assert library.error == "not enough memory"
+    assert library([3], x, out) == 0
+    np.testing.assert_array_equal(out, [0, 5, 10])
+    assert library([0], x[:0], out[:0]) == 0
+
+
+def test_guards_and_assertions_about_sizes(tmp_path: Path) -> None:
+    class Checked(nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            torch._check(x.shape[0] % 4 != 3)
+            return (x.flatten() + 1, y * 2) if x.shape[0] < y.shape[0] + 2 else (x.flatten() - 1, y)
+
+    program = export(Checked(), (torch.randn(4, 2), torch.randn(8)), ({0: Dim.DYNAMIC}, {0: Dim.DYNAMIC}))
+    library, run = (
+        Library(compile_library(program, tmp_path, "checked")),
+        xdsl_exir.compile(program, "native"),
+    )
+    for sizes in ((4, 8), (5, 4), (7, 8), (9, 7), (11, 2), (2, 1)):
+        inputs = [np.random.default_rng(0).standard_normal(s, np.float32) for s in ((sizes[0], 2), sizes[1])]
+        outputs = [np.empty(inputs[0].size, np.float32), np.empty(sizes[1], np.float32)]
+        code = library(sizes, *inputs, *outputs)
+        try:
+            expected, error = run.flat(inputs), None
+        except ExirError as raised:
+            expected, error = [], raised
+        if error is not None:
+            assert code == CODES["SIZE" if isinstance(error, InputError) else "ASSERTION"]
+            assert library.error == str(error)
+            continue
+        assert code == 0, library.error
+        for got, wanted in zip(outputs, expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_assertions_about_elements(tmp_path: Path) -> None:
+    class Solve(nn.Module):
+        count: Any
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.zeros((), dtype=torch.long))
+
+        def forward(self, matrices: Any, classes: Any) -> Any:
+            self.count += 1
+            return torch.linalg.inv(matrices), nn.functional.one_hot(classes, 5), self.count * 1
+
+    example = torch.eye(3).repeat(2, 1, 1), torch.tensor([1, 2])
+    program = export(Solve(), example, ({0: Dim("n", max=9)}, None))
+    artifact = compile_library(program, tmp_path, "solve")
+    library = Library(artifact)
+    assert_only_c_and_openmp(artifact.library)
+
+    def call(matrices: np.ndarray, classes: Sequence[int]) -> tuple[int, list[np.ndarray]]:
+        outputs = [np.empty_like(matrices), np.empty((2, 5), np.int64), np.empty((), np.int64)]
+        return library([len(matrices)], matrices, np.array(classes), *outputs), outputs
+
+    good = np.random.default_rng(0).standard_normal((5, 3, 3), np.float32)
+    singular = good.copy()
+    singular[4] = 1
+    code, outputs = call(good, [0, 4])
+    assert code == 0
+    np.testing.assert_allclose(outputs[0] @ good, np.broadcast_to(np.eye(3), good.shape), atol=1e-4)
+    for matrices, classes, message in (
+        (singular, [0, 4], "linalg.inv: a matrix of the batch is singular or not positive-definite"),
+        (good, [0, 5], "one_hot: Class values must be smaller than num_classes."),
+        (good, [-1, 0], "one_hot: Class values must be non-negative."),
+    ):
+        assert (call(matrices, classes)[0], library.error) == (CODES["ASSERTION"], message)
+        with pytest.raises(ExirError, match=re.escape(message)):
+            xdsl_exir.compile(program, "native").flat([matrices, np.array(classes)])
+    assert call(good[:1], [3, 3])[1][2] == 2  # calls that failed changed nothing
+
+
+def test_numbers_among_inputs_and_conditions_among_results(tmp_path: Path) -> None:
+    class Numbers(nn.Module):
+        def forward(self, x: Any, n: int) -> Any:
+            return x.repeat(n, 1), n * n - 3, x.shape[0] == n
+
+    program = export(Numbers(), (torch.randn(3, 2), 4), ({0: Dim.DYNAMIC}, Dim.DYNAMIC))
+    artifact = compile_library(program, tmp_path, "numbers")
+    assert_clean(artifact.header)
+    library, run = Library(artifact), xdsl_exir.compile(program)
+    first = re.findall(r"s\d+: input '(\w)'", library.header)[0]
+    for rows, n in ((3, 4), (4, 4), (2, 7)):
+        x = np.random.default_rng(0).standard_normal((rows, 2), np.float32)
+        expected = run.flat([x, n])
+        outputs = [np.empty(e.shape, e.dtype) for e in map(np.asarray, expected)]
+        assert library((rows, n) if first == "x" else (n, rows), x, *outputs) == 0, library.error
+        for got, wanted in zip(outputs, expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_what_depends_on_data_is_refused(tmp_path: Path) -> None:
+    class Nonzero(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.nonzero() * 2
+
+    with pytest.raises(UnsupportedError, match=r"nonzero"):
+        compile_library(export(Nonzero(), (torch.ones(4),)), tmp_path, "it")
+
+
+# --- several methods -----------------------------------------------------------------------------------------
+
+GENERATE = """
+#include <stdio.h>
+#include "decoder.h"
+
+enum { STEPS = 8, WORDS = DECODER_DECODE_OUT0_ELEMENTS };
+
+int main(int argc, char **argv) {
+  static int64_t prompt[64];
+  float scores[WORDS];
+  if (argc != 2 || decoder_load(argv[1])) return 1;
+  int64_t length = fread(prompt, sizeof *prompt, 64, stdin);
+  int code = decoder_prefill(length, prompt, scores);
+  for (int step = 0; !code && step <= STEPS; step++) {
+    int64_t best = 0;
+    for (int64_t word = 1; word < WORDS; word++)
+      if (scores[word] > scores[best]) best = word;
+    fwrite(scores, sizeof scores, 1, stdout);
+    code = decoder_decode(&best, scores);
+  }
+  if (code) fprintf(stderr, "%s\\n", decoder_error());
+  decoder_free();
+  return code;
+}
+"""
+
+
+def test_prefill_and_decode_share_their_cache_from_c(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = Decoder().eval()
+    with torch.no_grad():
+        ids = torch.zeros(1, PROMPT, dtype=torch.long)
+        prefill = torch.export.export(model, (ids,), dynamic_shapes=({1: Dim("time", min=2, max=60)},))
+        decode = torch.export.export(model, (ids[:, :1],))
+    program = xdsl_exir.from_exported_program({"prefill": prefill, "decode": decode})
+    artifact = compile_library(program, tmp_path, "decoder")
+    assert_clean(artifact.header)
+    (tmp_path / "main.c").write_text(GENERATE)
+    flags = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-L{tmp_path}",
+        "-ldecoder",
+        f"-Wl,-rpath,{tmp_path}",
+    ]
+    subprocess.run([COMPILER, "main.c", "-o", "main", *flags], cwd=tmp_path, check=True)
+    for length in (PROMPT, 3):
+        eager = copy.deepcopy(model)
+        ids = torch.randint(0, 100, (1, length), generator=torch.Generator().manual_seed(length))
+        done = subprocess.run(
+            [tmp_path / "main", artifact.weights],
+            input=ids.numpy().tobytes(),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        for scores in np.frombuffer(done.stdout, np.float32).reshape(9, 1, 100):
+            with torch.no_grad():
+                expected = eager(ids)
+            np.testing.assert_allclose(scores, expected.numpy(), rtol=1e-4, atol=1e-5)
+            ids = expected.argmax(-1, keepdim=True)
+    done = subprocess.run(
+        [tmp_path / "main", artifact.weights], input=bytes(8), capture_output=True, check=False
+    )
+    assert done.returncode == CODES["SIZE"]
+    assert b"input 'ids', dimension 1: 1 is less than 2" in done.stderr
