@@ -13,7 +13,7 @@ operator that another rule builds).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
@@ -46,15 +46,23 @@ def reaches_edge(spec: OperatorSpec) -> bool:
     return "core" in spec.tags or entry is None or "KEEP" in entry.function.__code__.co_names
 
 
-def other_name(name: str, operator: str, result: int | None = None) -> None:
-    """Registers an operator as another name of one that takes its arguments, or of one of that one's results."""
-    spec = find(name)
-    taken = {argument.name for argument in find(operator).schema.arguments}
-    parameters = tuple(argument.name for argument in spec.schema.arguments if argument.name in taken)
+def other_names(operators: Mapping[str, str | tuple[str, int]]) -> None:
+    """Registers operators of `aten` that are others: what each is another name of, or of which of its results."""
+    for name, other in operators.items():
+        operator, result = (other, None) if isinstance(other, str) else other
+        _other_name(f"aten.{name}", f"aten.{operator}", result)
+
+
+def _other_name(name: str, operator: str, result: int | None) -> None:
+    """Arguments are the other's of the same name, or else in the same place; what it does not take makes no difference."""
+    spec, places = find(name), [argument.name for argument in find(operator).schema.arguments]
+    given = [argument.name for argument in spec.schema.arguments]
+    names = {own: own if own in places else place for own, place in zip(given, places, strict=False)}
+    names |= {own: own for own in given if own in places}
 
     def rule(aten: Any, **arguments: Any) -> Any:
-        results = aten.builder.call(operator, (), arguments)
+        results = aten.builder.call(operator, (), {names[own]: value for own, value in arguments.items()})
         return results if result is None else results[result]
 
     rule.__module__ = f"{__name__}.{spec.family}"  # whose table names it
-    DECOMPOSITIONS.register(name, parameters=parameters)(rule)
+    DECOMPOSITIONS.register(name, parameters=tuple(names))(rule)

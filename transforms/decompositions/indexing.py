@@ -13,7 +13,19 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
-from xdsl_exir.transforms.decompositions import KEEP, decomposition
+from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
+
+other_names(
+    {
+        "_unsafe_index.Tensor": "index.Tensor",
+        "_unsafe_index_put": "index_put",
+        "argsort": ("sort", 1),
+        "argsort.stable": ("sort.stable", 1),
+        "searchsorted.Scalar": "searchsorted.Tensor",
+        "bucketize.Scalar": "bucketize.Tensor",
+    }
+)
+
 
 Size: TypeAlias = int | SSAValue
 """A size as an argument: a number, or an SSA value if symbolic."""
@@ -39,18 +51,6 @@ def put_flat(
 ) -> SSAValue:
     flat = [aten.view(tensor, [-1]) for tensor in (self, index, source)]
     return aten.view(aten.index_put(flat[0], [flat[1]], flat[2], accumulate), sizes(aten, self))
-
-
-@decomposition("aten._unsafe_index.Tensor")
-def unsafe_index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None]) -> SSAValue:
-    return aten.index.Tensor(self, indices)
-
-
-@decomposition("aten._unsafe_index_put")
-def unsafe_index_put(
-    aten: Namespace, self: SSAValue, indices: list[SSAValue | None], values: SSAValue, accumulate: bool
-) -> SSAValue:
-    return aten.index_put(self, indices, values, accumulate)
 
 
 @decomposition("aten._unsafe_masked_index")
@@ -112,41 +112,9 @@ def expand_but(aten: Namespace, self: SSAValue, other: SSAValue, dim: int) -> SS
     return aten.expand(self, sizes)
 
 
-@decomposition("aten.argsort")
-def argsort(aten: Namespace, self: SSAValue, dim: int, descending: bool) -> SSAValue:
-    return aten.sort(self, dim, descending)[1]
-
-
-@decomposition("aten.argsort.stable")
-def argsort_stable(aten: Namespace, self: SSAValue, stable: bool, dim: int, descending: bool) -> SSAValue:
-    return aten.sort.stable(self, stable=stable, dim=dim, descending=descending)[1]
-
-
 @decomposition("aten.msort")
 def msort(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.sort(self, 0)[0]
-
-
-@decomposition("aten.searchsorted.Scalar")
-def searchsorted(
-    aten: Namespace,
-    sorted_sequence: SSAValue,
-    self: PythonNumber | SSAValue,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: SSAValue | None,
-) -> SSAValue:
-    return aten.searchsorted.Tensor(
-        sorted_sequence, self, out_int32=out_int32, right=right, side=side, sorter=sorter
-    )
-
-
-@decomposition("aten.bucketize.Scalar")
-def bucketize(
-    aten: Namespace, self: PythonNumber | SSAValue, boundaries: SSAValue, out_int32: bool, right: bool
-) -> SSAValue:
-    return aten.bucketize.Tensor(self, boundaries, out_int32=out_int32, right=right)
 
 
 # --- placing along one dimension -----------------------------------------------------------------------------

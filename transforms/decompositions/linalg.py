@@ -16,7 +16,21 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import decomposition, other_names
+
+other_names(
+    {
+        "_lu_with_info": "linalg_lu_factor_ex",
+        "orgqr": "linalg_householder_product",
+        "linalg_det": ("_linalg_det", 0),
+        "det": ("_linalg_det", 0),
+        "matrix_exp": "linalg_matrix_exp",
+        "linalg_diagonal": "diagonal",
+        "cdist": "_cdist_forward",
+        "pdist": "_pdist_forward",
+    }
+)
+
 
 Pair = tuple[SSAValue, SSAValue]
 Triple = tuple[SSAValue, SSAValue, SSAValue]
@@ -82,21 +96,11 @@ def linalg_lu_factor(aten: Namespace, A: SSAValue, pivot: bool) -> Pair:
     return lu, pivots
 
 
-@decomposition("aten._lu_with_info")
-def lu_with_info(aten: Namespace, self: SSAValue, pivot: bool, check_errors: bool) -> Triple:
-    return aten.linalg_lu_factor_ex(self, pivot=pivot, check_errors=check_errors)
-
-
 @decomposition("aten.linalg_ldl_factor")
 def linalg_ldl_factor(aten: Namespace, self: SSAValue, hermitian: bool) -> Pair:
     ld, pivots, info = aten.linalg_ldl_factor_ex(self, hermitian=hermitian)
     checked(aten, info, "torch.linalg.ldl_factor")
     return ld, pivots
-
-
-@decomposition("aten.orgqr")
-def orgqr(aten: Namespace, self: SSAValue, input2: SSAValue) -> SSAValue:
-    return aten.linalg_householder_product(self, input2)
 
 
 @decomposition("aten.qr")
@@ -132,16 +136,6 @@ def linalg_eigvalsh(aten: Namespace, self: SSAValue, UPLO: str) -> SSAValue:
 
 
 # --- determinants --------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.linalg_det")
-def linalg_det(aten: Namespace, A: SSAValue) -> SSAValue:
-    return aten._linalg_det(A)[0]
-
-
-@decomposition("aten.det")
-def det(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten._linalg_det(self)[0]
 
 
 @decomposition("aten.linalg_slogdet")
@@ -384,11 +378,6 @@ def linalg_matrix_power(aten: Namespace, self: SSAValue, n: int) -> SSAValue:
     return result
 
 
-@decomposition("aten.matrix_exp")
-def matrix_exp(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.linalg_matrix_exp(self)
-
-
 @decomposition("aten.linalg_multi_dot")
 def linalg_multi_dot(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
     """In the order that takes the fewest multiplications (Cormen et al., Introduction to Algorithms, 15.2)."""
@@ -426,11 +415,6 @@ def linalg_cross(aten: Namespace, self: SSAValue, other: SSAValue, dim: int) -> 
     return aten.sub.Tensor(forwards, aten.mul.Tensor(shifted(self, 2), shifted(other, 1)))
 
 
-@decomposition("aten.linalg_diagonal")
-def linalg_diagonal(aten: Namespace, A: SSAValue, offset: int, dim1: int, dim2: int) -> SSAValue:
-    return aten.diagonal(A, offset, dim1, dim2)
-
-
 @decomposition("aten.linalg_vander")
 def linalg_vander(aten: Namespace, x: SSAValue, N: int | None) -> SSAValue:
     """Powers 0 to N - 1 along a new last dimension."""
@@ -444,13 +428,3 @@ def linalg_vander(aten: Namespace, x: SSAValue, N: int | None) -> SSAValue:
 
 
 # --- distances -----------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.cdist")
-def cdist(aten: Namespace, x1: SSAValue, x2: SSAValue, p: float, compute_mode: int | None) -> SSAValue:
-    return aten._cdist_forward(x1, x2, p, compute_mode)
-
-
-@decomposition("aten.pdist")
-def pdist(aten: Namespace, self: SSAValue, p: float) -> SSAValue:
-    return aten._pdist_forward(self, p)

@@ -14,7 +14,15 @@ from xdsl_exir.dialects.loss import MEAN, NONE, SUM
 from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition, other_name
+from xdsl_exir.transforms.decompositions import decomposition, other_names
+
+other_names(
+    {
+        "nll_loss": ("nll_loss_forward", 0),
+        "nll_loss2d": ("nll_loss2d_forward", 0),
+        "nll_loss_nd": ("nll_loss_forward", 0),
+    }
+)
 
 
 def reduced(aten: Namespace, loss: SSAValue, reduction: int) -> SSAValue:
@@ -383,10 +391,6 @@ def nll_loss_forward(
         return loss, total
     loss = aten.sum(loss)
     return aten.div.Tensor(loss, total) if reduction == MEAN else loss, total
-
-
-for _name in ("nll_loss", "nll_loss2d", "nll_loss_nd"):
-    other_name(f"aten.{_name}", "aten.nll_loss_forward", 0)
 
 
 @decomposition("aten.cross_entropy_loss")

@@ -12,8 +12,16 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition, other_name
-from xdsl_exir.transforms.decompositions.matmul import Size, flat_size
+from xdsl_exir.transforms.decompositions import decomposition, other_names
+from xdsl_exir.transforms.decompositions.matmul import flat_size
+
+other_names(
+    {
+        "layer_norm": ("native_layer_norm", 0),
+        "batch_norm": ("native_batch_norm", 0),
+    }
+)
+
 
 # --- batch norm ----------------------------------------------------------------------------------------------
 
@@ -55,9 +63,6 @@ def batch_norm_with_update(
     return *results[:3], aten.full([0], 0, dtype=Byte), *results[3:]
 
 
-other_name("aten.batch_norm", "aten.native_batch_norm", 0)
-
-
 @decomposition("aten.instance_norm")
 def instance_norm(
     aten: Namespace,
@@ -84,18 +89,6 @@ def instance_norm(
 
 
 # --- layer, group and RMS norm -------------------------------------------------------------------------------
-
-
-@decomposition("aten.layer_norm")
-def layer_norm(
-    aten: Namespace,
-    input: SSAValue,
-    normalized_shape: Sequence[Size],
-    weight: SSAValue | None,
-    bias: SSAValue | None,
-    eps: float,
-) -> SSAValue:
-    return aten.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
 @decomposition("aten.group_norm")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, log, nan, pi, sqrt
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -19,7 +19,7 @@ from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition, other_name
+from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 Number: TypeAlias = bool | int | float | complex | SSAValue
 """A number argument: a constant, or one that the program computes."""
@@ -110,11 +110,31 @@ OTHER_NAMES = {
     "special_xlogy": "xlogy.Tensor",
     "special_xlogy.other_scalar": "xlogy.Scalar_Other",
     "special_xlogy.self_scalar": "xlogy.Scalar_Self",
+    "clamp_min": "clamp",
+    "clamp_min.Tensor": "clamp.Tensor",
+    "__and__.Tensor": "bitwise_and.Tensor",
+    "__and__.Scalar": "bitwise_and.Scalar",
+    "__or__.Tensor": "bitwise_or.Tensor",
+    "__or__.Scalar": "bitwise_or.Scalar",
+    "__xor__.Tensor": "bitwise_xor.Tensor",
+    "__xor__.Scalar": "bitwise_xor.Scalar",
+    "detach": "alias",
+    "lift": "clone",
+    "lift_fresh": "clone",
+    "lift_fresh_copy": "clone",
+    "contiguous": "clone",
+    "fill.Tensor": "copy",
+    "special_i0": "i0",
+    "special_gammaln": "lgamma",
+    "special_digamma": "digamma",
+    "special_psi": "digamma",
+    "special_polygamma": "polygamma",
+    "special_gammainc": "igamma",
+    "special_gammaincc": "igammac",
 }
 """Names that PyTorch has for operators besides their own."""
 
-for _name, _operator in OTHER_NAMES.items():
-    other_name(f"aten.{_name}", f"aten.{_operator}")
+other_names(OTHER_NAMES)
 
 
 @decomposition("aten.rsub.Tensor", "aten.rsub.Scalar")
@@ -143,54 +163,14 @@ def selu(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 
 
-@decomposition("aten.clamp_min")
-def clamp_min(aten: Namespace, self: SSAValue, min: Number) -> SSAValue:
-    return aten.clamp(self, min)
-
-
 @decomposition("aten.clamp_max")
 def clamp_max(aten: Namespace, self: SSAValue, max: Number) -> SSAValue:
     return aten.clamp(self, None, max)
 
 
-@decomposition("aten.clamp_min.Tensor")
-def clamp_min_tensor(aten: Namespace, self: SSAValue, min: SSAValue) -> SSAValue:
-    return aten.clamp.Tensor(self, min)
-
-
 @decomposition("aten.clamp_max.Tensor")
 def clamp_max_tensor(aten: Namespace, self: SSAValue, max: SSAValue) -> SSAValue:
     return aten.clamp.Tensor(self, None, max)
-
-
-@decomposition("aten.__and__.Tensor")
-def and_(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.bitwise_and.Tensor(self, other)
-
-
-@decomposition("aten.__and__.Scalar")
-def and_number(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
-    return aten.bitwise_and.Scalar(self, other)
-
-
-@decomposition("aten.__or__.Tensor")
-def or_(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.bitwise_or.Tensor(self, other)
-
-
-@decomposition("aten.__or__.Scalar")
-def or_number(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
-    return aten.bitwise_or.Scalar(self, other)
-
-
-@decomposition("aten.__xor__.Tensor")
-def xor(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.bitwise_xor.Tensor(self, other)
-
-
-@decomposition("aten.__xor__.Scalar")
-def xor_number(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
-    return aten.bitwise_xor.Scalar(self, other)
 
 
 # --- copies and casts ----------------------------------------------------------------------------------------
@@ -202,37 +182,15 @@ def resolve(aten: Namespace, self: SSAValue) -> SSAValue:
     return self
 
 
-@decomposition("aten.detach")
-def detach(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.alias(self)
-
-
-@decomposition("aten.lift", "aten.lift_fresh", "aten.lift_fresh_copy")
-def lift(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.clone(self)
-
-
-@decomposition("aten.contiguous")
-def contiguous(aten: Namespace, self: SSAValue, memory_format: str) -> SSAValue:
-    return self if keeps_format(self, memory_format) else aten.clone(self, memory_format=memory_format)
-
-
 @decomposition("aten.to.dtype", "aten.to.dtype_layout", "aten.to.device")
 def to(
     aten: Namespace, self: SSAValue, dtype: DType | None, copy: bool, memory_format: str | None
 ) -> SSAValue:
     # The device a program names is the one it was exported on: its tensors' own.
     same = dtype is None or dtype is meta(self).dtype
-    if same and not copy and keeps_format(self, memory_format):
+    if same and not copy and memory_format in (None, "preserve_format"):
         return self
     return aten._to_copy(self, dtype=dtype, memory_format=memory_format)
-
-
-def keeps_format(self: SSAValue, memory_format: Any) -> bool:
-    """Whether a tensor has this memory format already. Schema defaults give the enum's value: 0 is contiguous."""
-    if memory_format in (None, "preserve_format"):
-        return True
-    return memory_format in (0, "contiguous_format") and meta(self).dim_order is None
 
 
 @decomposition("aten.to.other")
@@ -248,11 +206,6 @@ def type_as(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
 @decomposition("aten.fill.Scalar")
 def fill(aten: Namespace, self: SSAValue, value: Number) -> SSAValue:
     return aten.full_like(self, value)
-
-
-@decomposition("aten.fill.Tensor")
-def fill_tensor(aten: Namespace, self: SSAValue, value: SSAValue) -> SSAValue:
-    return aten.copy(self, value)
 
 
 # --- selection -----------------------------------------------------------------------------------------------
@@ -725,36 +678,6 @@ def feature_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> 
 
 
 # --- special functions, complex numbers ----------------------------------------------------------------------
-
-
-@decomposition("aten.special_i0")
-def special_i0(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.i0(self)
-
-
-@decomposition("aten.special_gammaln")
-def special_gammaln(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.lgamma(self)
-
-
-@decomposition("aten.special_digamma", "aten.special_psi")
-def special_digamma(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.digamma(self)
-
-
-@decomposition("aten.special_polygamma")
-def special_polygamma(aten: Namespace, n: int, self: SSAValue) -> SSAValue:
-    return aten.polygamma(n, self)
-
-
-@decomposition("aten.special_gammainc")
-def special_gammainc(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.igamma(self, other)
-
-
-@decomposition("aten.special_gammaincc")
-def special_gammaincc(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.igammac(self, other)
 
 
 @decomposition("aten.mvlgamma", "aten.special_multigammaln")

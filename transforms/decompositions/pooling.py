@@ -10,10 +10,15 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, meta
-from xdsl_exir.transforms.decompositions import decomposition, other_name
+from xdsl_exir.transforms.decompositions import decomposition, other_names
 
-for _count in (1, 2, 3):
-    other_name(f"aten.max_pool{_count}d", f"aten.max_pool{_count}d_with_indices", 0)
+other_names(
+    {
+        "max_pool1d": ("max_pool1d_with_indices", 0),
+        "max_pool2d": ("max_pool2d_with_indices", 0),
+        "max_pool3d": ("max_pool3d_with_indices", 0),
+    }
+)
 
 
 # --- one dimension is two of which the first has size 1 ------------------------------------------------------

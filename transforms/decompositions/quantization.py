@@ -6,7 +6,15 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import Double, DType, Float, Long
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
-from xdsl_exir.transforms.decompositions import decomposition, other_name
+from xdsl_exir.transforms.decompositions import decomposition, other_names
+
+other_names(
+    {
+        "fake_quantize_per_tensor_affine": ("fake_quantize_per_tensor_affine_cachemask", 0),
+        "fake_quantize_per_channel_affine": ("fake_quantize_per_channel_affine_cachemask", 0),
+    }
+)
+
 
 Pair = tuple[SSAValue, SSAValue]
 
@@ -90,8 +98,3 @@ def per_channel_with_mask(
     size = [-1 if dim == axis else 1 for dim in range(ndim)]
     scale, zero_point = aten.view(scale, size), aten.view(zero_point, size)
     return fake_quantized(aten, self, scale, zero_point, quant_min, quant_max, opmath(dtype))
-
-
-for _granularity in ("tensor", "channel"):
-    _name = f"aten.fake_quantize_per_{_granularity}_affine"
-    other_name(_name, f"{_name}_cachemask", 0)

@@ -12,9 +12,16 @@ from xdsl_exir.dialects.dtypes import Byte, Category, DType, Float, Long
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition, other_name
+from xdsl_exir.transforms.decompositions import decomposition, other_names
 
-other_name("aten.special_logsumexp", "aten.logsumexp")
+other_names(
+    {
+        "max.other": "maximum",
+        "min.other": "minimum",
+        "norm.Scalar": "linalg_vector_norm",
+        "special_logsumexp": "logsumexp",
+    }
+)
 
 
 @decomposition("aten.sum")
@@ -38,16 +45,6 @@ def nanmean(
 ) -> SSAValue:
     count = aten.sum.dim_IntList(aten.logical_not(aten.isnan(self)), dim, keepdim)
     return aten.div.Tensor(aten.nansum(self, dim, keepdim, dtype=dtype), count)
-
-
-@decomposition("aten.max.other")
-def maximum(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.maximum(self, other)
-
-
-@decomposition("aten.min.other")
-def minimum(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    return aten.minimum(self, other)
 
 
 @decomposition("aten.aminmax")
@@ -253,11 +250,6 @@ def count_nonzero(aten: Namespace, self: SSAValue, dim: int | None) -> SSAValue:
 @decomposition("aten.count_nonzero.dim_IntList")
 def count_nonzero_dims(aten: Namespace, self: SSAValue, dim: Sequence[int] | None) -> SSAValue:
     return aten.sum.dim_IntList(aten.ne.Scalar(self, 0), dim)
-
-
-@decomposition("aten.norm.Scalar")
-def norm_all(aten: Namespace, self: SSAValue, p: float) -> SSAValue:
-    return aten.linalg_vector_norm(self, p)
 
 
 @decomposition("aten.norm.ScalarOpt_dim")

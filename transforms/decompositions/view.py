@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from functools import partial, reduce
 from itertools import pairwise
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from xdsl_exir.dialects.dtypes import Bool
-from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type
+from xdsl_exir.dialects.dtypes import Bool, Long
+from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.view import chunk_sizes, infer_size, movedim_order, split_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, sizes
-from xdsl_exir.transforms.decompositions import decomposition, other_name
+from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 
 Size: TypeAlias = int | SSAValue
 """A size or index as the operators take it."""
@@ -132,24 +132,21 @@ OTHER_NAMES = {
     "view_copy.dtype": "view.dtype",
     "concatenate": "cat",
     "row_stack": "vstack",
+    "_unsafe_view": "view",
+    "reshape": "view",
+    "alias_copy": "clone",
+    "detach_copy": "clone",
+    "swapaxes": "transpose.int",
+    "broadcast_to": "expand",
+    "split.sizes": "split_with_sizes",
+    "concat": "cat",
 }
 """Operators and the one of the same arguments that they are: values are never views of others, so a copy is its view."""
 
-for _name, _operator in OTHER_NAMES.items():
-    other_name(f"aten.{_name}", f"aten.{_operator}")
+other_names(OTHER_NAMES)
 
 
 # --- reshaping -----------------------------------------------------------------------------------------------
-
-
-@decomposition("aten._unsafe_view")
-def unsafe_view(aten: Namespace, self: SSAValue, size: list[Size]) -> SSAValue:
-    return aten.view(self, size)
-
-
-@decomposition("aten.reshape")
-def reshape(aten: Namespace, self: SSAValue, shape: list[Size]) -> SSAValue:
-    return aten.view(self, shape)
 
 
 @decomposition("aten.view_as", "aten.reshape_as")
@@ -230,11 +227,6 @@ def atleast_3d(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.unsqueeze(aten.atleast_2d(self), -1) if rank(self) <= 2 else self
 
 
-@decomposition("aten.alias_copy", "aten.detach_copy")
-def alias_copy(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.clone(self)
-
-
 @decomposition("aten.pixel_shuffle")
 def pixel_shuffle(aten: Namespace, self: SSAValue, upscale_factor: int) -> SSAValue:
     r, n = upscale_factor, rank(self) - 3
@@ -269,11 +261,6 @@ def transpose(aten: Namespace, self: SSAValue, dim0: int, dim1: int) -> SSAValue
     if order:
         order[dim0], order[dim1] = dim1, dim0
     return aten.permute(self, order)
-
-
-@decomposition("aten.swapaxes")
-def swapaxes(aten: Namespace, self: SSAValue, axis0: int, axis1: int) -> SSAValue:
-    return aten.transpose.int(self, axis0, axis1)
 
 
 @decomposition("aten.mT")
@@ -350,11 +337,6 @@ def roll(aten: Namespace, self: SSAValue, shifts: list[Size], dims: list[int]) -
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@decomposition("aten.broadcast_to")
-def broadcast_to(aten: Namespace, self: SSAValue, size: list[Size]) -> SSAValue:
-    return aten.expand(self, size)
-
-
 @decomposition("aten.expand_as")
 def expand_as(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     return aten.expand(self, sizes(aten, other))
@@ -402,6 +384,42 @@ def repeat_interleave(aten: Namespace, self: SSAValue, repeats: Size, dim: int |
     return aten.flatten.using_ints(copies, dim, dim + 1)
 
 
+@decomposition("aten.repeat_interleave.Tensor")
+def repeated_places(aten: Namespace, repeats: SSAValue, output_size: Size | None) -> Any:
+    """Each place stands where as many elements as it and those before are repeated are not passed yet."""
+    if output_size is None:
+        return KEEP
+    natural = aten.all(aten.ge.Scalar(repeats, 0))
+    fits = aten.eq.Tensor(aten.sum(repeats), aten.scalar_tensor(output_size, dtype=Long))
+    aten._assert_async.msg(
+        aten.logical_and(natural, fits), "repeats are negative, or not as many as output_size"
+    )
+    positions = aten.arange.start_step(0, output_size)
+    found = aten.searchsorted.Tensor(aten.cumsum(repeats, 0), positions, right=True)
+    return cast(aten, found, meta(repeats).dtype)
+
+
+@decomposition("aten.repeat_interleave.self_Tensor")
+def repeat_interleave_by(
+    aten: Namespace,
+    self: SSAValue,
+    repeats: SSAValue,
+    dim: int | None,
+    output_size: Size | None,
+    out: Sequence[Attribute] | None,
+) -> SSAValue:
+    self, dim = (aten.view(self, [-1]), 0) if dim is None else (self, wrap_dim(dim, rank(self)))
+    repeats = aten.expand(aten.reshape(repeats, [-1]), [sizes(aten, self)[dim]])
+    places = aten.builder.dialect["aten.repeat_interleave.Tensor"]
+    types = out and [
+        tensor_type(tensor_meta(one).shape[dim : dim + 1], meta(repeats).dtype)
+        for one in out
+        if is_tensor_type(one)
+    ]
+    found = aten.builder.build(places, {"repeats": repeats, "output_size": output_size}, types)
+    return aten.index_select(self, dim, found)
+
+
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
@@ -426,11 +444,6 @@ def split(aten: Namespace, self: SSAValue, split_size: Size, dim: int) -> list[S
     pieces = [piece] * (max(count, 1) - 1)
     last = size - piece * len(pieces)
     return aten.split_with_sizes(self, Sizes(aten, self, split_size).all([*pieces, last]), dim)
-
-
-@decomposition("aten.split.sizes")
-def split_sizes(aten: Namespace, self: SSAValue, split_size: list[Size], dim: int) -> list[SSAValue]:
-    return aten.split_with_sizes(self, split_size, dim)
 
 
 @decomposition("aten.chunk", "aten.unsafe_chunk")
@@ -548,11 +561,6 @@ def select_scatter(aten: Namespace, self: SSAValue, src: SSAValue, dim: int, ind
 
 
 # --- joining -------------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.concat")
-def concat(aten: Namespace, tensors: list[SSAValue], dim: int) -> SSAValue:
-    return aten.cat(tensors, dim)
 
 
 @decomposition("aten.stack")
