@@ -122,6 +122,7 @@ OTHER_NAMES = {
     "lift": "clone",
     "lift_fresh": "clone",
     "lift_fresh_copy": "clone",
+    "contiguous": "clone",
     "fill.Tensor": "copy",
     "special_i0": "i0",
     "special_gammaln": "lgamma",
@@ -179,11 +180,6 @@ def clamp_max_tensor(aten: Namespace, self: SSAValue, max: SSAValue) -> SSAValue
 def resolve(aten: Namespace, self: SSAValue) -> SSAValue:
     # Nothing here is conjugated or negated lazily.
     return self
-
-
-@decomposition("aten.contiguous")
-def contiguous(aten: Namespace, self: SSAValue, memory_format: str) -> SSAValue:
-    return self if keeps_format(self, memory_format) else aten.clone(self, memory_format=memory_format)
 
 
 @decomposition("aten.to.dtype", "aten.to.dtype_layout", "aten.to.device")
