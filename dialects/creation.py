@@ -12,7 +12,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv
-from xdsl_exir.dialects.meta import Shape, check, numel, shape_rule
+from xdsl_exir.dialects.meta import Shape, check, check_order, numel, shape_rule
 from xdsl_exir.dialects.view import PartialShape, Size, is_negative, only_sizes
 
 Number: TypeAlias = float | Expr | NumberMeta
@@ -41,10 +41,7 @@ def empty_strided(size: list[Size], stride: list[Size]) -> PartialShape:
 
 @shape_rule("aten.empty_permuted")
 def empty_permuted(size: list[Size], physical_layout: list[int]) -> PartialShape:
-    check(
-        sorted(physical_layout) == list(range(len(size))),
-        f"physical_layout {physical_layout} is no permutation of {len(size)} dimensions",
-    )
+    check_order(physical_layout, len(size), "physical_layout")
     return only_sizes(size)
 
 

@@ -57,6 +57,12 @@ def check(condition: bool, message: str) -> None:
         raise MetaError(message)
 
 
+def check_order(order: Sequence[int] | None, rank: int, what: str = "dim_order") -> None:
+    """Raises `MetaError` unless an order of dimensions, if one is given, is a permutation of them."""
+    valid = order is None or sorted(order) == list(range(rank))
+    check(valid, f"{what} {order} is no permutation of {rank} dimensions")
+
+
 # --- what shape rules share ----------------------------------------------------------------------------------
 
 

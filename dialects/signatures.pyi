@@ -9343,6 +9343,40 @@ class FakeQuantizePerChannelAffineCachemaskOp(OperatorOp):
     mask: OpResult
     def __init__(_op, self: Value, scale: Value, zero_point: Value, axis: int, quant_min: int, quant_max: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _ToDimOrderCopyOp(OperatorOp):
+    """dim_order_ops::_to_dim_order_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, int[]? dim_order=None) -> Tensor"""
+
+    self: SSAValue
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    non_blocking: Attribute
+    dim_order: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., non_blocking: bool = ..., dim_order: Sequence[int] | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _CloneDimOrderOp(OperatorOp):
+    """dim_order_ops::_clone_dim_order(Tensor self, *, bool non_blocking=False, int[]? dim_order=None) -> Tensor"""
+
+    self: SSAValue
+    non_blocking: Attribute
+    dim_order: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, *, non_blocking: bool = ..., dim_order: Sequence[int] | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _EmptyDimOrderOp(OperatorOp):
+    """dim_order_ops::_empty_dim_order(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, int[]? dim_order=None) -> Tensor"""
+
+    size: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    dim_order: Attribute | None
+    result: OpResult
+    def __init__(_op, size: Sequence[int], *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., dim_order: Sequence[int] | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class QuantizePerTensorOp(OperatorOp):
     """quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor"""
 

@@ -3,7 +3,7 @@
 What an operator has in every dialect stands once, in `signatures.pyi`, which has no module beside it; the dialects' own stubs name the
 classes that they have of it.
 
-python -m xdsl_exir.dialects.stubs            # rewrites signatures.pyi, aten.pyi, edge.pyi, quantized_decomposed.pyi
+python -m xdsl_exir.dialects.stubs            # rewrites signatures.pyi and a stub for each dialect
 python -m xdsl_exir.dialects.stubs --check    # exits 1 where they differ
 """
 
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from xdsl_exir.dialects import aten, edge, quantized_decomposed
+from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed
 from xdsl_exir.dialects.operator import (
     OperatorDialect,
     OperatorLayout,
@@ -29,6 +29,7 @@ from xdsl_exir.dialects.spec import OperatorSpec, find
 MODULES: dict[str, OperatorDialect] = {
     "aten": aten.OPERATORS,
     "edge": edge.OPERATORS,
+    "dim_order_ops": dim_order_ops.OPERATORS,
     "quantized_decomposed": quantized_decomposed.OPERATORS,
 }
 

@@ -73,13 +73,15 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     Raises `UnsupportedError` that lists every operation that Export IR has no form for, `ExirError` for an unknown
     method.
     """
+    from xdsl_exir.transforms.layouts import ToMemoryFormats
     from xdsl_exir.transforms.partition import InlineDelegates
 
     program = program.inlined()
     function = program.method(method)
     if any(isinstance(op, DelegateOp) for op in function.walk()):
         program = program.apply(InlineDelegates())
-        function = program.method(method)
+    program = program.apply(ToMemoryFormats())
+    function = program.method(method)
     return _Writer(program, function, program.conventions.get(function.sym_name.data)).program()
 
 

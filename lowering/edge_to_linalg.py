@@ -43,7 +43,8 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
-from xdsl_exir.lowering.sizes import is_computable, is_static
+from xdsl_exir.lowering.sizes import is_computable, is_static, symbols_of
+from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
 
@@ -329,3 +330,4 @@ class EdgeToLinalg(ModulePass):
         for function in list(op.ops):
             assert isinstance(function, FuncOp)
             Rewriter.replace_op(function, FunctionLowering(function).run())
+        ForgetLayouts().apply(ctx, op)

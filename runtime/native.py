@@ -39,16 +39,19 @@ from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.runtime.interpreter import run_operator
 from xdsl_exir.runtime.kernels import KERNELS
 from xdsl_exir.runtime.kernels.symbolic import AssertionFailed
+from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
 
 
 def as_edge(program: Program) -> Program:
-    """The program at edge, with what delegates hold in their place, but for those that a registered backend runs."""
+    """The program at edge, with what delegates hold in their place, but for those that a registered backend runs, and
+    without wishes for layouts."""
     if stage_of(program.module) != "edge":
         program = program.to_edge()
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
-    return program.apply(InlineDelegates(keep=tuple(BACKENDS))) if has_delegates else program
+    inlined = (InlineDelegates(keep=tuple(BACKENDS)),) if has_delegates else ()
+    return program.apply(*inlined, ForgetLayouts())
 
 
 def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Array]:

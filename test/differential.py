@@ -23,6 +23,7 @@ from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.exir import tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec.harvest import find_overload
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.runtime.native import NativeEngine
@@ -62,8 +63,7 @@ def dtype(torch_dtype: torch.dtype) -> DType:
 
 def find_operator(name: str) -> Any:
     """The OpOverload of `aten.add.Tensor`."""
-    namespace, packet, *overload = name.split(".")
-    return getattr(getattr(getattr(torch.ops, namespace), packet), overload[0] if overload else "default")
+    return find_overload(*name.split(".", 1))
 
 
 def program_of(

@@ -1,4 +1,6 @@
-"""Operators that reach edge and have no lowering yet: native code leaves them to the interpreter, or refuses them."""
+"""Operators that reach edge and have no lowering yet: native code leaves them to the interpreter, or refuses them. Those of
+`dim_order_ops` need none, since native code forgets layouts first.
+"""
 
 INTERPRETER_ONLY = frozenset(
     {
@@ -36,5 +38,8 @@ INTERPRETER_ONLY = frozenset(
         "aten.tensor_split.tensor_indices_or_sections",
         "aten.unique_consecutive",
         "aten.unique_dim",
+        "dim_order_ops._clone_dim_order",
+        "dim_order_ops._empty_dim_order",
+        "dim_order_ops._to_dim_order_copy",
     }
 )

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from xdsl_exir.dialects import aten, edge, quantized_decomposed
+from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import SymIntType, TensorMeta, tensor_type
@@ -143,6 +143,9 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.remainder.Scalar_Tensor": (call(3, i(2, 3)),),
     "aten.to.device": (call(f(2, 3), "cpu", dt.Double),),
     "aten._to_copy": (call(f(2, 3)), call(f(2, 3), dtype=dt.Half)),
+    "dim_order_ops._to_dim_order_copy": (call(f(2, 3, 4, 5), dtype=dt.Half, dim_order=[0, 2, 3, 1]),),
+    "dim_order_ops._clone_dim_order": (call(f(2, 3, 4, 5), dim_order=[0, 2, 3, 1]),),
+    "dim_order_ops._empty_dim_order": (call([2, 3, 4, 5], dim_order=[0, 2, 3, 1]),),
     "aten._conj": (call(c(2, 3)),),
     "aten.view_as_complex": (call(f(3, 2)),),
     # reduction
@@ -672,11 +675,16 @@ def calls(spec: OperatorSpec) -> tuple[Call, ...]:
 # --- operations ----------------------------------------------------------------------------------------------
 
 
+OPERATORS_OF = {
+    module.OPERATORS.name: module.OPERATORS for module in (aten, dim_order_ops, quantized_decomposed)
+}
+
+
 def dialect_of(name: str, stage: str) -> OperatorDialect:
     """The dialect of an operator at a stage (`aten` or `edge`)."""
     if stage == "edge":
         return edge.OPERATORS
-    return quantized_decomposed.OPERATORS if name.startswith("quantized_decomposed.") else aten.OPERATORS
+    return OPERATORS_OF[name.partition(".")[0]]
 
 
 def build(name: str, sample: Call, stage: str = "aten", block: Block | None = None) -> OperatorOp:

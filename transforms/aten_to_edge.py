@@ -1,8 +1,9 @@
 """`aten-to-edge`: everything explicit.
 
 Operands that promote are cast to the computation dtype; Python numbers in tensor positions become 0-dim literals of
-that dtype; overloads that take a number where a tensor twin exists become the twin; what does nothing goes away. Every
-other operator keeps its name and arguments under the `edge.` prefix.
+that dtype; overloads that take a number where a tensor twin exists become the twin; what does nothing goes away. A memory
+format is an order of dimensions, of a copy that says nothing else (`dialects/dim_order_ops.py`). Every other operator keeps
+its name and arguments under the `edge.` prefix.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
+from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
 
 SCALAR_TWINS = {
     f"aten.{scalar}": f"aten.{tensor}"
@@ -81,14 +83,21 @@ class EdgeRewriter:
             return
         name, arguments = op.SPEC.qualified_name, op.arguments()
         builder = Builder(edge.OPERATORS, op)
-        if name in NO_OPS and op.operands[0].type == op.results[0].type:
+        order = order_of(op, arguments)
+        if name in NO_OPS and order is None and op.operands[0].type == op.results[0].type:
             replace(builder, op, [op.operands[0]])
             return
         target = edge.OPERATORS[SCALAR_TWINS.get(name, name)]
         explicit = self.promote(builder, op, arguments)
-        bound = target.LAYOUT.bind((), explicit)
+        explicit = {given: value for given, value in explicit.items() if given != "memory_format"}
+        in_order = in_order_of(op)
+        if order is not None and in_order is not None:
+            target = edge.OPERATORS[in_order]
+            explicit, order = {**explicit, "dim_order": order}, None
         # The result's type does not change, so shapes need not be inferred a second time.
-        results = builder.build(target, bound, op.result_types)
+        results = builder.build(target, target.LAYOUT.bind((), explicit), op.result_types)
+        if order is not None:
+            results = builder.call(COPY, [results], {"dim_order": order})
         replace(builder, op, flat_results(results))
 
     def promote(self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

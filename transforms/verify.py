@@ -139,6 +139,8 @@ class Verifier:
                 self.report(op, "not an aten operation")
             elif self.stage == "edge" and op.SPEC.qualified_name in ALIASES:
                 self.report(op, "gives back its operand; edge has no aliases")
+            elif self.stage == "edge" and "memory_format" in op.properties:
+                self.report(op, "a memory format; edge has dim_order_ops in its place")
         elif isinstance(op, NumberOp):
             if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
                 self.report(op, "a Python number; edge has tensors in its place")

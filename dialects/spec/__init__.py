@@ -39,6 +39,7 @@ FAMILIES = (
     "random",
     "symbolic",
     "quantization",
+    "layout",
 )
 """Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
 

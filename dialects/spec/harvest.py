@@ -12,11 +12,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from xdsl_exir.dialects.spec import FAMILIES
+from xdsl_exir.dialects.dim_order_ops import ATEN_OPERATORS, memory_format
+from xdsl_exir.dialects.spec import FAMILIES, find
 
 _ENTRY = re.compile(
     r"^- func: (?P<namespace>\w+)::(?P<name>[\w.]+).*\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE
@@ -32,8 +36,45 @@ def find_overload(namespace: str, name: str) -> Any:
     import torch
 
     import_module("torch.ao.quantization.fx._decomposed")  # defines quantized_decomposed
+    if namespace == "dim_order_ops":
+        define_dim_order_ops()
     packet, _, overload = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
+
+
+@cache
+def define_dim_order_ops() -> None:
+    """Has PyTorch know the operators of ExecuTorch's edge programs: ExecuTorch's own, or, where that is not installed, what
+    the spec says of them with what they do.
+    """
+    if find_spec("executorch") is not None:
+        import_module("executorch.exir.passes.dim_order_ops_registry")
+        return
+    import torch
+
+    library = torch.library.Library("dim_order_ops", "DEF")
+    for name, aten_name in ATEN_OPERATORS.items():
+        _, _, packet = name.partition(".")
+        library.define(find(name).schema_text.removeprefix("dim_order_ops::"))
+        library.impl(packet, in_memory_format(aten_name), "CompositeImplicitAutograd")
+    _kept.append(library)
+
+
+_kept: list[Any] = []
+"""Libraries of operators, which end with their objects."""
+
+
+def in_memory_format(name: str) -> Callable[..., Any]:
+    """An operator that takes a memory format, as one that takes an order of dimensions."""
+    import torch
+
+    operator = find_overload(*name.split(".", 1))
+
+    def call(*args: Any, dim_order: list[int] | None = None, **kwargs: Any) -> Any:
+        format = "preserve_format" if dim_order is None else memory_format(dim_order)
+        return operator(*args, **kwargs, memory_format=getattr(torch, format))
+
+    return call
 
 
 def harvested_tags(op: Any) -> set[str]:

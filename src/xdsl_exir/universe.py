@@ -26,6 +26,7 @@ XDSL_EXIR_UNIVERSE = Universe(
     all_dialects={
         "aten": _dialect("aten"),
         "backend": _dialect("backend"),
+        "dim_order_ops": _dialect("dim_order_ops"),
         "edge": _dialect("edge"),
         "exir": _dialect("exir"),
         "higher_order": _dialect("control_flow"),
@@ -35,12 +36,14 @@ XDSL_EXIR_UNIVERSE = Universe(
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
         "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
+        "forget-layouts": _lazy("transforms.layouts", "ForgetLayouts"),
         "from-irdl-names": _lazy("transforms.irdl_names", "FromIrdlNames"),
         "to-irdl-names": _lazy("transforms.irdl_names", "ToIrdlNames"),
         "decompose-aten": _lazy("transforms.decompose_aten", "DecomposeAten"),
         "inline-delegates": _lazy("transforms.partition", "InlineDelegates"),
         "inline-modules": _lazy("transforms.unflatten", "InlineModules"),
         "partition": _lazy("transforms.partition", "Partition"),
+        "to-memory-formats": _lazy("transforms.layouts", "ToMemoryFormats"),
         "unflatten": _lazy("transforms.unflatten", "Unflatten"),
         "verify-aten": _lazy("transforms.verify", "VerifyAten"),
         "verify-edge": _lazy("transforms.verify", "VerifyEdge"),

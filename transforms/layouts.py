@@ -1,0 +1,85 @@
+"""Memory formats, `aten`'s word for how a tensor lies in memory, and the orders of dimensions that edge has in their place.
+
+`dialects/dim_order_ops.py` says what they mean. `aten-to-edge` makes the one the other; here are the ways back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from xdsl_exir.dialects import aten, edge
+from xdsl_exir.dialects.dim_order_ops import ATEN_OPERATORS, dim_order, memory_format
+from xdsl_exir.dialects.exir import is_tensor_type
+from xdsl_exir.dialects.operator import MEMORY_FORMATS, OperatorOp
+from xdsl_exir.transforms.builder import Builder, flat_results, meta
+from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
+
+COPY = "dim_order_ops._clone_dim_order"
+IN_ORDER = {"aten.contiguous": COPY, **{name: ours for ours, name in ATEN_OPERATORS.items()}}
+"""Operators of ATen whose memory format is an order of dimensions in edge."""
+
+
+def in_order_of(op: OperatorOp) -> str | None:
+    """The operator that takes an order where this one takes a memory format. ExecuTorch has none for computed sizes."""
+    static = all(is_tensor_type(operand.type) for operand in op.operands)
+    return IN_ORDER.get(op.SPEC.qualified_name) if static else None
+
+
+def order_of(op: OperatorOp, arguments: Mapping[str, Any]) -> list[int] | None:
+    """The order of dimensions that an operator's memory format wishes for; None if there is no wish.
+
+    Raises `ExirError` for channels last of a tensor that has no channels.
+    """
+    wish = arguments.get("memory_format")
+    if wish is None:
+        return None
+    # Schemas give the default by its number.
+    return dim_order(wish if isinstance(wish, str) else MEMORY_FORMATS[wish], meta(op.results[0]).ndim)
+
+
+def _in_aten(op: OperatorOp, formats: bool) -> None:
+    """Puts the operator of ATen in place of one that takes an order; a mere copy goes where formats do."""
+    name = ATEN_OPERATORS.get(op.SPEC.qualified_name)
+    if name is None:
+        return
+    builder = Builder((aten if op.NUMBERS else edge).OPERATORS, op)
+    if name == "aten.clone" and not formats:
+        replace(builder, op, [op.operands[0]])
+        return
+    target = builder.dialect[name]
+    order: list[int] | None = op.arguments()["dim_order"]
+    arguments = {slot.name: op.arguments().get(slot.name) for slot in target.LAYOUT.slots}
+    if formats and order is not None:
+        arguments["memory_format"] = memory_format(order)
+    replace(
+        builder, op, flat_results(builder.build(target, target.LAYOUT.bind((), arguments), op.result_types))
+    )
+
+
+@dataclass(frozen=True)
+class ForgetLayouts(ModulePass):
+    """Takes away what only says how tensors lie in memory: who chooses layouts himself has no use for it."""
+
+    name = "forget-layouts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for_each_operator(op, lambda found: _in_aten(found, formats=False))
+
+
+@dataclass(frozen=True)
+class ToMemoryFormats(ModulePass):
+    """Says in ATen's words how tensors lie in memory, for programs that go back to PyTorch.
+
+    Raises `ExirError` for an order that is no memory format.
+    """
+
+    name = "to-memory-formats"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for_each_operator(op, lambda found: _in_aten(found, formats=True))
