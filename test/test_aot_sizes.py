@@ -8,6 +8,7 @@ import copy
 import ctypes
 import math
 import re
+import runpy
 import shutil
 import subprocess
 import warnings
@@ -26,7 +27,7 @@ from xdsl_exir.runtime.c_interface import ERRORS
 torch = pytest.importorskip("torch")
 
 from test_aot import COMPILER, assert_only_c_and_openmp  # noqa: E402
-from test_state import PROMPT, Decoder  # noqa: E402
+from test_state import EXAMPLE  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.export import Dim  # noqa: E402
 
@@ -285,70 +286,33 @@ def test_what_depends_on_data_is_refused(tmp_path: Path) -> None:
 
 # --- several methods -----------------------------------------------------------------------------------------
 
-GENERATE = """
-#include <stdio.h>
-#include "decoder.h"
 
-enum { STEPS = 8, WORDS = DECODER_DECODE_OUT0_ELEMENTS };
-
-int main(int argc, char **argv) {
-  static int64_t prompt[64];
-  float scores[WORDS];
-  if (argc != 2 || decoder_load(argv[1])) return 1;
-  int64_t length = fread(prompt, sizeof *prompt, 64, stdin);
-  int code = decoder_prefill(length, prompt, scores);
-  for (int step = 0; !code && step <= STEPS; step++) {
-    int64_t best = 0;
-    for (int64_t word = 1; word < WORDS; word++)
-      if (scores[word] > scores[best]) best = word;
-    fwrite(scores, sizeof scores, 1, stdout);
-    code = decoder_decode(&best, scores);
-  }
-  if (code) fprintf(stderr, "%s\\n", decoder_error());
-  decoder_free();
-  return code;
-}
-"""
-
-
-def test_prefill_and_decode_share_their_cache_from_c(tmp_path: Path) -> None:
+def test_prefill_and_decode_share_their_cache(tmp_path: Path) -> None:
+    """The example: a prompt of any length and then word by word, through ctypes and as the C program that it comes with."""
     torch.manual_seed(0)
-    model = Decoder().eval()
-    with torch.no_grad():
-        ids = torch.zeros(1, PROMPT, dtype=torch.long)
-        prefill = torch.export.export(model, (ids,), dynamic_shapes=({1: Dim("time", min=2, max=60)},))
-        decode = torch.export.export(model, (ids[:, :1],))
-    program = xdsl_exir.from_exported_program({"prefill": prefill, "decode": decode})
-    artifact = compile_library(program, tmp_path, "decoder")
+    example = runpy.run_path(str(EXAMPLE / "model.py"))
+    model = example["Decoder"]().eval()
+    artifact = compile_library(example["export"](model), tmp_path, "decoder")
     assert_clean(artifact.header)
-    (tmp_path / "main.c").write_text(GENERATE)
-    flags = [
-        "-std=c99",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        f"-L{tmp_path}",
-        "-ldecoder",
-        f"-Wl,-rpath,{tmp_path}",
-    ]
-    subprocess.run([COMPILER, "main.c", "-o", "main", *flags], cwd=tmp_path, check=True)
-    for length in (PROMPT, 3):
-        eager = copy.deepcopy(model)
-        ids = torch.randint(0, 100, (1, length), generator=torch.Generator().manual_seed(length))
-        done = subprocess.run(
-            [tmp_path / "main", artifact.weights],
-            input=ids.numpy().tobytes(),
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        for scores in np.frombuffer(done.stdout, np.float32).reshape(9, 1, 100):
+    library = Library(artifact)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}", f"-L{tmp_path}", "-ldecoder"]
+    command = [COMPILER, EXAMPLE / "generate.c", "-o", "generate", *flags, f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    scores = np.empty((1, 100), np.float32)
+    for prompt in ([3, 14, 15, 92, 65], [7]):
+        eager, ids, words = copy.deepcopy(model), torch.tensor([prompt]), list[str]()
+        library.function("load")(str(artifact.weights).encode())
+        for step in range(16):
             with torch.no_grad():
                 expected = eager(ids)
+            method, sizes = ("decode", []) if step else ("prefill", [len(prompt)])
+            assert library(sizes, ids.numpy(), scores, method=method) == 0, library.error
             np.testing.assert_allclose(scores, expected.numpy(), rtol=1e-4, atol=1e-5)
             ids = expected.argmax(-1, keepdim=True)
-    done = subprocess.run(
-        [tmp_path / "main", artifact.weights], input=bytes(8), capture_output=True, check=False
-    )
+            words.append(str(ids.item()))
+        generate = [tmp_path / "generate", artifact.weights, *map(str, prompt)]
+        done = subprocess.run(generate, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == words
+    done = subprocess.run(generate[:2], capture_output=True, text=True, check=False)
     assert done.returncode == CODES["SIZE"]
-    assert b"input 'ids', dimension 1: 1 is less than 2" in done.stderr
+    assert done.stderr.startswith("input 'ids', dimension 1: 0 is less than 1 (s")

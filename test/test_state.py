@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import xdsl_exir
 
 torch = pytest.importorskip("torch")
 
-from torch import Tensor, nn  # noqa: E402
+from torch import nn  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 
@@ -24,48 +25,15 @@ STEPS = 32
 PROMPT = 8
 
 
-class Decoder(nn.Module):
-    """Two layers of attention over what was seen so far, kept in buffers, and the position in a buffer of its own."""
-
-    keys: Tensor
-    values: Tensor
-    position: Tensor
-
-    def __init__(self, dim: int = 32, heads: int = 4, layers: int = 2, length: int = 64, words: int = 100):
-        super().__init__()
-        self.heads = heads
-        self.embedding, self.head = nn.Embedding(words, dim), nn.Linear(dim, words)
-        self.qkv = nn.ModuleList(nn.Linear(dim, 3 * dim) for _ in range(layers))
-        self.project = nn.ModuleList(nn.Linear(dim, dim) for _ in range(layers))
-        self.register_buffer("keys", torch.zeros(layers, 1, heads, length, dim // heads))
-        self.register_buffer("values", torch.zeros(layers, 1, heads, length, dim // heads))
-        self.register_buffer("position", torch.zeros((), dtype=torch.long))
-
-    def forward(self, ids: Tensor) -> Tensor:
-        x = self.embedding(ids)
-        count = ids.shape[1]
-        where = self.position + torch.arange(count)
-        visible = torch.arange(self.keys.shape[3])[None, :] <= where[:, None]
-        for i, (qkv, project) in enumerate(zip(self.qkv, self.project, strict=True)):
-            q, k, v = (y.view(1, count, self.heads, -1).transpose(1, 2) for y in qkv(x).chunk(3, -1))
-            self.keys[i].index_copy_(2, where, k)
-            self.values[i].index_copy_(2, where, v)
-            y = nn.functional.scaled_dot_product_attention(q, self.keys[i], self.values[i], attn_mask=visible)
-            x = x + project(y.transpose(1, 2).flatten(2))
-        self.position += count
-        return self.head(x)[:, -1]
+EXAMPLE = Path(__file__).parents[1] / "examples" / "decoder"
 
 
 @pytest.fixture(scope="module")
 def decoder() -> tuple[nn.Module, xdsl_exir.Program]:
     torch.manual_seed(0)
-    model = Decoder().eval()
-    with torch.no_grad():
-        methods = {
-            name: torch.export.export(model, (torch.zeros(1, count, dtype=torch.long),))
-            for name, count in (("prefill", PROMPT), ("decode", 1))
-        }
-    return model, xdsl_exir.from_exported_program(methods)
+    example = runpy.run_path(str(EXAMPLE / "model.py"))
+    model = example["Decoder"]().eval()
+    return model, example["export"](model)
 
 
 def assert_decodes_as_eager(program: xdsl_exir.Program, model: nn.Module, target: str) -> None:
