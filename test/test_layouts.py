@@ -14,6 +14,9 @@ from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec.harvest import find_overload
 from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.strides import memory_order
@@ -128,6 +131,74 @@ FORMATS: dict[str, Callable[..., Any]] = {
 def test_memory_formats(name: str, dialect: str) -> None:
     model, args = module(FORMATS[name]), (torch.arange(96.0).reshape(2, 3, 4, 4),)
     agrees(xdsl_exir.from_exported_program(exported(model, args, dialect)), model, args)
+
+
+def wishes(self: Any, x: Any) -> Any:
+    """All operators that edge has for memory formats."""
+    y = x.to(memory_format=torch.channels_last)
+    z = torch.cat([y, y], 1).contiguous()
+    e = torch.empty(x.shape, memory_format=torch.channels_last).fill_(1)
+    return (
+        y.contiguous(),
+        z.view(-1),
+        z.to(torch.float64, memory_format=torch.channels_last),
+        e,
+        torch.zeros_like(y),
+    )
+
+
+ORDERED = [
+    "_to_dim_order_copy",
+    "_clone_dim_order",
+    "_to_dim_order_copy",
+    "_empty_dim_order",
+    "_clone_dim_order",
+]
+
+
+def test_explicit_in_edge() -> None:
+    """Every pass keeps them, and they go back to PyTorch as memory formats."""
+    model, args = module(wishes), (torch.arange(96.0).reshape(2, 3, 4, 4),)
+    edge = xdsl_exir.from_exported_program(exported(model, args)).to_edge()
+    edge = edge.transform("canonicalize,cse,dce")
+    found = [op.SPEC.qualified_name for op in edge.module.walk() if isinstance(op, OperatorOp)]
+    assert sorted(name for name in found if name.startswith("dim_order_ops")) == sorted(
+        f"dim_order_ops.{name}" for name in ORDERED
+    )
+    agrees(edge, model, args)
+    for mine, its in zip(edge.to_exported_program().module()(*args), model(*args), strict=True):
+        torch.testing.assert_close(mine, its, rtol=0, atol=0)
+        assert mine.stride() == its.stride()
+
+
+def test_orders_that_pytorch_has_no_format_for() -> None:
+    text = """func.func @f(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = edge.dim_order_ops._clone_dim_order(%x, dim_order = [1, 0]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      func.return %0 : tensor<2x3xf32>
+    }"""
+    program = xdsl_exir.Program(Parser(context().clone(), text).parse_module())
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(xdsl_exir.compile(program)(x)[0], x)
+    with pytest.raises(UnsupportedError, match=r"dim_order \[1, 0\] is no memory format of PyTorch's"):
+        program.to_exported_program()
+
+
+def test_executorch() -> None:
+    """Its operators are the spec's, and it has the same of them for our edge programs as for the exported ones."""
+    pytest.importorskip("executorch.exir")
+    from executorch.exir import to_edge
+
+    for name in ORDERED:
+        assert spec.find(f"dim_order_ops.{name}").schema_text == str(
+            find_overload("dim_order_ops", name)._schema
+        )
+    model, args = module(wishes), (torch.arange(96.0).reshape(2, 3, 4, 4),)
+    theirs = exported(model, args)
+    ours = xdsl_exir.from_exported_program(theirs).to_edge().to_exported_program()
+    for program in (theirs, ours):
+        nodes = to_edge(program).exported_program().graph.nodes
+        found = [node.target._name for node in nodes if "dim_order_ops" in str(node.target)]
+        assert sorted(found) == sorted(f"dim_order_ops::{name}" for name in ORDERED)
 
 
 def test_dynamic_sizes() -> None:

@@ -71,7 +71,7 @@ and `>>` are."""
 NO_OPS = frozenset(
     {"aten.alias", "aten.detach", "aten.lift_fresh", "aten.lift_fresh_copy", "aten.contiguous", "aten.clone"}
 )
-"""Operators that, on values, give back their operand."""
+"""Operators that, on values, give back their operand, unless they say how it lies in memory."""
 
 
 class EdgeRewriter:

@@ -14,9 +14,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten, edge
-from xdsl_exir.dialects.dim_order_ops import ATEN_OPERATORS, dim_order, memory_format
 from xdsl_exir.dialects.exir import is_tensor_type
+from xdsl_exir.dialects.layout import ATEN_OPERATORS, dim_order, memory_format
 from xdsl_exir.dialects.operator import MEMORY_FORMATS, OperatorOp
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text
 from xdsl_exir.transforms.builder import Builder, flat_results, meta
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 
@@ -36,7 +38,7 @@ def order_of(op: OperatorOp, arguments: Mapping[str, Any]) -> list[int] | None:
 
     Raises `ExirError` for channels last of a tensor that has no channels.
     """
-    wish = arguments.get("memory_format")
+    wish: str | int | None = arguments.get("memory_format")
     if wish is None:
         return None
     # Schemas give the default by its number.
@@ -56,7 +58,10 @@ def _in_aten(op: OperatorOp, formats: bool) -> None:
     order: list[int] | None = op.arguments()["dim_order"]
     arguments = {slot.name: op.arguments().get(slot.name) for slot in target.LAYOUT.slots}
     if formats and order is not None:
-        arguments["memory_format"] = memory_format(order)
+        try:
+            arguments["memory_format"] = memory_format(order)
+        except ExirError as error:
+            raise UnsupportedError([Unsupported(op.name, str(error), location_text(op))]) from None
     replace(
         builder, op, flat_results(builder.build(target, target.LAYOUT.bind((), arguments), op.result_types))
     )
@@ -76,7 +81,7 @@ class ForgetLayouts(ModulePass):
 class ToMemoryFormats(ModulePass):
     """Says in ATen's words how tensors lie in memory, for programs that go back to PyTorch.
 
-    Raises `ExirError` for an order that is no memory format.
+    Raises `UnsupportedError` for an order that is no memory format.
     """
 
     name = "to-memory-formats"

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from xdsl_exir.dialects.dim_order_ops import ATEN_OPERATORS, memory_format
+from xdsl_exir.dialects.layout import ATEN_OPERATORS, memory_format
 from xdsl_exir.dialects.spec import FAMILIES, find
 
 _ENTRY = re.compile(
@@ -52,7 +52,7 @@ def define_dim_order_ops() -> None:
         return
     import torch
 
-    library = torch.library.Library("dim_order_ops", "DEF")
+    library: Any = torch.library.Library("dim_order_ops", "DEF")
     for name, aten_name in ATEN_OPERATORS.items():
         _, _, packet = name.partition(".")
         library.define(find(name).schema_text.removeprefix("dim_order_ops::"))

@@ -84,7 +84,7 @@ func.func @constants_stay(%x: tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x3xf32
 func.func @no_ops(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = aten.alias(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %1 = aten.detach(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %2 = aten.contiguous(%1) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = aten.lift_fresh_copy(%1) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %3 = aten.clone(%2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %4 = aten.relu(%3) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   func.return %4 : tensor<2x3xf32>
@@ -122,3 +122,35 @@ func.func @inside_regions(%p: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-LABEL: func.func @inside_regions
 // CHECK:           exir.constant 2.0 : tensor<f32>
 // CHECK-NEXT:      edge.aten.mul.Tensor(
+
+// A memory format is an order of dimensions, of a copy that says nothing else; one that is kept says nothing.
+func.func @memory_formats(%x: tensor<2x3x4x5xf32>, %v: tensor<1x2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf16>, tensor<1x2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf16>) {
+  %0 = aten.clone(%x, memory_format = "channels_last") : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  %1 = aten.contiguous(%0) : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  %2 = aten._to_copy(%x, dtype = f16, memory_format = "channels_last") : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf16>
+  %3 = aten.full_like(%v, fill_value = 1, memory_format = "channels_last_3d") : (tensor<1x2x3x4x5xf32>) -> tensor<1x2x3x4x5xf32>
+  %4 = aten.empty.memory_format(size = [2, 3, 4, 5], memory_format = "channels_last") : () -> tensor<2x3x4x5xf32>
+  %5 = aten.clone(%x, memory_format = "preserve_format") : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  %6 = aten._to_copy(%x, dtype = f16) : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf16>
+  func.return %0, %1, %2, %3, %4, %5, %6 : tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf16>, tensor<1x2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf16>
+}
+
+// CHECK-LABEL: func.func @memory_formats
+// CHECK-NEXT:    %0 = edge.dim_order_ops._clone_dim_order(%x, dim_order = [0, 2, 3, 1])
+// CHECK-NEXT:    %1 = edge.dim_order_ops._clone_dim_order(%0, dim_order = [0, 1, 2, 3])
+// CHECK-NEXT:    %2 = edge.dim_order_ops._to_dim_order_copy(%x, dtype = f16, dim_order = [0, 2, 3, 1])
+// CHECK-NEXT:    %3 = edge.aten.full_like(%v, fill_value = 1)
+// CHECK-NEXT:    %4 = edge.dim_order_ops._clone_dim_order(%3, dim_order = [0, 2, 3, 4, 1])
+// CHECK-NEXT:    %5 = edge.dim_order_ops._empty_dim_order(size = [2, 3, 4, 5], dim_order = [0, 2, 3, 1])
+// CHECK-NEXT:    %6 = edge.aten._to_copy(%x, dtype = f16)
+// CHECK-NEXT:    func.return %0, %1, %2, %4, %5, %x, %6
+
+// Sizes that are computed: ExecuTorch's operator takes none.
+func.func @computed_sizes(%n: !exir.symint<s0>) -> tensor<1x?x2x2xf32, #exir.shape<[1, s0, 2, 2]>> {
+  %0 = aten.empty.memory_format(size = [1, %n, 2, 2], memory_format = "channels_last") : (!exir.symint<s0>) -> tensor<1x?x2x2xf32, #exir.shape<[1, s0, 2, 2]>>
+  func.return %0 : tensor<1x?x2x2xf32, #exir.shape<[1, s0, 2, 2]>>
+}
+
+// CHECK-LABEL: func.func @computed_sizes
+// CHECK-NEXT:    %0 = edge.aten.empty.memory_format(size = [1, %n, 2, 2])
+// CHECK-NEXT:    %1 = edge.dim_order_ops._clone_dim_order(%0, dim_order = [0, 2, 3, 1])

@@ -51,3 +51,19 @@ func.func @number_for_tensor(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %0 : tensor<2xf32>
 }
 // CHECK: f64 is not a tensor
+
+// -----
+
+func.func @memory_format(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = edge.aten.full_like(%x, fill_value = 1, memory_format = "contiguous_format") : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %0 : tensor<2x3xf32>
+}
+// CHECK: a memory format; edge has dim_order_ops in its place
+
+// -----
+
+func.func @no_permutation(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = edge.dim_order_ops._clone_dim_order(%x, dim_order = [0, 2]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %0 : tensor<2x3xf32>
+}
+// CHECK: dim_order [0, 2] is no permutation of 2 dimensions
