@@ -29,6 +29,7 @@ bench: $(VENV)/.installed-dev
 spec: $(VENV)/.installed-dev
 	$(BIN)/python -m xdsl_exir.dialects.spec.harvest
 	$(BIN)/python -m xdsl_exir.dialects.spec.probe
+	$(BIN)/python -m xdsl_exir.dialects.spec.autocast
 	$(BIN)/python -m xdsl_exir.dialects.stubs
 
 # MLIR's tools make native code, and check that they read what we print. Where they cannot be installed the interpreter

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -51,10 +51,12 @@ from xdsl_exir.dialects.exir import (
     is_tensor_type,
     is_value,
     symbolic_type,
+    tensor_meta,
     tensor_type,
 )
 from xdsl_exir.dialects.expr import Dim, Expr, prod, to_srepr
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.meta import infer_result_types
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import graph as g
@@ -67,6 +69,9 @@ from xdsl_exir.importers.strides import in_memory_order, memory_order, read_expr
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
+
+if TYPE_CHECKING:
+    from xdsl_exir.importers.autocast import Autocast
 
 DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
 """Schema dialects by namespace, made when first asked for."""
@@ -205,6 +210,10 @@ class GraphBuilder:
         self.builder.dialect_of = dialect_of
         self.check_targets()
         self.mutates = any(_mutates(node.target) for node in all_nodes(self.graph))
+        self.autocasts: list[Autocast | None] = [None]
+        """What autocast does, outermost region first."""
+        self.chooses_dtypes = any(node.target in AUTOCAST for node in all_nodes(self.graph))
+        """Whether there is autocast: PyTorch does not always describe the dtypes that it chooses."""
 
     # values
 
@@ -240,8 +249,13 @@ class GraphBuilder:
             case _:
                 raise LoadError(f"{self.source}: an argument of kind {type(value).__name__}")
 
-    def type_of(self, name: str) -> Attribute:
-        return value_type(self.graph.values[name], f"{self.source}: value {name}")
+    def type_of(self, name: str, inferred: Attribute | None = None) -> Attribute:
+        """The type of a value as the program describes it, in the dtype that was inferred where autocast chose it."""
+        type = value_type(self.graph.values[name], f"{self.source}: value {name}")
+        if self.chooses_dtypes and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
+            known = tensor_meta(type)
+            return tensor_type(known.shape, tensor_meta(inferred).dtype, None, known.device)
+        return type
 
     def is_described(self, name: str | None) -> bool:
         """Whether the program says what a value is. Text does not: its values are what the operators give."""
@@ -307,16 +321,20 @@ class GraphBuilder:
             return
         names = [result_names(result) for result in node.outputs]
         flat = [name for result in names for name in result]
-        types = self.result_types(cls, bound, flat)
-        flat += [None] * (len(types) - len(flat))
-        results = flat_results(self.builder.build(cls, bound, types))
+        autocast = self.autocasts[-1]
+        called = autocast.operands(self.builder, cls, bound) if autocast else bound
+        made = autocast.composed(self.builder, cls, bound) if autocast else None
+        if made is None:
+            made = self.builder.build(cls, called, self.result_types(cls, called, flat))
+        results = flat_results(made)
+        flat += [None] * (len(results) - len(flat))
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
-            if node.target in TRACED_APART:
+            if node.target in TRACED_APART and not self.chooses_dtypes:
                 value = self.as_traced(name, value)
             self.define(name, value)
-            if self.mutates:
+            if self.mutates and called == bound:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
 
     def result_types(
@@ -325,14 +343,20 @@ class GraphBuilder:
         """Types of an operator's results: the file's, and the operator's own of results that it does not describe."""
         if cls.SPEC.qualified_name in TRACED_APART:
             return list(cls.infer(bound))
-        if all(map(self.is_described, names)):
-            return [self.type_of(name) for name in names if name is not None]
+        known = [name for name in names if name is not None and self.is_described(name)]
+        if len(known) == len(names) and not self.chooses_dtypes:
+            return [self.type_of(name) for name in known]
+        if len(known) == len(names):
+            seen = infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
+            return [self.type_of(name, type) for name, type in zip(known, seen, strict=False)]
         check_arguments(cls, bound)
         inferred = cls.infer(bound)
         if len(names) > len(inferred):
             raise LoadError(f"{cls.SPEC.qualified_name} has {len(inferred)} results, not {len(names)}")
         named = zip_longest(names, inferred)
-        return [self.type_of(name) if name and self.is_described(name) else type for name, type in named]
+        return [
+            self.type_of(name, type) if name and self.is_described(name) else type for name, type in named
+        ]
 
     def as_traced(self, name: str, value: SSAValue) -> SSAValue:
         """A tensor in the dtype that the program was exported with."""
@@ -489,6 +513,8 @@ def _is_list(cls: Any) -> bool:
     return any(ret.type.is_list for ret in cls.SPEC.schema.returns)
 
 
+AUTOCAST = ("higher_order.wrap_with_autocast", "torch.amp.autocast_mode._enter_autocast")
+"""How regions of autocast begin."""
 HIGHER_ORDER_TARGETS = ("higher_order.", "torch.amp.", "torch._C._set_grad_enabled")
 """How targets begin that `importers.control_flow` may know: operators that take functions, and contexts around calls."""
 

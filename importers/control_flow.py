@@ -21,6 +21,7 @@ from xdsl_exir.dialects.meta import as_meta, as_operand, may_equal
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, build_auto_functionalized_v2
+from xdsl_exir.importers.autocast import DEFAULT_DTYPE, DTYPES, Autocast
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.transforms.builder import Namespace, cast
@@ -62,6 +63,13 @@ def _operands(build: GraphBuilder, node: g.Node, index: int) -> list[SSAValue]:
     return [_operand(build, value) for value in _values(node, index)]
 
 
+def _within(build: GraphBuilder, graph: g.Graph, block: Block) -> GraphBuilder:
+    """What builds a sub-graph: under autocast where it is called so."""
+    inner = GraphBuilder(graph, block, build.source)
+    inner.autocasts, inner.chooses_dtypes = build.autocasts[-1:], build.chooses_dtypes
+    return inner
+
+
 # --- regions -------------------------------------------------------------------------------------------------
 
 
@@ -72,13 +80,13 @@ class _Body:
         graph, block = subgraph.graph, Block()
         self.node = node
         self.region = Region(block)
-        self.build = GraphBuilder(graph, block, build.source)
+        self.build = _within(build, graph, block)
         self.build.locate(node)
         _check_operands(subgraph, len(operand_types))
         for value, operand_type in zip(graph.inputs, operand_types, strict=True):
             type = operand_type
             if isinstance(value, g.Ref) and self.build.is_described(value.name):
-                type = self.build.type_of(value.name)
+                type = self.build.type_of(value.name, operand_type)
             argument = block.insert_arg(type, len(block.args))
             if isinstance(value, g.Ref):
                 self.build.define(value.name, argument)
@@ -159,7 +167,7 @@ def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Att
         return list(default)
     _check_results(names, len(default))
     return [
-        build.type_of(name) if name and build.is_described(name) else inferred
+        build.type_of(name, inferred) if name and build.is_described(name) else inferred
         for name, inferred in zip(names, default, strict=True)
     ]
 
@@ -240,7 +248,7 @@ def _stacked(types: Types, xs: Sequence[SSAValue]) -> list[Attribute]:
 def _inline(build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, arguments: Sequence[g.Value]) -> None:
     """Builds a sub-graph where it is called. It shares the storages of its operands, so writes to them are seen."""
     graph = subgraph.graph
-    inner = GraphBuilder(graph, build.block, build.source)
+    inner = _within(build, graph, build.block)
     inner.mutates = build.mutates
     _check_operands(subgraph, len(arguments))
     for value, argument in zip(graph.inputs, arguments, strict=True):
@@ -293,20 +301,43 @@ def _out_dtype(build: GraphBuilder, node: g.Node) -> None:
 
 def _enter_autocast(build: GraphBuilder, node: g.Node) -> None:
     """`_enter_autocast(device_type, dtype, enabled, cache_enabled)`: how autocast begins in a graph with control flow."""
-    device, enabled = node.inputs[0].value, node.inputs[2].value
-    if enabled is not False:
-        reason = f"autocast on {device} chooses dtypes op by op; ExportedProgram.run_decompositions() makes them explicit"
-        raise _unsupported(node, reason)
+    if len(node.inputs) < 3:
+        raise LoadError("autocast without device, dtype and whether it is enabled")
+    device, dtype, enabled = (item.value for item in node.inputs[:3])
+    now = build.autocasts[-1]
+    if device == "cpu":
+        dtype = DEFAULT_DTYPE if dtype is None else dtype
+        now = Autocast(dtype) if enabled and dtype in DTYPES else None
+    elif enabled and device in _devices(build.graph):
+        raise _unsupported(node, f"autocast of tensors on {device}; {EXPLICIT}")
+    build.autocasts.append(now)
 
 
-def _nothing(build: GraphBuilder, node: g.Node) -> None:
-    """What means nothing to values."""
+EXPLICIT = "ExportedProgram.run_decompositions() makes the casts explicit"
+
+
+def _devices(graph: g.Graph) -> set[str]:
+    """Kinds of devices that the graph's tensors are on."""
+    tensors = [meta for meta in graph.values.values() if isinstance(meta, g.TensorMeta)]
+    return {tensor.device.name.partition(":")[0] for tensor in tensors}
+
+
+def _exit_autocast(build: GraphBuilder, node: g.Node) -> None:
+    """`_exit_autocast(context)`: how autocast ends."""
+    if len(build.autocasts) == 1:
+        raise LoadError("autocast that has not begun")
+    build.autocasts.pop()
 
 
 def _autocast(build: GraphBuilder, node: g.Node) -> None:
     """`wrap_with_autocast(device_type, dtype, enabled, cache_enabled, fn, *operands)`."""
     _enter_autocast(build, node)
-    _inline(build, node, _subgraph(node, 4), [item.value for item in node.inputs[5:]])
+    _call(4, 5)(build, node)
+    build.autocasts.pop()
+
+
+def _nothing(build: GraphBuilder, node: g.Node) -> None:
+    """What means nothing to values."""
 
 
 HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
@@ -323,7 +354,7 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.wrap_with_autocast": _autocast,
     "torch._C._set_grad_enabled": _nothing,
     "torch.amp.autocast_mode._enter_autocast": _enter_autocast,
-    "torch.amp.autocast_mode._exit_autocast": _nothing,
+    "torch.amp.autocast_mode._exit_autocast": _exit_autocast,
     "higher_order.invoke_subgraph": _call(0, 2),
     **dict.fromkeys(
         (

@@ -306,8 +306,8 @@ HIGHER_ORDER = {
     "out_dtype": Row("the operator, with casts before and after", "test_conformance.py::test_out_dtype"),
     "wrap_with_set_grad_enabled": Row("built where it is called", _FLOW.format("wrappers")),
     "wrap_with_autocast": Row(
-        "built where it is called if it is disabled; else refused: it chooses dtypes op by op",
-        refused="run_decompositions() makes them explicit",
+        "built where it is called, with the casts that PyTorch makes on CPUs (`dialects/spec/autocast.yaml`)",
+        "importers/test_autocast.py::test_casts",
     ),
     "with_effects": Row("the operator that it wraps", "importers/test_effects.py"),
     "auto_functionalized_v2": Row(
@@ -506,14 +506,6 @@ def with_custom_input() -> g.ExportedGraph:
     return dc.replace(base, graph=graph, inputs=(g.InputSpec("custom_obj", "obj", "queue"), *base.inputs))
 
 
-def autocast() -> g.ExportedGraph:
-    def forward(self: Any, x: Any) -> Any:
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            return x @ x
-
-    return read_exported_program(export(forward, (counted(3, 3),)))
-
-
 X = g.Ref("x")
 REFUSALS: Mapping[tuple[str, str], Callable[[], Any]] = {
     ("input", "custom_obj"): lambda: imported(with_custom_input()),
@@ -524,7 +516,6 @@ REFUSALS: Mapping[tuple[str, str], Callable[[], Any]] = {
     ("argument", "as_float_lists"): lambda: imported(
         with_node("aten.upsample_nearest2d.vec", input=X, output_size=None, scale_factors=((2.0,),))
     ),
-    ("higher-order operator", "wrap_with_autocast"): lambda: imported(autocast()),
     **{
         ("higher-order operator", name): lambda name=name: imported(with_node(f"higher_order.{name}", X))
         for name, row in HIGHER_ORDER.items()

@@ -162,7 +162,7 @@ def hint(name: str) -> str:
     from xdsl_exir.libraries import WAYS
 
     for beginning, what in OF_PYTORCH.items():
-        if name.startswith(beginning):
+        if name == beginning or (beginning.endswith(".") and name.startswith(beginning)):
             return f", {what}"
     namespace = name.partition(".")[0]
     if any(known.startswith(f"{namespace}.") for known in specs()):

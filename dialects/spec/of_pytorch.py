@@ -42,4 +42,4 @@ OF_PYTORCH = {
     "higher_order.": "a higher-order operator of PyTorch's that this package does not know",
     "torch._functorch.": "a part of torch.vmap; ExportedProgram.run_decompositions() says what it does operator by operator",
 }
-"""By name, or by how names begin: a full name comes before its beginning."""
+"""By name, then, ending in a dot, by how names begin."""
