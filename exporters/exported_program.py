@@ -10,12 +10,18 @@ import importlib
 import io
 from typing import Any
 
+from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exporters.pt2 import MODEL, write_pt2
 from xdsl_exir.importers.graph import ExportedGraph, Symbolic, SymMeta, TensorMeta, ValueMeta
 
 
 def exported_program_of(graph: ExportedGraph) -> Any:
-    """The `torch.export.ExportedProgram` of a program, its weights copied. Raises `UnsupportedError` as `write_pt2` does."""
+    """The `torch.export.ExportedProgram` of a program, its weights copied. Raises `UnsupportedError` as `write_pt2` does,
+    and for constant results that PyTorch saves but does not load.
+    """
+    strings = [spec.value for spec in graph.outputs if isinstance(spec.value, str)]
+    if strings:
+        raise UnsupportedError([Unsupported(f"output {s!r}", "PyTorch loads no strings") for s in strings])
     torch: Any = importlib.import_module("torch")
     archive = io.BytesIO()
     write_pt2(archive, {MODEL: graph})

@@ -12,12 +12,14 @@ import importlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any
 
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.errors import LoadError, UnsupportedTensorError
+from xdsl_exir.importers import pytree
 from xdsl_exir.importers.graph import (
     Constant,
     CustomObj,
@@ -60,6 +62,7 @@ def read_exported_program(ep: Any) -> ExportedGraph:
 
     if not isinstance(ep, torch.export.ExportedProgram):
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
+    _register_containers(ep.module_call_graph)
     storages: dict[int, Storage] = {}
     program = ExportedGraph(
         graph=_GraphReader(ep.graph_module).read(),
@@ -450,12 +453,26 @@ def _treespec_node(spec: Any) -> dict[str, object]:
     children = [_treespec_node(child) for child in spec.children()]
     if (found := _namedtuple(spec)) is not None:
         return {"type": "collections.namedtuple", "context": found[0], "children_spec": children}
-    try:
-        node: Any = torch_pytree.TreeSpec(spec.type, spec.context, [])
-        own = json.loads(torch_pytree.treespec_dumps(node, 1))[1]
-    except (NotImplementedError, TypeError) as error:
-        raise LoadError(f"treespec: {error}") from None
-    return own | {"children_spec": children}
+    if spec.type in torch_pytree.SUPPORTED_SERIALIZED_TYPES:
+        name = _serialized_name(spec.type)
+        write = torch_pytree.SUPPORTED_SERIALIZED_TYPES[spec.type].to_dumpable_context or json.dumps
+        try:
+            return {"type": name, "context": write(spec.context), "children_spec": children}
+        except TypeError as error:
+            raise LoadError(f"treespec: {name}: {error}") from None
+    if not spec.is_leaf():
+        raise LoadError(f"treespec: PyTorch does not know {spec.type}")
+    return {"type": None, "context": None, "children_spec": []}
+
+
+def _serialized_name(cls: type) -> str:
+    """The name of a container class in treespecs, made up where it was registered without one."""
+    torch_pytree = _import("torch.utils._pytree")
+
+    known = torch_pytree.SUPPORTED_SERIALIZED_TYPES.get(cls)
+    name = known.serialized_type_name if known else torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND
+    made_up = name == torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND
+    return f"{cls.__module__}.{cls.__qualname__}" if made_up else name
 
 
 def _namedtuple(spec: Any) -> tuple[str, tuple[str, ...]] | None:
@@ -465,28 +482,54 @@ def _namedtuple(spec: Any) -> tuple[str, tuple[str, ...]] | None:
     cls = spec.context if torch_pytree.is_namedtuple_class(spec.context) else spec.type
     if cls is None or not (torch_pytree.is_namedtuple_class(cls) or torch_pytree.is_structseq_class(cls)):
         return None
-    known = torch_pytree.SUPPORTED_SERIALIZED_TYPES.get(cls)
-    name = known.serialized_type_name if known else torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND
-    if name == torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND:
-        name = f"{cls.__module__}.{cls.__qualname__}"
-    return name, tuple(cls.__match_args__ if torch_pytree.is_structseq_class(cls) else cls._fields)
+    return _serialized_name(cls), tuple(
+        cls.__match_args__ if torch_pytree.is_structseq_class(cls) else cls._fields
+    )
+
+
+def _register_containers(entries: Sequence[Any]) -> None:
+    """Makes the user's own containers in the treespecs known, as PyTorch knows them."""
+    torch_pytree = _import("torch.utils._pytree")
+
+    for spec in _treespec_nodes(entries):
+        if spec.is_leaf() or _namedtuple(spec) is not None:
+            continue
+        name = _serialized_name(spec.type)
+        if pytree.is_registered(name):
+            continue
+        cls: type = spec.type
+        known = torch_pytree.SUPPORTED_NODES[cls]
+        if is_dataclass(cls) and known.flatten_fn.__qualname__.startswith("register_dataclass."):
+            pytree.register_dataclass(cls, serialized_type_name=name)
+            continue
+        saved = torch_pytree.SUPPORTED_SERIALIZED_TYPES[cls]
+        pytree.register_pytree_node(
+            cls,
+            known.flatten_fn,
+            known.unflatten_fn,
+            serialized_type_name=name,
+            to_dumpable_context=saved.to_dumpable_context or json.dumps,
+            from_dumpable_context=saved.from_dumpable_context,
+        )
+
+
+def _treespec_nodes(entries: Sequence[Any]) -> Iterator[Any]:
+    """All nodes of the treespecs of a program's modules."""
+    todo = [
+        spec
+        for entry in entries
+        if (signature := entry.signature) is not None
+        for spec in (signature.in_spec, signature.out_spec)
+    ]
+    while todo:
+        spec = todo.pop()
+        yield spec
+        todo += spec.children()
 
 
 def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
     """The fields of all namedtuple classes in the treespecs, by the classes' serialized names."""
-    fields: dict[str, tuple[str, ...]] = {}
-
-    def visit(spec: Any) -> None:
-        if (found := _namedtuple(spec)) is not None:
-            fields.update([found])
-        for child in spec.children():
-            visit(child)
-
-    for entry in entries:
-        if entry.signature is not None:
-            visit(entry.signature.in_spec)
-            visit(entry.signature.out_spec)
-    return fields
+    return dict(found for spec in _treespec_nodes(entries) if (found := _namedtuple(spec)) is not None)
 
 
 # Tensors

@@ -175,10 +175,12 @@ def _slice(
 def _narrow(
     aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
 ) -> SSAValue:
-    start, length = args["start"], args["length"]
-    if not (isinstance(start, int) and isinstance(length, int)):
-        raise UnsupportedError([Unsupported("aten.narrow", "a write through a view of computed bounds")])
-    return aten.slice_scatter(base, value, args["dim"], start, start + length)
+    dim, start, length = args["dim"], args["start"], args["length"]
+    if isinstance(start, int) and isinstance(length, int):
+        return aten.slice_scatter(base, value, dim, start, start + length)
+    # What begins there, with the value as its beginning: no sum of computed numbers.
+    rest = aten.slice_scatter(aten.slice.Tensor(base, dim, start), value, dim, 0, length)
+    return aten.slice_scatter(base, rest, dim, start)
 
 
 @inverse("aten.select.int")

@@ -2,12 +2,13 @@
 
 A program's calling convention is stored as PyTorch's treespec text, `[1, {"type": ..., "context": ..., "children_spec":
 [...]}]` (`torch/utils/_pytree.py`, protocol 1), where type None is a leaf. Containers are those PyTorch knows; classes
-of the user's own are registered here under their serialized names, as they were in PyTorch. A treespec comes out of a
-file: nothing that it names is ever imported.
+of the user's own are registered here under their serialized names, as they were in PyTorch; until then programs with
+them run on flat values. A treespec comes out of a file: nothing that it names is ever imported.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import keyword
 from collections import OrderedDict, defaultdict, deque, namedtuple
@@ -271,6 +272,43 @@ def register_pytree_node(
     _NOT_LEAVES.append(cls)
 
 
+def register_dataclass(cls: type, *, serialized_type_name: str) -> None:
+    """Make instances of a dataclass containers, as `torch.export.register_dataclass` does: of the fields that are not None."""
+    names = [item.name for item in dataclasses.fields(cls) if item.init]
+
+    def flatten(tree: Any) -> tuple[list[object], list[list[str]]]:
+        given = [name for name in names if getattr(tree, name) is not None]
+        return [getattr(tree, name) for name in given], [given, [name for name in names if name not in given]]
+
+    def read(context: object) -> list[list[str]]:
+        match _parse(context):
+            case [[*given], [*absent]] if sorted(map(str, given + absent)) == sorted(names):
+                return [given, absent]
+            case _:
+                raise LoadError(f"treespec: expected fields of {serialized_type_name}, got {_short(context)}")
+
+    register_pytree_node(
+        cls,
+        flatten,
+        lambda children, context: cls(
+            **dict(zip(context[0], children, strict=True)), **dict.fromkeys(context[1])
+        ),
+        serialized_type_name=serialized_type_name,
+        from_dumpable_context=read,
+    )
+    registered = _CONTAINERS[serialized_type_name]
+    _CONTAINERS[serialized_type_name] = dataclasses.replace(registered, steps=_given_fields)
+
+
+def _given_fields(context: Sequence[Sequence[str]]) -> list[str]:
+    return [f".{name}" for name in context[0]]
+
+
+def is_registered(name: str) -> bool:
+    """Whether a class is known under this serialized name."""
+    return name in _CONTAINERS or name in _NAMEDTUPLES
+
+
 def register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
     """Make outputs of this namedtuple class instances of `cls`, rather than of a class with the same fields."""
     _NAMEDTUPLES[serialized_type_name] = cls
@@ -317,13 +355,11 @@ def _read(json_spec: Any, fields: Mapping[str, Sequence[str]], depth: int) -> Tr
         case {"type": None, "context": None, "children_spec": []}:
             return LEAF
         case {"type": str(kind), "context": context, "children_spec": [*children]}:
+            specs = tuple(_read(child, fields, depth + 1) for child in children)
             if kind not in _CONTAINERS:
-                raise LoadError(
-                    f"treespec: unknown container {kind!r}; tell it to xdsl_exir.importers.pytree.register_pytree_node"
-                )
+                return TreeSpec(kind, _Unread(context), specs)
             container = _CONTAINERS[kind]
             known = container.read(context, fields)
-            specs = tuple(_read(child, fields, depth + 1) for child in children)
             if container.steps is not None and len(container.steps(known)) != len(specs):
                 raise LoadError(f"treespec: a {kind} of {_short(known)} has {len(specs)} children")
             return TreeSpec(kind, known, specs)
@@ -331,10 +367,41 @@ def _read(json_spec: Any, fields: Mapping[str, Sequence[str]], depth: int) -> Tr
             raise LoadError(f"treespec: expected type, context and children_spec, got {_short(json_spec)}")
 
 
+@dataclass(frozen=True)
+class _Unread:
+    """The context of a container that was not registered when its treespec was read."""
+
+    json: object
+
+
+def _container(spec: TreeSpec) -> tuple[_Container, Any]:
+    """How a node's container is taken apart, and its context. Raises InputError for a class that is not registered."""
+    assert spec.kind is not None
+    if spec.kind not in _CONTAINERS:
+        raise InputError(
+            f"unknown container {spec.kind!r}; tell it to xdsl_exir.importers.pytree.register_pytree_node"
+            " or register_dataclass, or give flat inputs"
+        )
+    container = _CONTAINERS[spec.kind]
+    if isinstance(spec.context, _Unread):
+        return container, container.read(spec.context.json, {})
+    return container, spec.context
+
+
+def _steps(spec: TreeSpec) -> list[str]:
+    """What leads to each child."""
+    steps = None
+    if spec.kind in _CONTAINERS:
+        container, context = _container(spec)
+        steps = container.steps and container.steps(context)
+    return steps or [f"[{i}]" for i in range(len(spec.children))]
+
+
 def _write(spec: TreeSpec) -> object:
     if spec.kind is None:
         return {"type": None, "context": None, "children_spec": []}
-    context = _CONTAINERS[spec.kind].write(spec.context)
+    unread = isinstance(spec.context, _Unread)
+    context = spec.context.json if unread else _CONTAINERS[spec.kind].write(spec.context)
     return {
         "type": spec.kind,
         "context": context,
@@ -368,15 +435,14 @@ def _flatten(tree: object, spec: TreeSpec, at: str, leaves: list[object]) -> Non
             _differs(at, "a tensor, number, string or None", tree)
         leaves.append(tree)
         return
-    container = _CONTAINERS[spec.kind]
+    container, context = _container(spec)
     try:
-        children = container.flatten(tree, spec.context)
+        children = container.flatten(tree, context)
     except _Mismatch as mismatch:
         _differs(at, str(mismatch), tree)
     if len(children) != len(spec.children):
         raise InputError(f"{at}: expected {len(spec.children)} elements, got {len(children)}")
-    steps = container.steps(spec.context) if container.steps else [f"[{i}]" for i in range(len(children))]
-    for child, child_spec, step in zip(children, spec.children, steps, strict=True):
+    for child, child_spec, step in zip(children, spec.children, _steps(spec), strict=True):
         _flatten(child, child_spec, at + step, leaves)
 
 
@@ -395,9 +461,8 @@ def unflatten(leaves: Iterable[object], spec: TreeSpec) -> Any:
 def _unflatten(leaves: Iterable[object], spec: TreeSpec) -> object:
     if spec.kind is None:
         return next(iter(leaves))
-    return _CONTAINERS[spec.kind].unflatten(
-        [_unflatten(leaves, child) for child in spec.children], spec.context
-    )
+    container, context = _container(spec)
+    return container.unflatten([_unflatten(leaves, child) for child in spec.children], context)
 
 
 def flatten_call(
@@ -463,10 +528,8 @@ def paths(in_spec: TreeSpec, arg_names: Sequence[str] | None = None) -> list[str
 def _paths(spec: TreeSpec, at: str) -> list[str]:
     if spec.kind is None:
         return [at]
-    steps = _CONTAINERS[spec.kind].steps
-    names = steps(spec.context) if steps else [f"[{i}]" for i in range(len(spec.children))]
     return [
         path
-        for name, child in zip(names, spec.children, strict=True)
+        for name, child in zip(_steps(spec), spec.children, strict=True)
         for path in _paths(child, f"{at}{name}")
     ]

@@ -10,6 +10,7 @@ more, or whose value has another type in it, are passed over.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,8 @@ def traced(program: Program, inputs: Sequence[Any]) -> tuple[dict[Origin, Traced
     engine.interpreter.listeners = (trace,)
     # Both forms are to draw the same random numbers.
     engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(0))
-    results = Executable(program, engine).flat(inputs)
+    # A program may write to its inputs; the other form is to have them as they were.
+    results = Executable(program, engine).method().run(copy.deepcopy(list(inputs)))
     return trace.nodes, results
 
 
@@ -106,7 +108,7 @@ def largest_difference(a: Any, b: Any, rtol: float, atol: float) -> tuple[float,
 
 
 def comparable(a: Any, b: Any) -> bool:
-    """Whether two values are of one dtype and shape."""
+    """Whether two values are numbers, of one dtype and shape."""
     a, b = np.asarray(a), np.asarray(b)
     return a.dtype == b.dtype and a.shape == b.shape and a.dtype.kind in "biufcV"
 

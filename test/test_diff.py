@@ -75,6 +75,17 @@ def test_the_first_operation_that_differs(program: xdsl_exir.Program) -> None:
     assert str(found).startswith("relu, aten.relu")
 
 
+def test_what_a_program_writes_to_its_inputs_stays_there() -> None:
+    class Writing(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.add_(1), None, "mode"
+
+    writing = xdsl_exir.from_exported_program(torch.export.export(Writing(), (torch.zeros(3),)))
+    x = np.zeros(3, np.float32)
+    assert diff(writing, writing.to_edge(), [x]) is None
+    assert not x.any()
+
+
 def test_values_of_other_nodes_that_are_not_there_are_passed_over(program: xdsl_exir.Program) -> None:
     """Without ancestry only the results are left to compare."""
     wrong = program.apply(SoftplusForRelu())

@@ -582,7 +582,7 @@ def test_a_program_without_its_weights_is_refused(tmp_path: Path) -> None:
     assert "placeholder[target=p_strided]" in Program(program.module).fx_text()
 
 
-@pytest.mark.parametrize("strict", (False, True))
+@pytest.mark.parametrize("strict", [False, True])
 def test_guards_come_back(strict: bool) -> None:
     """What sizes have to fulfil beyond their ranges is said again, of the same inputs; strict exports count them."""
 
@@ -621,6 +621,15 @@ def test_guards_of_parts_of_sizes() -> None:
     assert_same(ours.module()(x), forward(None, x))
     with pytest.raises(AssertionError, match="Guard failed"):
         ours.module()(randn(6, 21))
+
+
+def test_strings_are_saved_but_not_loaded_by_pytorch(tmp_path: Path) -> None:
+    theirs = torch.export.export(module(lambda self, x: (x + 1, "mode", None)), (randn(3),))
+    program = xdsl_exir.from_exported_program(theirs)
+    with pytest.raises(UnsupportedError, match="output 'mode': PyTorch loads no strings"):
+        program.to_exported_program()
+    program.save(path := tmp_path / "m.pt2")
+    assert xdsl_exir.compile(xdsl_exir.load(path))(np.zeros(3, np.float32))[1:] == ("mode", None)
 
 
 def test_pytree_fields() -> None:

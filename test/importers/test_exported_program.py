@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xdsl_exir.errors import LoadError
+import xdsl_exir
+from xdsl_exir.errors import InputError, LoadError
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.importers.graph import (
@@ -503,6 +504,30 @@ def test_namedtuples_without_a_serialized_name() -> None:
     assert (largest.values, largest.indices) == (0, 1)
     assert (rest["pair"].top, rest["pair"].rest.indices) == (2, 4)
     assert program.namedtuple_fields["torch.return_types.max"] == ("values", "indices")
+
+
+def test_dataclasses_of_live_programs() -> None:
+    """Containers that PyTorch knows are known here too, whether or not they can be saved; guards find their fields."""
+
+    @dataclasses.dataclass
+    class State:
+        x: Any
+        y: Any = None
+
+    torch.export.register_dataclass(State)
+
+    def forward(_: Any, state: Any) -> Any:
+        return State(state.x.reshape(-1, 2).sum(1), [state.x])
+
+    shapes = {"state": [{0: torch.export.Dim.AUTO}]}
+    exported = torch.export.export(_module(forward), (State(_x(4)),), dynamic_shapes=shapes)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))
+    given = np.arange(6, dtype=np.float32)
+    result = run(State(given))
+    assert isinstance(result, State)
+    np.testing.assert_equal([result.x, *result.y], [np.array([1, 5, 9], np.float32), given])
+    with pytest.raises(InputError, match=r"input 'state_x', dimension 0: s\d+ = 5; not s\d+ mod 2 == 0"):
+        run(State(given[:5]))
 
 
 # What cannot be read

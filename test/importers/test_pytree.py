@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from xdsl_exir.errors import InputError, LoadError
 from xdsl_exir.importers import pytree
-from xdsl_exir.importers.pytree import LEAF, TreeSpec, dumps, flatten, flatten_call, loads, unflatten
+from xdsl_exir.importers.pytree import (
+    LEAF,
+    TreeSpec,
+    dumps,
+    flatten,
+    flatten_call,
+    loads,
+    register_dataclass,
+    unflatten,
+)
 
 leaf = {"type": None, "context": None, "children_spec": []}
 
@@ -259,7 +268,6 @@ def _deep(depth: int) -> str:
         ("{}", "protocol 1"),
         ("[1, 3]", "expected type, context and children_spec, got 3"),
         (_text({"type": "builtins.list"}), "expected type, context"),
-        (_text(_spec("my.Unknown", "null")), "unknown container 'my.Unknown'; tell it to .*register_pytree_node"),
         (_text(_spec("builtins.tuple", "[3]", leaf)), "expected an empty context"),
         (_text(_spec("builtins.dict", '["a"]')), "has 0 children"),
         (_text(_spec("builtins.dict", '["a", "a"]', leaf, leaf)), "a key twice"),
@@ -282,6 +290,27 @@ def _deep(depth: int) -> str:
 def test_refused_text(text: str, message: str) -> None:
     with pytest.raises(LoadError, match=message):
         loads(text, {"bad.Fields": ("import os; x",)})
+
+
+def test_containers_that_are_not_registered() -> None:
+    """Their treespecs are read and written, calls are refused; once they are registered, calls go on."""
+
+    @dataclass
+    class Late:
+        x: object
+        y: object = None
+
+    text = _text(_spec("my.Late", '[["x"], ["y"]]', leaf))
+    spec = loads(text)
+    assert dumps(spec) == text
+    for call in (lambda: flatten(Late(1), spec), lambda: unflatten([1], spec)):
+        with pytest.raises(InputError, match=r"unknown container 'my.Late'; tell it to .* or give flat inputs"):
+            call()
+    register_dataclass(Late, serialized_type_name="my.Late")
+    assert flatten(Late(1), spec) == [1]
+    assert unflatten([1], spec) == Late(1)
+    with pytest.raises(LoadError, match=r"expected fields of my\.Late"):
+        loads(_text(_spec("my.Late", '[["z"], ["y"]]', leaf)))
 
 
 def test_nothing_is_imported() -> None:
