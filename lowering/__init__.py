@@ -10,7 +10,7 @@ with its PyTorch dtype and shape), everything else as in the schema. It returns 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
@@ -29,12 +29,12 @@ LOWERINGS: Registry[Callable[..., Any]] = Registry(
 def lowering(
     *names: str,
     refuses: Callable[[Mapping[str, Any]], str | None] | None = None,
-    dynamic: bool = False,
+    static: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Registers the lowering of the operators named. `out` in its parameters is the list of its results' types.
 
     `refuses` says why a call cannot be lowered, from the arguments by name with `TensorMeta`s for tensors, and `used`,
-    which results are; None where it can be. Dtypes that no lowering takes are refused before. One that is `dynamic`
-    takes symbolic sizes, and expressions for numbers that the program computes; to others they are never given.
+    which results are; None where it can be. Dtypes that no lowering takes are refused before. Sizes may be symbolic,
+    and numbers expressions of symbols, but for those of the arguments that are named to be `static`.
     """
-    return LOWERINGS.register(*names, refuses=refuses, dynamic=dynamic)
+    return LOWERINGS.register(*names, refuses=refuses, static=static)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.convolution import convolution, forward
 from xdsl_exir.lowering.indexing import Place, scatter_add
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.pooling import Adaptive, Sliding, everywhere, lines_of
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
@@ -27,7 +27,7 @@ def of_weight(
     b: LinalgBuilder,
     images: Tensor,
     places: Tensor,
-    kernel_size: Sequence[int],
+    kernel_size: Sequence[Dim],
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
@@ -67,7 +67,7 @@ def convolution_backward(
     out: Out,
 ) -> list[Tensor]:
     """The gradient of the input is a convolution the other way round."""
-    results = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    results = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in grad_output.shape or 0 in input.shape:
         return results
     space = weight.ndim - 2
@@ -99,7 +99,7 @@ def spread(
     out: TensorMeta,
 ) -> Tensor:
     """Each window's share of its gradient, added to all elements that the window covers."""
-    shape, wide = static_shape(out), compute_dtype(out.dtype)
+    shape, wide = out.shape, compute_dtype(out.dtype)
     batch = grad.ndim - len(lines)
 
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
@@ -142,7 +142,7 @@ def avg_pool_backward(
 
 
 def adaptive_backward(b: LinalgBuilder, grad: Tensor, out: TensorMeta, space: int) -> Tensor:
-    sizes, counts = static_shape(out)[-space:], grad.shape[-space:]
+    sizes, counts = out.shape[-space:], grad.shape[-space:]
     lines = [Adaptive(size, count) for size, count in zip(sizes, counts, strict=True) if count]
     return spread(b, grad, lines, False, None, out)
 
@@ -160,7 +160,7 @@ def adaptive_avg_pool3d_backward(b: LinalgBuilder, grad_output: Tensor, out: Out
 @lowering("aten.max_pool2d_with_indices_backward")
 def max_pool2d_backward(b: LinalgBuilder, grad_output: Tensor, indices: Tensor, out: Out) -> Tensor:
     """The gradient added where each window's maximum was in its plane."""
-    shape, dtype = static_shape(out[0]), out[0].dtype
+    shape, dtype = out[0].shape, out[0].dtype
     planes = prod(shape[:-2])
     zeros = b.fill(0, (planes, prod(shape[-2:])), compute_dtype(dtype))
     places, grad = (b.reshape(each, (planes, prod(each.shape[-2:]))) for each in (indices, grad_output))

@@ -50,7 +50,7 @@ def angle(x: Scalar) -> Scalar:
     return s.select(s.is_nan(x), x, s.select(x < 0, s.constant(math.pi, x.dtype), 0))
 
 
-def scaled(x: Scalar, factor: float) -> Scalar:
+def scaled(x: Scalar, factor: s.Number) -> Scalar:
     """The number times a real one: infinite parts do not make the other NaN."""
     return s.complex_number(s.real(x) * factor, s.imaginary(x) * factor)
 

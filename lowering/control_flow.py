@@ -38,14 +38,14 @@ def yielded(region: Region) -> list[SSAValue]:
 
 def element(builder: LinalgBuilder, value: Tensor, index: Dim) -> Tensor:
     """One element along the leading dimension."""
-    sizes = value.sizes[1:]
+    sizes = value.shape[1:]
     part = builder.slice(value, [index, *[0] * len(sizes)], (1, *sizes), [1] * value.ndim)
     return builder.reshape(part, sizes)
 
 
 def with_element(builder: LinalgBuilder, into: Tensor, index: Dim, part: Tensor) -> Tensor:
     """A tensor with one element along its leading dimension replaced."""
-    return builder.insert(builder.reshape(part, (1, *part.sizes)), into, [index, *[0] * len(part.sizes)])
+    return builder.insert(builder.reshape(part, (1, *part.shape)), into, [index, *[0] * len(part.shape)])
 
 
 class Regions:
@@ -103,13 +103,13 @@ class Regions:
 
     def end(self, builder: LinalgBuilder, values: Sequence[Tensor], like: Sequence[Tensor]) -> None:
         """Ends a block with values in the types of others."""
-        typed = [builder.retyped(value, to.sizes).value for value, to in zip(values, like, strict=True)]
+        typed = [builder.retyped(value, to.shape).value for value, to in zip(values, like, strict=True)]
         self.function.insert(scf.YieldOp(*typed))
 
     def results(self, op: Operation, like: Sequence[Tensor]) -> list[Tensor]:
         """Inserts an operation; its results, as tensors like others."""
         self.function.insert(op)
-        return [Tensor(value, to.sizes, to.dtype) for value, to in zip(op.results, like, strict=True)]
+        return [Tensor(value, to.shape, to.dtype) for value, to in zip(op.results, like, strict=True)]
 
     def empty(self, builder: LinalgBuilder, values: Sequence[SSAValue]) -> list[Tensor]:
         """Tensors for results that are put together."""
@@ -130,7 +130,7 @@ class Regions:
         self.turns += 1
         with self.inside(block) as inner:
             self.function.symbols[name] = block.args[0]
-            now = [Tensor(arg, to.sizes, to.dtype) for arg, to in zip(block.args[1:], carried, strict=True)]
+            now = [Tensor(arg, to.shape, to.dtype) for arg, to in zip(block.args[1:], carried, strict=True)]
             self.end(inner, turn(inner, Expr.symbol(name), now), carried)
         return self.results(scf.ForOp(start, stop, step, [value.value for value in carried], block), carried)
 
@@ -167,7 +167,7 @@ class Regions:
         before, after = Block(arg_types=types), Block(arg_types=types)
 
         def now(block: Block) -> list[Tensor]:
-            return [Tensor(arg, to.sizes, to.dtype) for arg, to in zip(block.args, carried, strict=True)]
+            return [Tensor(arg, to.shape, to.dtype) for arg, to in zip(block.args, carried, strict=True)]
 
         with self.inside(before) as inner:
             self.bind(inner, args[0], now(before))
@@ -219,7 +219,7 @@ class Regions:
 
     def length(self, xs: Sequence[SSAValue]) -> Dim:
         """How many elements there are along the leading dimension."""
-        return self.function.values[xs[0]].sizes[0]
+        return self.function.values[xs[0]].shape[0]
 
 
 LOWERINGS: dict[type[Operation], Callable[..., list[Tensor]]] = {

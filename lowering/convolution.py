@@ -6,19 +6,19 @@ over the input with zeros between its elements, by the kernel turned around.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, max_
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
-from xdsl_exir.lowering.scalar import compute_dtype
-from xdsl_exir.lowering.sizes import is_static, static
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
 Out = list[TensorMeta]
 
@@ -35,7 +35,7 @@ def forward(
     in the dtype that elements compute in."""
     space = len(sizes)
     group = list(weight.shape[: weight.ndim - space - 2])
-    shape = (images.sizes[0], *group, weight.shape[len(group)], *sizes)
+    shape = (images.shape[0], *group, weight.shape[len(group)], *sizes)
     loops = dims(len(shape) + 1 + space)
     n, *g = loops[: 1 + len(group)]
     oc, places = loops[1 + len(group)], loops[2 + len(group) : len(shape)]
@@ -66,7 +66,7 @@ def grouped(b: LinalgBuilder, input: Tensor, dim: int, groups: int) -> Tensor:
     """A dimension of channels as one of groups and one of each group's channels; nothing to do for a single group."""
     if groups == 1:
         return input
-    before, size, after = input.sizes[:dim], input.sizes[dim], input.sizes[dim + 1 :]
+    before, size, after = input.shape[:dim], input.shape[dim], input.shape[dim + 1 :]
     return b.reshape(input, (*before, groups, size // groups, *after))
 
 
@@ -75,25 +75,28 @@ def turned_around(b: LinalgBuilder, weight: Tensor, space: int) -> Tensor:
     *front, inputs, outputs = weight.shape[: weight.ndim - space]
     kernel = weight.shape[weight.ndim - space :]
     shape = (*front, outputs, inputs, *kernel)
-    *g, oc, ic = dims(len(front) + 2)
-    reverse = [
-        AffineExpr.constant(size - 1) - index
-        for size, index in zip(kernel, dims(len(shape))[len(front) + 2 :], strict=True)
-    ]
-    init = Tensor(b.empty(shape, weight.dtype), shape, weight.dtype)
-    return b.copy(weight, AffineMap(len(shape), 0, (*g, ic, oc, *reverse)), init)
+
+    def element(*at: SSAValue) -> Scalar:
+        *g, oc, ic = at[: len(shape) - space]
+        reverse = [
+            s.constant(size - 1, dt.Long) - s.from_index(tap)
+            for size, tap in zip(kernel, at[len(shape) - space :], strict=True)
+        ]
+        return read(weight, [*g, ic, oc, *reverse])
+
+    return b.indexed(element, shape, weight.dtype)
 
 
 def spread_out(
-    b: LinalgBuilder, input: Tensor, sizes: Sequence[int], low: Sequence[int], stride: Sequence[int]
+    b: LinalgBuilder, input: Tensor, sizes: Sequence[Dim], low: Sequence[Dim], stride: Sequence[int]
 ) -> Tensor:
     """The input's elements `stride` apart in zeros, with a border of `low` in front, which may be negative."""
     fixed = input.ndim - len(sizes)
-    border = [max(before, 0) for before in low]
-    cut = [max(-before, 0) for before in low]
+    border = [max_(before, 0) for before in low]
+    cut = [max_(-before, 0) for before in low]
     # An element cut away in front still takes its place.
     whole = [
-        max(front + away + size, front + (count - 1) * step + 1)
+        max_(front + away + size, front + (count - 1) * step + 1)
         for front, away, size, count, step in zip(
             border, cut, sizes, input.shape[fixed:], stride, strict=True
         )
@@ -105,14 +108,7 @@ def spread_out(
     return b.slice(result, [0] * fixed + cut, (*input.shape[:fixed], *sizes), [1] * input.ndim)
 
 
-def refuse_transposed(arguments: Mapping[str, Any]) -> str | None:
-    """A transposed convolution is of known sizes, as are channels."""
-    dynamic = not is_static(arguments["input"].shape) or not is_static(arguments["weight"].shape)
-    channels = (*arguments["weight"].shape, arguments["input"].shape[1])
-    return "symbolic sizes" if dynamic and (arguments["transposed"] or not is_static(channels)) else None
-
-
-@lowering("aten.convolution", dynamic=True, refuses=refuse_transposed)
+@lowering("aten.convolution", static=["stride", "padding", "dilation", "groups"])
 def convolution(
     b: LinalgBuilder,
     input: Tensor,
@@ -136,7 +132,7 @@ def convolution(
         reach = [spread * (size - 1) for size, spread in zip(kernel, dilations, strict=True)]
         low = [far - pad for far, pad in zip(reach, paddings, strict=True)]
         extents = [size + far for size, far in zip(sizes, reach, strict=True)]
-        input, strides = spread_out(b, input, static(extents), low, strides), [1] * space
+        input, strides = spread_out(b, input, extents, low, strides), [1] * space
     else:
         input = b.pad(input, [0, 0, *paddings], [0, 0, *paddings], 0)
     product = b.reshape(forward(b, grouped(b, input, 1, groups), weight, sizes, strides, dilations), shape)

@@ -10,10 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.expr import Dim, Expr, max_, min_
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
@@ -23,35 +23,32 @@ def filled(b: LinalgBuilder, number: float | Expr, out: TensorMeta) -> Tensor:
     """A tensor full of one number, which may be a size."""
     if not isinstance(number, Expr):
         return b.fill(number, out.shape, out.dtype)
-    size = b.size(number)
-    return b.indexed(lambda *at: s.constant(size, s.compute_dtype(out.dtype)), out.shape, out.dtype)
+    return b.indexed(lambda *_: s.constant(number, s.compute_dtype(out.dtype)), out.shape, out.dtype)
 
 
-@lowering("aten.full", "aten.full_like", dynamic=True)
+@lowering("aten.full", "aten.full_like")
 def full(b: LinalgBuilder, fill_value: float | Expr, out: Out) -> Tensor:
     return filled(b, fill_value, out[0])
 
 
-@lowering("aten.scalar_tensor", dynamic=True)
+@lowering("aten.scalar_tensor")
 def scalar_tensor(b: LinalgBuilder, s: float | Expr, out: Out) -> Tensor:
     return filled(b, s, out[0])
 
 
-@lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted", dynamic=True)
+@lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted")
 def empty(b: LinalgBuilder, out: Out) -> Tensor:
     return b.fill(0, out[0].shape, out[0].dtype)
 
 
-@lowering("aten.arange.start_step", dynamic=True)
+@lowering("aten.arange.start_step")
 def arange(b: LinalgBuilder, start: float | Expr, step: float | Expr, out: Out) -> Tensor:
     """Integers in int64, floats in float64 as PyTorch's CPU kernel, rounded once."""
     dtype = out[0].dtype
     compute = dt.Double if dtype.category is Category.FLOAT else dt.Long
 
-    first_known, step_known = (b.known(x) if isinstance(x, Expr) else x for x in (start, step))
-
     def number(index: SSAValue) -> Scalar:
-        first, increment = s.constant(first_known, compute), s.constant(step_known, compute)
+        first, increment = s.constant(start, compute), s.constant(step, compute)
         return s.cast(first + s.cast(s.from_index(index), compute) * increment, s.compute_dtype(dtype))
 
     return b.indexed(number, out[0].shape, dtype)
@@ -60,10 +57,10 @@ def arange(b: LinalgBuilder, start: float | Expr, step: float | Expr, out: Out) 
 # --- triangles -----------------------------------------------------------------------------------------------
 
 
-def below(rows: Scalar, row: int, col: int, offset: int) -> Scalar:
+def below(rows: Scalar, row: Dim, col: Dim, offset: int) -> Scalar:
     """Number of elements on and below the diagonal `offset` of a matrix, in its first rows."""
-    first = min(max(-offset, 0), row)  # the first row that has any
-    whole = max(min(col - offset, row), first)  # the first row from which on all have `col` of them
+    first = min_(max(-offset, 0), row)  # the first row that has any
+    whole = max_(min_(col - offset, row), first)  # the first row from which on all have `col` of them
     rising = between(rows, first, whole) - first
     # The rows between have first + offset + 1 elements, one more, and so on.
     return s.shift_right(rising * (rising + (2 * (first + offset) + 1)), s.constant(1, dt.Long)) + (
@@ -71,11 +68,12 @@ def below(rows: Scalar, row: int, col: int, offset: int) -> Scalar:
     )
 
 
-def between(x: Scalar, low: int, high: int) -> Scalar:
+def between(x: Scalar, low: s.Number, high: s.Number) -> Scalar:
+    """The number brought between bounds, of which the lower counts."""
     return s.minimum(s.maximum(x, low), high)
 
 
-def triangle(b: LinalgBuilder, row: int, col: int, offset: int, lower: bool, out: TensorMeta) -> Tensor:
+def triangle(b: LinalgBuilder, row: Dim, col: Dim, offset: int, lower: bool, out: TensorMeta) -> Tensor:
     """Rows and columns of a triangle's elements, row by row. The row is found by bisection."""
 
     def before(rows: Scalar) -> Scalar:
@@ -89,14 +87,14 @@ def triangle(b: LinalgBuilder, row: int, col: int, offset: int, lower: bool, out
         column = position - before(found) + first
         return s.cast(s.select(s.from_index(which).equals(0), found, column), out.dtype)
 
-    return b.indexed(place, static_shape(out), out.dtype)
+    return b.indexed(place, out.shape, out.dtype)
 
 
-@lowering("aten.tril_indices")
-def tril_indices(b: LinalgBuilder, row: int, col: int, offset: int, out: Out) -> Tensor:
+@lowering("aten.tril_indices", static=["offset"])
+def tril_indices(b: LinalgBuilder, row: Dim, col: Dim, offset: int, out: Out) -> Tensor:
     return triangle(b, row, col, offset, True, out[0])
 
 
-@lowering("aten.triu_indices")
-def triu_indices(b: LinalgBuilder, row: int, col: int, offset: int, out: Out) -> Tensor:
+@lowering("aten.triu_indices", static=["offset"])
+def triu_indices(b: LinalgBuilder, row: Dim, col: Dim, offset: int, out: Out) -> Tensor:
     return triangle(b, row, col, offset, False, out[0])

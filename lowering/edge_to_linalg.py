@@ -7,9 +7,9 @@ What the program asserts about symbols is its caller's to check. Everything that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
@@ -51,7 +51,7 @@ from xdsl_exir.transforms.unflatten import inline_modules, is_private
 def obstacle(op: Operation) -> str | None:
     """Why an operation cannot be lowered; None where it can."""
     if is_number(op):
-        return next((reason for result in op.results if (reason := unknown(result.type))), None)
+        return None
     if isinstance(op, OperatorOp):
         if op.NUMBERS:
             return "not an edge operation"
@@ -61,7 +61,7 @@ def obstacle(op: Operation) -> str | None:
         return f"belongs to backend {op.backend}"
     elif not isinstance(op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp | REGIONS):
         return "no lowering"
-    if (reason := obstacle_of_region(op)) is not None:
+    if (reason := obstacle_of_region(op) or obstacle_of_sizes(op)) is not None:
         return reason
     values = (*op.operands, *op.results)
     return next((reason for value in values if (reason := unlowerable(op, value.type))), None) or (
@@ -81,6 +81,27 @@ def obstacle_of_region(op: Operation) -> str | None:
             return "an assertion inside a region"
     args = [arg for region in op.regions for arg in region.block.args] if isinstance(op, REGIONS) else []
     return next((reason for arg in args if (reason := unlowerable(op, arg.type))), None)
+
+
+def obstacle_of_sizes(op: Operation) -> str | None:
+    """Why sizes that an operation names cannot be known when native code is called; None where they can."""
+    if op.parent is None or isinstance(op, FuncOp):
+        return None
+    args = [arg for region in op.regions for arg in region.block.args]
+    named = symbols_of(sizes_of([*op.results, *args])) - symbols_of(sizes_of([*op.operands, *op.parent.args]))
+    new = sorted(symbol for symbol in named if Expr.symbol(symbol).is_unbacked)
+    return f"{new[0]} depends on data" if new else None
+
+
+def sizes_of(values: Iterable[SSAValue]) -> list[Dim]:
+    """The sizes of tensors among values, and what numbers among them are."""
+    sizes: list[Dim] = []
+    for value in values:
+        if is_tensor_type(value.type):
+            sizes += meta_of(value).shape
+        elif isinstance(value.type, SymType):
+            sizes.append(value.type.data)
+    return sizes
 
 
 def obstacle_to_all(op: Operation) -> str | None:
@@ -121,27 +142,16 @@ class ForgetSizes(ModulePass):
                 Rewriter.replace_op(number, alias.from_bound({"self": number.input}, [number.result.type]))
             elif is_number(number) and any(is_tensor_type(operand.type) for operand in number.operands):
                 types = [result.type for result in number.results]
-                if not any(map(unknown, types)):
-                    Rewriter.replace_op(number, UnrealizedConversionCastOp.get([], types))
-
-
-def unknown(type: Attribute) -> str | None:
-    """Why a number is not known before the program runs; None where it is."""
-    if not isinstance(type, SymType):
-        return None
-    value: Dim = type.data
-    return f"the number {value} depends on data" if isinstance(value, Expr) and value.is_unbacked else None
+                Rewriter.replace_op(number, UnrealizedConversionCastOp.get([], types))
 
 
 def unlowerable(op: Operation, type: Attribute) -> str | None:
     """Why an operation cannot be lowered with an operand or result of a type; None where it can."""
     if isinstance(type, SymType) and isinstance(op, REGIONS):
-        return None if unknown(type) is None and is_computable(type.data) else f"a number of type {type}"
+        return None if is_computable(type.data) else f"a number of type {type}"
     if isinstance(type, SymType) and isinstance(op, OperatorOp | ReturnOp):
-        if not is_dynamic(op):
-            return f"a number of type {type}"
         if not op.results:
-            return unknown(type)
+            return None
         return (
             None if isinstance(type, SymIntType) and is_computable(type.data) else f"a number of type {type}"
         )
@@ -153,7 +163,7 @@ def unlowerable(op: Operation, type: Attribute) -> str | None:
     if dtype.category is Category.COMPLEX and not takes_complex(op):
         return f"dtype {dtype}"
     sizes = tensor_meta(type).shape
-    if not is_static(sizes) and not (all(map(is_computable, sizes)) and is_dynamic(op)):
+    if not all(map(is_computable, sizes)):
         return "symbolic sizes"
     return None
 
@@ -163,20 +173,29 @@ def takes_complex(op: Operation) -> bool:
     return not isinstance(op, OperatorOp) or op.SPEC.qualified_name in TAKES_COMPLEX
 
 
-def is_dynamic(op: Operation) -> bool:
-    """Whether an operation can be lowered with symbolic sizes and numbers."""
-    entry = LOWERINGS.find(op.SPEC) if isinstance(op, OperatorOp) else None
-    return not isinstance(op, OperatorOp) or (entry is not None and bool(entry.options.get("dynamic")))
-
-
 def refusal(op: OperatorOp) -> str | None:
     """Why an operator's lowering does not take this call; None where it does."""
     entry = LOWERINGS.find(op.SPEC)
-    refuses = entry.options.get("refuses") if entry is not None else None
-    if refuses is None:
+    refuses, static = (entry.options.get(name) if entry is not None else None for name in ("refuses", "static"))
+    if not refuses and not static:
         return None
+    arguments = op.arguments(lambda value: as_meta(value.type))
+    for name in static or ():
+        if not is_static(sizes_in(arguments.get(name))):
+            return f"symbolic {name}"
     used = [result.first_use is not None for result in op.results]
-    return refuses({**op.arguments(lambda value: as_meta(value.type)), "used": used})
+    return refuses({**arguments, "used": used}) if refuses else None
+
+
+def sizes_in(argument: Any) -> list[Dim]:
+    """The sizes of tensors, and whole numbers, in an argument."""
+    match argument:
+        case TensorMeta():
+            return list(argument.shape)
+        case list() | tuple():
+            return [size for item in cast("Sequence[Any]", argument) for size in sizes_in(item)]
+        case _:
+            return [argument] if isinstance(argument, int | Expr) else []
 
 
 def obstacles(module: ModuleOp) -> list[Unsupported]:
@@ -201,6 +220,8 @@ class FunctionLowering:
         self.location = function.location
 
     def insert(self, op: Operation) -> None:
+        if op.parent is not None:  # the body of a loop, which is being made: sizes stand before it
+            op.detach()
         self.block.add_op(op)
         self.locate(op)
 
@@ -240,7 +261,7 @@ class FunctionLowering:
             places = (
                 (value.value, dim)
                 for value in self.values.values()
-                for dim, size in enumerate(value.sizes)
+                for dim, size in enumerate(value.shape)
                 if str(size) == name and value.value in self.arguments.args
             )
             found = next(places, None)
@@ -287,8 +308,8 @@ class FunctionLowering:
         typed: list[Tensor] = []
         for result, value in zip(op.results, results, strict=True):
             meta = meta_of(result)
-            agrees = same_shape(value.sizes, meta.shape) and value.dtype is meta.dtype
-            assert agrees, f"lowering of {op.name} gives {value.dtype}{list(value.sizes)} for {result.type}"
+            agrees = same_shape(value.shape, meta.shape) and value.dtype is meta.dtype
+            assert agrees, f"lowering of {op.name} gives {value.dtype}{list(value.shape)} for {result.type}"
             typed.append(builder.retyped(value, meta.shape))
         return typed
 
@@ -324,10 +345,10 @@ class EdgeToLinalg(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
             inline_modules(op)
+        ForgetLayouts().apply(ctx, op)
         found = obstacles(op)
         if found:
             raise UnsupportedError(found)
         for function in list(op.ops):
             assert isinstance(function, FuncOp)
             Rewriter.replace_op(function, FunctionLowering(function).run())
-        ForgetLayouts().apply(ctx, op)

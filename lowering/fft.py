@@ -1,7 +1,8 @@
 """Lowerings of Fourier transforms: one dimension after another, each by the factors of its size.
 
 A transform of p q values is q transforms of p, a multiplication by roots of unity, and p transforms of q (Cooley and
-Tukey, 1965). What remains, of at most `DIRECT` values or a prime number of them, is a sum of products with the roots.
+Tukey, 1965). What remains, of at most `DIRECT` values, a prime or a symbolic number of them, is a sum of products with the
+roots.
 Roots are computed in float64.
 """
 
@@ -18,11 +19,12 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 from xdsl_exir.lowering.view import part
 
@@ -42,12 +44,12 @@ def factor(size: int) -> int:
     return found if found > 1 else next((p for p in range(2, math.isqrt(size) + 1) if size % p == 0), size)
 
 
-def roots(b: LinalgBuilder, size: int, forward: bool, dtype: DType) -> Tensor:
+def roots(b: LinalgBuilder, size: Dim, forward: bool, dtype: DType) -> Tensor:
     """The powers 0 to size - 1 of exp(-2 pi i / size), conjugated if not `forward`."""
-    turn = (-1 if forward else 1) * 2 * math.pi / size
+    circle = (-1 if forward else 1) * 2 * math.pi
 
     def root(index: SSAValue) -> Scalar:
-        angle = s.cast(s.from_index(index), dt.Double) * turn
+        angle = s.cast(s.from_index(index), dt.Double) * (s.constant(circle, dt.Double) / size)
         return s.cast(numbers.polar(s.constant(1, dt.Double), angle), dtype)
 
     return b.indexed(root, (size,), dtype)
@@ -63,7 +65,7 @@ def transform(b: LinalgBuilder, input: Tensor, forward: bool) -> Tensor:
     *batch, size = input.shape
     if size == 1:
         return input
-    p = factor(size)
+    p = factor(size) if isinstance(size, int) else size
     q = size // p
     if q == 1:
         return b.reshape(direct(b, b.reshape(input, (*batch, size, 1)), forward), input.shape)
@@ -104,7 +106,7 @@ def along(b: LinalgBuilder, input: Tensor, over: Sequence[int], forward: bool) -
     for dim in over:
         order = [*(d for d in range(rank) if d != dim), dim]
         moved = b.permute(input, order)
-        flat = b.reshape(moved, (math.prod(moved.shape[:-1]), moved.shape[-1]))
+        flat = b.reshape(moved, (prod(moved.shape[:-1]), moved.shape[-1]))
         result = b.reshape(transform(b, flat, forward), moved.shape)
         input = b.permute(result, [order.index(d) for d in range(rank)])
     return input
@@ -113,28 +115,33 @@ def along(b: LinalgBuilder, input: Tensor, over: Sequence[int], forward: bool) -
 # --- several dimensions --------------------------------------------------------------------------------------
 
 
-def normalized(b: LinalgBuilder, input: Tensor, normalization: int, count: int, dtype: DType) -> Tensor:
+def normalized(b: LinalgBuilder, input: Tensor, normalization: int, count: Dim, dtype: DType) -> Tensor:
     """Divided by the number of values, or its root, as PyTorch's number of a normalization says; of real dtypes the real part."""
-    factor = {0: 1.0, 1: 1 / math.sqrt(count), 2: 1 / count}[normalization]
-    return b.elementwise(lambda x: s.cast(x * factor, dtype), [input], input.shape, dtype)
+
+    def share(x: Scalar) -> Scalar:
+        number = s.constant(count, dt.Double)
+        divisor = {0: s.constant(1, dt.Double), 1: s.sqrt(number), 2: number}[normalization]
+        return s.cast(numbers.scaled(x, s.cast(1 / divisor, s.PARTS[x.dtype])), dtype)
+
+    return b.elementwise(share, [input], input.shape, dtype)
 
 
-def count_of(shape: Sequence[int], over: Sequence[int]) -> int:
-    return math.prod(shape[d] for d in over)
+def count_of(shape: Sequence[Dim], over: Sequence[int]) -> Dim:
+    return prod(shape[d] for d in over)
 
 
 def too_long(arguments: Mapping[str, Any]) -> str | None:
     """Refuses transforms of numbers of values with a large prime factor."""
     self: TensorMeta = arguments["self"]
-    shape = list(static_shape(self))
+    shape = list(self.shape)
     over = wrap_dims(arguments["dim"], self.ndim)
     if "last_dim_size" in arguments:
         shape[over[-1]] = arguments["last_dim_size"]
     for d in over:
         rest = shape[d]
-        while rest > 1 and (p := factor(rest)) <= LARGEST_PRIME:
+        while isinstance(rest, int) and rest > 1 and (p := factor(rest)) <= LARGEST_PRIME:
             rest //= p
-        if rest > 1:
+        if isinstance(rest, int) and rest > 1:
             return f"a transform of {shape[d]} values, which has the prime factor {rest}"
     return None
 
@@ -152,7 +159,7 @@ def c2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, forw
 def r2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out: Out) -> Tensor:
     """The transform of the numbers as complex ones, cut off after the half that is kept."""
     over, dtype = wrap_dims(dim, self.ndim), out[0].dtype
-    shape = static_shape(out[0])
+    shape = out[0].shape
     if 0 in self.shape:
         return Tensor(b.empty(shape, dtype), shape, dtype)
     last = along(b, b.convert(self, dtype), over[-1:], True)
@@ -164,7 +171,7 @@ def r2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out:
 @lowering("aten._fft_c2r", refuses=too_long)
 def c2r(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out: Out) -> Tensor:
     """The inverse transform of the whole spectrum, whose second half mirrors the first, conjugated."""
-    over, shape = wrap_dims(dim, self.ndim), static_shape(out[0])
+    over, shape = wrap_dims(dim, self.ndim), out[0].shape
     if 0 in shape:
         return Tensor(b.empty(shape, out[0].dtype), shape, out[0].dtype)
     half = along(b, self, over[:-1], False)
@@ -174,7 +181,9 @@ def c2r(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out:
     def mirrored(*at: SSAValue) -> Scalar:
         place = s.from_index(at[last])
         inside = place < given
-        x = read(half, [*at[:last], s.select(inside, place, size - place), *at[last + 1 :]])
+        x = read(
+            half, [*at[:last], s.select(inside, place, s.constant(size, dt.Long) - place), *at[last + 1 :]]
+        )
         return s.select(inside, x, s.conjugate(x))
 
     whole = b.indexed(mirrored, shape, self.dtype)
@@ -184,22 +193,23 @@ def c2r(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out:
 # --- frequencies ---------------------------------------------------------------------------------------------
 
 
-def frequencies(b: LinalgBuilder, negative_from: int, n: int, d: float, out: TensorMeta) -> Tensor:
+def frequencies(b: LinalgBuilder, negative_from: Dim, n: Dim, d: float, out: TensorMeta) -> Tensor:
     """Whole numbers, from one on less n, as frequencies of `n` samples at distance `d`."""
     compute = compute_dtype(out.dtype)
 
     def frequency(index: SSAValue) -> Scalar:
         number = s.from_index(index)
-        return s.cast(s.select(number < negative_from, number, number - n), compute) * (1 / (n * d))
+        signed = s.cast(s.select(number < negative_from, number, number - n), compute)
+        return signed * s.cast(1 / (s.constant(n, dt.Double) * d), compute)
 
-    return b.indexed(frequency, static_shape(out), out.dtype)
+    return b.indexed(frequency, out.shape, out.dtype)
 
 
 @lowering("aten.fft_fftfreq")
-def fftfreq(b: LinalgBuilder, n: int, d: float, out: Out) -> Tensor:
+def fftfreq(b: LinalgBuilder, n: Dim, d: float, out: Out) -> Tensor:
     return frequencies(b, (n + 1) // 2, n, d, out[0])
 
 
 @lowering("aten.fft_rfftfreq")
-def rfftfreq(b: LinalgBuilder, n: int, d: float, out: Out) -> Tensor:
+def rfftfreq(b: LinalgBuilder, n: Dim, d: float, out: Out) -> Tensor:
     return frequencies(b, n, n, d, out[0])

@@ -8,7 +8,7 @@ raise, and must not read or write elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, prod
+from math import inf
 from typing import Any, TypeVar
 
 from xdsl.ir import SSAValue
@@ -17,28 +17,29 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, max_, min_, prod
 from xdsl_exir.dialects.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, broadcast_map, dims, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, broadcast_map, dims, read
 from xdsl_exir.lowering.pointwise import floor_divide
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.view import part
 
 Out = list[TensorMeta]
 Place = list[Scalar | SSAValue]
 TensorLike = TypeVar("TensorLike", Tensor, TensorMeta)
 
 
-def in_range(index: Scalar, size: int | SSAValue, wraps: bool = False) -> Scalar:
+def in_range(index: Scalar, size: Dim, wraps: bool = False) -> Scalar:
     """An index as int64 within a dimension; negative ones count from the end if it `wraps`."""
     index = s.cast(index, dt.Long)
     if wraps:
         index = s.select(index < 0, index + size, index)
-    last = size - 1 if isinstance(size, int) else s.constant(size, dt.Long) - 1
-    return s.minimum(s.maximum(index, 0), last)
+    return s.maximum(s.minimum(index, size - 1), 0)
 
 
 def replaced(place: Sequence[SSAValue], dim: int, by: Scalar) -> Place:
@@ -56,25 +57,23 @@ def indexed_by(
     index_map = AffineMap(len(shape), 0, tuple(dims(len(shape))[axis] for axis in index_dims))
     first, last = dim, dim + len(shape) - self.ndim + 1  # the result's dimensions that stand for `dim`
 
-    size = b.known(self.sizes[dim])
-
     def pick(found: Scalar, *at: SSAValue) -> Scalar:
-        return read(self, [*at[:first], in_range(found, size), *at[last:]])
+        return read(self, [*at[:first], in_range(found, self.shape[dim]), *at[last:]])
 
     return b.indexed(pick, shape, self.dtype, [(index, index_map)])
 
 
-@lowering("aten.embedding", dynamic=True)
+@lowering("aten.embedding")
 def embedding(b: LinalgBuilder, weight: Tensor, indices: Tensor, out: Out) -> Tensor:
     return indexed_by(b, weight, 0, indices, range(indices.ndim), out[0].shape)
 
 
-@lowering("aten.index_select", dynamic=True)
+@lowering("aten.index_select")
 def index_select(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, out: Out) -> Tensor:
     if not self.ndim:
         return self
     dim = wrap_dim(dim, self.ndim)
-    vector = b.reshape(index, index.sizes or (1,))
+    vector = b.reshape(index, index.shape or (1,))
     return indexed_by(b, self, dim, vector, [dim], out[0].shape)
 
 
@@ -197,16 +196,15 @@ class Indices:
     """A list of indices as `self[indices]` takes it. Their common shape stands where the indexed dimensions stood, or
     first if those are not adjacent; None keeps a dimension."""
 
-    def __init__(self, sizes: Shape, indices: Sequence[Tensor | None]):
-        self.sizes = sizes
+    def __init__(self, sizes: Sizes, indices: Sequence[Tensor | None]):
+        self.source = sizes
         self.by_dim = {dim: index for dim, index in enumerate(indices) if index is not None}
-        common = broadcast_shapes(*(index.shape for index in self.by_dim.values()))
-        self.common: Shape = tuple(size for size in common if isinstance(size, int))
+        self.common: Sizes = broadcast_shapes(*(index.shape for index in self.by_dim.values()))
         kept = tuple(size for dim, size in enumerate(sizes) if dim not in self.by_dim)
         first, *_, last = (*self.by_dim, *self.by_dim)
         self.start = first if last - first + 1 == len(self.by_dim) else 0
         """The first dimension of the common shape in what is indexed."""
-        self.shape: Shape = (*kept[: self.start], *self.common, *kept[self.start :])
+        self.shape: Sizes = (*kept[: self.start], *self.common, *kept[self.start :])
         """The shape of what is indexed."""
 
     def maps(self) -> list[tuple[Tensor, AffineMap]]:
@@ -223,7 +221,7 @@ class Indices:
         given = iter(found)
         return [
             in_range(next(given), size, wraps=True) if dim in self.by_dim else next(kept)
-            for dim, size in enumerate(self.sizes)
+            for dim, size in enumerate(self.source)
         ]
 
 
@@ -246,7 +244,7 @@ def refuse_masks_with_others(arguments: Mapping[str, Any]) -> str | None:
 @lowering("aten.index.Tensor", refuses=refuse_masks)
 def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out) -> Tensor:
     if 0 in self.shape:
-        return Tensor(b.empty(static_shape(out[0]), self.dtype), static_shape(out[0]), self.dtype)
+        return Tensor(b.empty(out[0].shape, self.dtype), out[0].shape, self.dtype)
     where = Indices(self.shape, indices)
     count = len(where.by_dim)
     return b.indexed(
@@ -318,7 +316,7 @@ def true_before(b: LinalgBuilder, mask: Tensor) -> Tensor:
 
 @lowering("aten.masked_scatter")
 def masked_scatter(b: LinalgBuilder, self: Tensor, mask: Tensor, source: Tensor, out: Out) -> Tensor:
-    shape = static_shape(out[0])
+    shape = out[0].shape
     count = prod(source.shape)
     if not count:
         return b.broadcast(self, shape)
@@ -344,13 +342,12 @@ def precedes(descending: bool) -> Callable[[Scalar, Scalar], Scalar]:
 
 def sorting_order(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> Tensor:
     """The stable order along a dimension: sorted runs merged to runs of twice the length, until there is one."""
-    size = self.shape[dim]
     order = b.indexed(lambda *at: s.from_index(at[dim]), self.shape, dt.Long)
-    width = 1
-    while width < size:
-        order = merged(b, self, dim, order, width, precedes(descending))
-        width *= 2
-    return order
+
+    def step(b: LinalgBuilder, turn: Scalar, state: list[Tensor]) -> list[Tensor]:
+        return [merged(b, self, dim, state[0], turn, precedes(descending))]
+
+    return b.steps(b.bit_length(max_(self.shape[dim] - 1, 0)), [order], step)[0]
 
 
 def merged(
@@ -358,18 +355,18 @@ def merged(
     self: Tensor,
     dim: int,
     order: Tensor,
-    width: int,
+    turn: Scalar,
     before: Callable[[Scalar, Scalar], Scalar],
 ) -> Tensor:
-    """The order of runs of twice a width. What comes k-th of two runs is found by itself: bisection tells how many of
+    """The order of runs of twice a width, 2 to the power of the turn. What comes k-th of two runs is found by itself: bisection tells how many of
     the first k stem from the left run."""
     size = self.shape[dim]
 
     def element(*at: SSAValue) -> Scalar:
-        position = s.from_index(at[dim])
-        k = s.rem(position, s.constant(2 * width, dt.Long))
+        position, width = s.from_index(at[dim]), s.shift_left(s.constant(1, dt.Long), turn)
+        k = s.rem(position, width * 2)
         start = position - k
-        middle, end = s.minimum(start + width, size), s.minimum(start + 2 * width, size)
+        middle, end = s.minimum(start + width, size), s.minimum(start + width * 2, size)
 
         def entry(place: Scalar) -> Scalar:
             return read(order, replaced(at, dim, in_range(place, size)))
@@ -407,7 +404,7 @@ def sort(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Te
 
 @lowering("aten.topk")
 def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, out: Out) -> list[Tensor]:
-    shape = static_shape(out[0])
+    shape = out[0].shape
     return [
         b.slice(result, [0] * result.ndim, shape, [1] * result.ndim)
         for result in ordered(b, self, dim, descending=largest)
@@ -415,15 +412,12 @@ def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, out: Out) -> l
 
 
 @lowering("aten.kthvalue")
-def kthvalue(b: LinalgBuilder, self: Tensor, k: int, dim: int, out: Out) -> list[Tensor]:
+def kthvalue(b: LinalgBuilder, self: Tensor, k: Dim, dim: int, out: Out) -> list[Tensor]:
     vectors = at_least_1d(b, self)
     dim = wrap_dim(dim, vectors.ndim)
-    offsets, sizes = [0] * vectors.ndim, list(vectors.shape)
-    offsets[dim], sizes[dim] = k - 1, 1
-    order = sorting_order(b, vectors, dim, False)
-    places = b.slice(order, offsets, sizes, [1] * vectors.ndim)
+    places = part(b, sorting_order(b, vectors, dim, False), dim, k - 1, 1)
     values = indexed_by(b, vectors, dim, places, range(vectors.ndim), places.shape)
-    return [b.reshape(result, static_shape(meta)) for result, meta in zip((values, places), out, strict=True)]
+    return [b.reshape(result, meta.shape) for result, meta in zip((values, places), out, strict=True)]
 
 
 def search(
@@ -444,8 +438,8 @@ def search(
         return s.cast(found, out.dtype)
 
     if not count:
-        return b.fill(0, static_shape(out), out.dtype)
-    return b.indexed(element, static_shape(out), out.dtype, [(self, AffineMap.identity(self.ndim))])
+        return b.fill(0, out.shape, out.dtype)
+    return b.indexed(element, out.shape, out.dtype, [(self, AffineMap.identity(self.ndim))])
 
 
 @lowering("aten.searchsorted.Tensor")
@@ -474,9 +468,9 @@ def bucketize(b: LinalgBuilder, self: Tensor, boundaries: Tensor, right: bool, o
 @lowering("aten.nonzero_static")
 def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) -> Tensor:
     """The indices of elements that are not 0, as many as there is place for."""
-    count, rank = static_shape(out[0])
+    count, rank = out[0].shape
     result = b.fill(fill_value, (count, rank), dt.Long)
-    if 0 in (count, rank, *self.shape):
+    if 0 in (*out[0].shape, *self.shape):
         return result
     found = b.convert(self, dt.Bool)
     before = true_before(b, found)
@@ -484,7 +478,7 @@ def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) ->
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
         *where, dim = at
         index = s.from_index(where[0])
-        for axis in range(1, rank):
+        for axis in range(1, self.ndim):
             index = s.select(s.from_index(dim).equals(axis), s.from_index(where[axis]), index)
         row = read(before, where)
         place: Place = [s.minimum(row, count - 1), dim]
@@ -496,7 +490,7 @@ def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) ->
 # --- bags ----------------------------------------------------------------------------------------------------
 
 
-def bag_of_each(b: LinalgBuilder, offsets: Tensor, count: int) -> Tensor:
+def bag_of_each(b: LinalgBuilder, offsets: Tensor, count: Dim) -> Tensor:
     """The bag that each of so many indices is in: the last one that begins at it or before."""
     positions = b.indexed(s.from_index, (count,), dt.Long)
     ends = search(b, offsets, positions, True, None, TensorMeta((count,), dt.Long))
@@ -515,10 +509,10 @@ def embedding_bag(
     out: Out,
 ) -> list[Tensor]:
     """Sums, means or maxima of rows, a bag from each offset to the next; empty ones are 0."""
-    (count, width), total = static_shape(out[0]), indices.shape[0]
+    (count, width), total = out[0].shape, indices.shape[0]
     compute = compute_dtype(weight.dtype)
     if not count or not total:
-        return [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+        return [b.fill(0, meta.shape, meta.dtype) for meta in out]
     bag = bag_of_each(b, offsets, total)
 
     def taken(at: SSAValue) -> tuple[Scalar, Scalar, Scalar]:
@@ -533,7 +527,7 @@ def embedding_bag(
     def gather(
         initial: float,
         dtype: DType,
-        shape: Shape,
+        shape: Sizes,
         combine: Callable[[Scalar, Scalar, list[Scalar | SSAValue]], Scalar],
     ) -> Tensor:
         """Combines, bag by bag, what stands there with each row that counts, at a place `[row, column]`."""
@@ -551,10 +545,9 @@ def embedding_bag(
 
     def fitted(values: Tensor, meta: TensorMeta) -> Tensor:
         """A vector with zeros after it, or cut off."""
-        [size] = static_shape(meta)
-        if size <= values.shape[0]:
-            return b.slice(values, [0], [size], [1])
-        return b.insert(values, b.fill(0, (size,), values.dtype), [0])
+        [size] = meta.shape
+        kept = min_(size, values.shape[0])
+        return b.pad(b.slice(values, [0], [kept], [1]), [0], [size - kept], 0)
 
     def element(row: Scalar, at: list[Scalar | SSAValue]) -> Scalar:
         value = read(weight, [row, at[1]])
@@ -563,7 +556,7 @@ def embedding_bag(
         return value * s.cast(read(per_sample_weights, at[:1]), value.dtype)
 
     nothing = b.fill(0, (0,), dt.Long)
-    numbers = nothing if static_shape(out[1]) == (0,) else bag
+    numbers = nothing if out[1].shape == (0,) else bag
     shape = (count, width)
     per_bag = b.reshape(sizes, (count, 1))
     if mode == BAG_MAX:
@@ -590,5 +583,5 @@ def embedding_bag(
             lambda x, size: x / s.cast(s.maximum(size, 1), x.dtype), [sums, per_bag], shape, weight.dtype
         )
         return [means, numbers, fitted(sizes, out[2]), fitted(sizes, out[3])]
-    zeros = [b.fill(0, static_shape(meta), dt.Long) for meta in out[2:]]
+    zeros = [b.fill(0, meta.shape, dt.Long) for meta in out[2:]]
     return [b.convert(sums, weight.dtype), numbers, *zeros]

@@ -3,7 +3,7 @@
 Tensors keep their PyTorch dtype beside the value, since the lowered types are signless: Bool and Byte are both `i8`
 (`i1` buffers are bit-packed by some vector lowerings, and `arith` takes no `ui8`). Loop bodies see numbers in the dtype
 they compute in (`scalar`); conversions happen where elements are read and written. Every `linalg.generic` has one result.
-Sizes may be symbolic (`sizes`): `Tensor.sizes` has them all, `Tensor.shape` is for lowerings that take numbers only.
+Sizes may be symbolic (`sizes`); in bodies they are numbers like others.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects import arith, math, scf, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
@@ -32,6 +31,7 @@ from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -40,9 +40,8 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
-from xdsl_exir.lowering.sizes import Sizes, compute, quotient, static
+from xdsl_exir.lowering.sizes import Sizes, compute, quotient
 
-Shape = tuple[int, ...]
 Body: TypeAlias = (
     Callable[[Scalar], Scalar]
     | Callable[[Scalar, Scalar], Scalar]
@@ -57,11 +56,6 @@ def storage_type(dtype: DType) -> Attribute:
     if dtype is dt.Bool:
         return IntegerType(8)
     return s.register_type(dtype)
-
-
-def static_shape(meta: TensorMeta) -> Shape:
-    """The sizes of a tensor. Raises `ExirError` for symbolic ones."""
-    return static(meta.shape)
 
 
 def tensor_of(sizes: Sequence[Dim], dtype: DType) -> TensorType[Attribute]:
@@ -79,22 +73,28 @@ def lowered_type(meta: TensorMeta) -> TensorType[Attribute]:
     return tensor_of(meta.shape, meta.dtype)
 
 
+@irdl_op_definition
+class ReshapeOp(IRDLOperation):
+    """A reshape to computed sizes: xDSL's takes no dynamic ones."""
+
+    name = "tensor.reshape"
+
+    source = operand_def(TensorType[Attribute])
+    sizes = operand_def(TensorType[IndexType])
+    result = result_def(TensorType[Attribute])
+
+
 @dataclass(frozen=True, eq=False)
 class Tensor:
     """A tensor of the lowered program."""
 
     value: SSAValue
-    sizes: Sizes
+    shape: Sizes
     dtype: DType
 
     @property
-    def shape(self) -> Shape:
-        """Its sizes, as numbers. Raises `ExirError` for symbolic ones."""
-        return static(self.sizes)
-
-    @property
     def ndim(self) -> int:
-        return len(self.sizes)
+        return len(self.shape)
 
 
 def dims(count: int) -> list[AffineExpr]:
@@ -118,9 +118,16 @@ _INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
 class LinalgBuilder:
     """Inserts operations before an operation of the program being lowered."""
 
-    def __init__(self, insert: Callable[[Operation], None], symbol: Callable[[str], SSAValue] | None = None):
+    def __init__(
+        self,
+        insert: Callable[[Operation], None],
+        symbol: Callable[[str], SSAValue] | None = None,
+        around: LinalgBuilder | None = None,
+    ):
         self._insert = insert
         self._symbol = symbol
+        self._around = around
+        """For the body of a loop, what builds around it."""
         self._sizes: dict[Dim | str, SSAValue] = {}
 
     def add(self, op: Operation) -> SSAValue:
@@ -128,25 +135,29 @@ class LinalgBuilder:
         self._insert(op)
         return op.results[0]
 
-    # sizes; bodies of loops use values that were made before
+    # sizes
 
     def size(self, size: Dim) -> SSAValue:
-        """A size as an `index` value."""
+        """A size as an `index` value, which stands before all loops."""
+        if self._around is not None:
+            return self._around.size(size)
         if size not in self._sizes:
             self._sizes[size] = compute(size, self)
         return self._sizes[size]
 
-    def known(self, size: Dim) -> SSAValue | int:
-        """A size for bodies to compute with."""
-        return size if isinstance(size, int) else self.size(size)
-
     def mixed(self, sizes: Sequence[Dim]) -> list[SSAValue | int]:
         """Sizes, those that are symbolic as values."""
-        return list(map(self.known, sizes))
+        return [size if isinstance(size, int) else self.size(size) for size in sizes]
 
     def dynamic(self, sizes: Sequence[Dim]) -> list[SSAValue]:
         """Values of the sizes that are symbolic."""
         return [self.size(size) for size in sizes if not isinstance(size, int)]
+
+    def bit_length(self, size: Dim) -> SSAValue:
+        """How many binary digits a size has, an `index` value."""
+        number = self.add(arith.IndexCastOp(self.size(size), i64))
+        rest = self.add(math.CountLeadingZerosOp(number))
+        return self.binary("subi", self.size(64), self.add(arith.IndexCastOp(rest, IndexType())))
 
     def number(self, value: int) -> SSAValue:
         return self.add(arith.ConstantOp.from_int_and_width(value, IndexType()))
@@ -209,7 +220,7 @@ class LinalgBuilder:
         """A `linalg.generic` with one result. `body` gets the inputs' elements and the result's so far, each in the
         dtype it computes in, and gives the result's new element."""
         block = Block(arg_types=[storage_type(t.dtype) for t, _ in inputs] + [storage_type(init.dtype)])
-        with ImplicitBuilder(block):
+        with s.body(block, self.size):
             args = [
                 load(arg, t.dtype) for arg, t in zip(block.args, [t for t, _ in inputs] + [init], strict=True)
             ]
@@ -224,11 +235,11 @@ class LinalgBuilder:
             [init.value.type],
         )
         op.attributes.update(attributes)
-        return Tensor(self.add(op), init.sizes, init.dtype)
+        return Tensor(self.add(op), init.shape, init.dtype)
 
     def elementwise(self, body: Body, inputs: Sequence[Tensor], shape: Sizes, dtype: DType) -> Tensor:
         """A map over elements; inputs broadcast to `shape`."""
-        maps = [(t, broadcast_map(t.sizes, shape)) for t in inputs]
+        maps = [(t, broadcast_map(t.shape, shape)) for t in inputs]
 
         def without_result(*elements: Scalar) -> Scalar:
             return body(*elements[:-1])
@@ -270,17 +281,45 @@ class LinalgBuilder:
 
         def nest(so_far: SSAValue, indices: list[SSAValue]) -> SSAValue:
             if len(indices) == len(space):
-                place, value = step(Tensor(so_far, into.sizes, into.dtype), *indices[: len(over)])
+                place, value = step(Tensor(so_far, into.shape, into.dtype), *indices[: len(over)])
                 element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
                 return tensor.InsertOp(element, so_far, _places(place)).result
             block = Block(arg_types=[IndexType(), into.value.type])
-            with ImplicitBuilder(block):
+            with s.body(block, self.size):
                 scf.YieldOp(nest(block.args[1], [*indices, block.args[0]]))
             return scf.ForOp(zero, sizes[len(indices)], one, [so_far], block).results[0]
 
         result = nest(into.value, [])
         assert isinstance(result.owner, Operation)
-        return Tensor(self.add(result.owner), into.sizes, into.dtype)
+        return Tensor(self.add(result.owner), into.shape, into.dtype)
+
+    def steps(
+        self,
+        count: Dim | SSAValue,
+        state: Sequence[Tensor],
+        step: Callable[[LinalgBuilder, Scalar, list[Tensor]], Sequence[Tensor]],
+        backward: bool = False,
+    ) -> list[Tensor]:
+        """Tensors that `step` makes from the last ones, from `state` on, for each number from 0 to `count`, or `backward`.
+
+        What a loop carries has to stay in its buffer: results, which a step makes while it reads those before, are copied.
+        """
+        first, last, one = (x if isinstance(x, SSAValue) else self.size(x) for x in (0, count, 1))
+        block = Block(arg_types=[IndexType(), *(tensor.value.type for tensor in state)])
+        inside = LinalgBuilder(block.add_op, around=self)
+        before = [Tensor(arg, t.shape, t.dtype) for arg, t in zip(block.args[1:], state, strict=True)]
+        with s.body(block, self.size):
+            number = s.from_index(block.args[0])
+            number = s.constant(last, dt.Long) - 1 - number if backward else number
+        after = step(inside, number, before)
+        kept = [
+            inside.add(linalg.CopyOp((new.value,), (old.value,)))
+            for new, old in zip(after, before, strict=True)
+        ]
+        block.add_op(scf.YieldOp(*kept))
+        loop = scf.ForOp(first, last, one, [tensor.value for tensor in state], block)
+        self.add(loop)
+        return [Tensor(value, t.shape, t.dtype) for value, t in zip(loop.results, state, strict=True)]
 
     def reduce(
         self,
@@ -306,7 +345,7 @@ class LinalgBuilder:
     ) -> Tensor:
         """A reduction of several tensors, which broadcast to the first. `combine` gets the result so far, which
         accumulates in `dtype`, and one element of each in the dtype they compute in."""
-        source, rank = inputs[0].sizes, inputs[0].ndim
+        source, rank = inputs[0].shape, inputs[0].ndim
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
         indices = dims(rank)
@@ -315,7 +354,7 @@ class LinalgBuilder:
             return combine(elements[-1], *elements[:-1])
 
         reduced = self.generic(
-            [(input, broadcast_map(input.sizes, source)) for input in inputs],
+            [(input, broadcast_map(input.shape, source)) for input in inputs],
             self.fill(initial, kept, compute_dtype(dtype)),
             AffineMap(rank, 0, tuple(indices[dim] for dim in range(rank) if dim not in over)),
             ["reduction" if dim in over else "parallel" for dim in range(rank)],
@@ -327,21 +366,37 @@ class LinalgBuilder:
         """A tensor in another dtype."""
         if input.dtype is dtype:
             return input
-        return self.elementwise(lambda x: s.cast(x, compute_dtype(dtype)), [input], input.sizes, dtype)
+        return self.elementwise(lambda x: s.cast(x, compute_dtype(dtype)), [input], input.shape, dtype)
 
     # reshaping
 
     def reshape(self, input: Tensor, shape: Sizes) -> Tensor:
         """The same elements in another shape."""
-        if input.sizes == shape:
+        if input.shape == shape:
             return input
-        groups = reassociation(input.sizes, shape)
+        if 0 in shape:
+            return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
+        groups = reassociation(input.shape, shape)
+        coarse = tuple(prod(input.shape[dim] for dim in group) for group in groups)
+        if _has_several_symbolic(input.shape, groups) or _has_several_symbolic(
+            shape, expansion(coarse, shape)
+        ):
+            return self._reshape(input, shape)
         collapsed = self._collapse(input, groups)
-        return collapsed if collapsed.sizes == shape else self._expand(collapsed, shape)
+        return collapsed if collapsed.shape == shape else self._expand(collapsed, shape)
+
+    def _reshape(self, input: Tensor, shape: Sizes) -> Tensor:
+        """In one step, of which MLIR knows less."""
+        sizes = [self.size(size) for size in shape]
+        list_of_sizes = self.add(
+            tensor.FromElementsOp(*sizes, result_type=TensorType(IndexType(), [len(shape)]))
+        )
+        op = ReshapeOp(operands=[input.value, list_of_sizes], result_types=[tensor_of(shape, input.dtype)])
+        return Tensor(self.add(op), shape, input.dtype)
 
     def _collapse(self, input: Tensor, groups: list[list[int]]) -> Tensor:
-        shape = tuple(prod(input.sizes[dim] for dim in group) for group in groups)
-        if shape == input.sizes:
+        shape = tuple(prod(input.shape[dim] for dim in group) for group in groups)
+        if shape == input.shape:
             return input
         op = tensor.CollapseShapeOp(
             operands=[input.value],
@@ -353,7 +408,7 @@ class LinalgBuilder:
     def _expand(self, input: Tensor, shape: Sizes) -> Tensor:
         if not input.ndim:  # xDSL's tensor.expand_shape starts from rank 1
             return self.broadcast(input, shape)
-        groups = _groups_attr(expansion(input.sizes, shape))
+        groups = _groups_attr(expansion(input.shape, shape))
         sizes = list(map(static_size, shape))
         op = tensor.ExpandShapeOp(
             input.value, self.dynamic(shape), groups, sizes, tensor_of(shape, input.dtype)
@@ -362,7 +417,7 @@ class LinalgBuilder:
 
     def retyped(self, input: Tensor, sizes: Sizes) -> Tensor:
         """The tensor with its sizes written otherwise."""
-        if input.sizes == sizes:
+        if input.shape == sizes:
             return input
         type = tensor_of(sizes, input.dtype)
         value = input.value if input.value.type == type else self.add(tensor.CastOp(input.value, type))
@@ -372,7 +427,7 @@ class LinalgBuilder:
         """Dimensions in another order: dimension i of the result is `order[i]` of the input."""
         if list(order) == list(range(input.ndim)):
             return input
-        shape = tuple(input.sizes[dim] for dim in order)
+        shape = tuple(input.shape[dim] for dim in order)
         indices = dims(input.ndim)
         input_map = AffineMap(
             input.ndim, 0, tuple(indices[list(order).index(dim)] for dim in range(input.ndim))
@@ -382,10 +437,10 @@ class LinalgBuilder:
 
     def broadcast(self, input: Tensor, shape: Sizes) -> Tensor:
         """The input repeated along dimensions of size 1, and along new leading ones."""
-        if input.sizes == shape:
+        if input.shape == shape:
             return input
         init = Tensor(self.empty(shape, input.dtype), shape, input.dtype)
-        return self.copy(input, broadcast_map(input.sizes, shape), init)
+        return self.copy(input, broadcast_map(input.shape, shape), init)
 
     def copy(self, input: Tensor, input_map: AffineMap, init: Tensor) -> Tensor:
         """The elements of `input` that a map of the result's indices picks."""
@@ -410,10 +465,10 @@ class LinalgBuilder:
         self, part: Tensor, into: Tensor, offsets: Sequence[Dim], strides: Sequence[int] | None = None
     ) -> Tensor:
         """`into` with a rectangular part replaced."""
-        if 0 in part.sizes:
+        if 0 in part.shape:
             return into
         # By its parts: the constructor takes numbers only.
-        lists = (self.mixed(offsets), self.mixed(part.sizes), list(strides or [1] * part.ndim))
+        lists = (self.mixed(offsets), self.mixed(part.shape), list(strides or [1] * part.ndim))
         op = tensor.InsertSliceOp.build(
             operands=[part.value, into.value, *([x for x in one if not isinstance(x, int)] for one in lists)],
             result_types=[into.value.type],
@@ -422,13 +477,13 @@ class LinalgBuilder:
                 for name, one in zip(("static_offsets", "static_sizes", "static_strides"), lists, strict=True)
             },
         )
-        return Tensor(self.add(op), into.sizes, into.dtype)
+        return Tensor(self.add(op), into.shape, into.dtype)
 
     def pad(self, input: Tensor, low: Sequence[Dim], high: Sequence[Dim], value: complex) -> Tensor:
         """The input with a border of one number; borders are not negative."""
         if not any(low) and not any(high):
             return input
-        shape = tuple(a + size + b for a, size, b in zip(low, input.sizes, high, strict=True))
+        shape = tuple(a + size + b for a, size, b in zip(low, input.shape, high, strict=True))
         return self.insert(input, self.fill(value, shape, input.dtype), low)
 
 
@@ -480,8 +535,6 @@ def reassociation(source: Sizes, target: Sizes) -> list[list[int]]:
     if not source or not target:
         return []
     everything = [list(range(len(source)))]
-    if 0 in source:
-        return everything
     groups: list[list[int]] = []
     i = j = 0
     while i < len(source) and j < len(target):
@@ -500,6 +553,11 @@ def reassociation(source: Sizes, target: Sizes) -> list[list[int]]:
         i, j = i + 1, j + 1
     groups[-1] += list(range(i, len(source)))  # trailing dimensions of size 1
     return groups
+
+
+def _has_several_symbolic(sizes: Sizes, groups: list[list[int]]) -> bool:
+    """Whether a group has more than one symbolic size, which MLIR's expand-strided-metadata fails on."""
+    return any(sum(not isinstance(sizes[dim], int) for dim in group) > 1 for group in groups)
 
 
 def _is_part(a: Dim, b: Dim) -> bool:

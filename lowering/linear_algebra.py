@@ -12,59 +12,31 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, apply, max_, min_, provably
 from xdsl_exir.dialects.meta import broadcast_shapes
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import triangle
 from xdsl_exir.lowering.indexing import ordered
-from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, dims, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.view import part
 
 Out = list[TensorMeta]
 At = Sequence[SSAValue]
 
-# --- loops ---------------------------------------------------------------------------------------------------
+# --- inside matrices -----------------------------------------------------------------------------------------
 
 
-def steps(
-    b: LinalgBuilder,
-    count: int,
-    state: Sequence[Tensor],
-    step: Callable[[LinalgBuilder, Scalar, list[Tensor]], Sequence[Tensor]],
-    backward: bool = False,
-) -> list[Tensor]:
-    """Tensors that `step` makes from the last ones, from `state` on, for each number from 0 to `count`, or `backward`.
-
-    What a loop carries has to stay in its buffer: results, which a step makes while it reads those before, are copied.
-    """
-    first, last, one = (b.size(number) for number in (0, count, 1))
-    block = Block(arg_types=[IndexType(), *(tensor.value.type for tensor in state)])
-    inside = LinalgBuilder(block.add_op)
-    before = [Tensor(arg, t.sizes, t.dtype) for arg, t in zip(block.args[1:], state, strict=True)]
-    with ImplicitBuilder(block):
-        number = s.from_index(block.args[0])
-        number = count - 1 - number if backward else number
-    after = step(inside, number, before)
-    kept = [
-        inside.add(linalg.CopyOp((new.value,), (old.value,))) for new, old in zip(after, before, strict=True)
-    ]
-    block.add_op(scf.YieldOp(*kept))
-    loop = scf.ForOp(first, last, one, [tensor.value for tensor in state], block)
-    b.add(loop)
-    return [Tensor(value, t.sizes, t.dtype) for value, t in zip(loop.results, state, strict=True)]
-
-
-def over(count: int | Scalar, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
+def over(count: Dim | Scalar, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
     """In a body: a number that `combine` makes from the last one and each number from 0 to `count`."""
 
     def more(k: Scalar, _: Scalar) -> Scalar:
@@ -86,7 +58,7 @@ def transposed(b: LinalgBuilder, a: Tensor) -> Tensor:
     return b.permute(a, [*range(rank - 2), rank - 1, rank - 2])
 
 
-def identity(b: LinalgBuilder, shape: Shape, dtype: DType) -> Tensor:
+def identity(b: LinalgBuilder, shape: Sizes, dtype: DType) -> Tensor:
     """Unit matrices."""
 
     def element(*at: SSAValue) -> Scalar:
@@ -98,8 +70,7 @@ def identity(b: LinalgBuilder, shape: Shape, dtype: DType) -> Tensor:
 
 def broadcast_batches(b: LinalgBuilder, *matrices: Tensor) -> list[Tensor]:
     """Matrices with their batch dimensions broadcast."""
-    common = broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
-    batch = tuple(size for size in common if isinstance(size, int))
+    batch = broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
     return [b.broadcast(matrix, (*batch, *matrix.shape[-2:])) for matrix in matrices]
 
 
@@ -120,7 +91,7 @@ def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Gaussian elimination with partial pivoting: both factors in one, the pivots (Int, from 1), and the statuses: 0, or
     the number of the first pivot that is 0."""
     *batch, rows, columns = a.shape
-    count, every = min(rows, columns), tuple(batch)
+    count, every = min_(rows, columns), tuple(batch)
 
     def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         matrix, pivots, info = state
@@ -159,7 +130,7 @@ def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         ]
 
     start = [a, b.fill(0, (*every, count), dt.Int), b.fill(0, every, dt.Int)]
-    factors, pivots, info = steps(b, count, start, eliminate)
+    factors, pivots, info = b.steps(count, start, eliminate)
     return factors, pivots, info
 
 
@@ -177,7 +148,7 @@ def with_rows_exchanged(b: LinalgBuilder, right: Tensor, pivots: Tensor, inverse
 
         return [b.indexed(element, matrix.shape, matrix.dtype)]
 
-    return steps(b, count, [right], exchange, backward=inverse)[0]
+    return b.steps(count, [right], exchange, backward=inverse)[0]
 
 
 def substituted(
@@ -204,7 +175,7 @@ def substituted(
 
         return [b.indexed(element, matrix.shape, matrix.dtype)]
 
-    return steps(b, size, [right], eliminate, backward=not forward)[0]
+    return b.steps(size, [right], eliminate, backward=not forward)[0]
 
 
 def solved(
@@ -238,7 +209,7 @@ def lu_unpack(
     b: LinalgBuilder, LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool, unpack_pivots: bool, out: Out
 ) -> list[Tensor]:
     """The permutation and both factors; nothing of what is not asked for."""
-    results = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    results = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if unpack_pivots:
         rows = identity(b, results[0].shape, LU_data.dtype)
         results[0] = transposed(b, with_rows_exchanged(b, rows, LU_pivots))
@@ -288,7 +259,7 @@ def solve_ex(b: LinalgBuilder, A: Tensor, B: Tensor, left: bool, out: Out) -> tu
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     right = b.reshape(B, (*B.shape, 1)) if vectors else B
     result = linalg_lu_solve(b, factors, pivots, right, left, False)
-    return b.reshape(result, static_shape(out[0])), factors, pivots, info
+    return b.reshape(result, out[0].shape), factors, pivots, info
 
 
 # --- determinants --------------------------------------------------------------------------------------------
@@ -388,7 +359,7 @@ def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Te
         ]
 
     start = [transposed(b, self) if upper else self, b.fill(0, batch, dt.Int)]
-    matrix, info = steps(b, size, start, eliminate)
+    matrix, info = b.steps(size, start, eliminate)
 
     def low(*at: SSAValue) -> Scalar:
         _, i, j = place(at)
@@ -418,7 +389,7 @@ def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
     """R, below it the vectors v of the reflections 1 - tau v v^T but for their leading ones, and the factors tau
     (Golub and Van Loan 5.1)."""
     *batch, rows, columns = self.shape
-    count, every = min(rows, columns), tuple(batch)
+    count, every = min_(rows, columns), tuple(batch)
 
     def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         matrix, factors = state
@@ -475,7 +446,7 @@ def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
             b.indexed(kept, factors.shape, self.dtype, [(factors, AffineMap.identity(factors.ndim))]),
         ]
 
-    result, factors = steps(b, count, [self, b.fill(0, (*every, count), self.dtype)], eliminate)
+    result, factors = b.steps(count, [self, b.fill(0, (*every, count), self.dtype)], eliminate)
     return result, factors
 
 
@@ -506,7 +477,7 @@ def reflect(b: LinalgBuilder, vectors: Tensor, tau: Tensor, array: Tensor, inver
 
         return [b.indexed(element, matrix.shape, dtype)]
 
-    return steps(b, tau.shape[-1], [array], apply, backward=not inverse)[0]
+    return b.steps(tau.shape[-1], [array], apply, backward=not inverse)[0]
 
 
 @lowering("aten.linalg_householder_product")
@@ -527,7 +498,7 @@ def ormqr(
 @lowering("aten.linalg_qr")
 def linalg_qr(b: LinalgBuilder, A: Tensor, mode: str, out: Out) -> list[Tensor]:
     factors, tau = geqrf(b, A)
-    q, r = (static_shape(meta) for meta in out)
+    q, r = (meta.shape for meta in out)
 
     def up(*at: SSAValue) -> Scalar:
         _, i, j = place(at)
@@ -545,10 +516,14 @@ SWEEPS = 14
 """Over all pairs of columns: convergence is quadratic, and takes 6 to 10 of them."""
 
 
-def partner(column: Scalar, turn: Scalar, columns: int) -> Scalar:
-    """The column that one is paired with in a turn of a tournament, where each meets each other once in `columns` - 1
-    turns (one more where their number is odd); itself where it pauses."""
-    turns = columns - 1 + columns % 2
+def turns_of(columns: Dim) -> Dim:
+    """In how many turns of a tournament each of so many meets each other once."""
+    return columns - 1 + columns % 2
+
+
+def partner(column: Scalar, turn: Scalar, columns: Dim) -> Scalar:
+    """The column that one is paired with in a turn of a tournament; itself where it pauses."""
+    turns = turns_of(columns)
     number = s.constant(turns, dt.Long)
     other = s.rem(s.rem(turn * 2 - column, number) + turns, number)
     other = s.select(other.equals(column), turns, other)
@@ -557,11 +532,11 @@ def partner(column: Scalar, turn: Scalar, columns: int) -> Scalar:
 
 
 def orthogonalized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
-    """A V with orthogonal columns, and the rotations V, for matrices of no more columns than rows, in float64: one-sided
+    """A V with orthogonal columns, and the rotations V, best for matrices of no more columns than rows, in float64: one-sided
     Jacobi rotations (Hestenes), of all pairs of a turn at once (Golub and Van Loan 8.6.3)."""
     *batch, rows, columns = a.shape
     every, dtype = (*batch, columns), dt.Double
-    turns = columns - 1 + columns % 2
+    turns = turns_of(columns)
 
     def rotate(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
         matrix, rotations = state
@@ -611,7 +586,7 @@ def orthogonalized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
         return [rotated(matrix), rotated(rotations)]
 
     start = [b.convert(a, dtype), identity(b, (*batch, columns, columns), dtype)]
-    matrix, rotations = steps(b, SWEEPS * turns if columns > 1 else 0, start, rotate)
+    matrix, rotations = b.steps(0 if columns == 1 else turns * SWEEPS, start, rotate)
     return matrix, rotations
 
 
@@ -623,7 +598,8 @@ def lengths(b: LinalgBuilder, matrix: Tensor) -> Tensor:
 
 
 def is_wide(a: Tensor) -> bool:
-    return a.shape[-2] < a.shape[-1]
+    """Whether matrices are known to have more columns than rows."""
+    return bool(provably(apply("lt", a.shape[-2], a.shape[-1])))
 
 
 def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
@@ -646,11 +622,14 @@ def refuse_singular_vectors(arguments: Mapping[str, Any]) -> str | None:
 @lowering("aten._linalg_svd", refuses=refuse_singular_vectors)
 def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
     """The values; zeros for vectors, which nobody uses."""
-    nothing = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
     values = lengths(b, orthogonalized(b, transposed(b, A) if is_wide(A) else A)[0])
-    return [nothing[0], b.convert(ordered(b, values, -1, True)[0], A.dtype), nothing[2]]
+    descending = ordered(b, values, -1, True)[0]
+    # Of a matrix with more columns than rows the others are 0.
+    first = part(b, descending, values.ndim - 1, 0, out[1].shape[-1])
+    return [nothing[0], b.convert(first, A.dtype), nothing[2]]
 
 
 def refuse_eigenvectors(arguments: Mapping[str, Any]) -> str | None:
@@ -662,7 +641,7 @@ def refuse_eigenvectors(arguments: Mapping[str, Any]) -> str | None:
 def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
     """Shifted by a bound of the eigenvalues' sizes they are the singular values, and shifted back."""
     batch, size = A.shape[:-2], A.shape[-1]
-    nothing = [b.fill(0, static_shape(meta), meta.dtype) for meta in out]
+    nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
     a = symmetrized(b, b.convert(A, dt.Double), UPLO.upper() == "L")
@@ -689,7 +668,7 @@ def pinv(
 ) -> Tensor:
     """Singular values of at most max(atol, rtol times the largest) count as 0. Beside a given absolute tolerance there
     is no relative one unless it is given."""
-    shape = static_shape(out[0])
+    shape = out[0].shape
     if 0 in self.shape:
         return b.fill(0, shape, self.dtype)
     batch = shape[:-2]
@@ -698,7 +677,7 @@ def pinv(
     matrix, rotations = orthogonalized(b, transposed(b, a) if is_wide(a) else a)
     sizes = lengths(b, matrix)
     largest = b.reshape(b.reduce(s.maximum, sizes, [sizes.ndim - 1], 0, dt.Double), batch)
-    default = EPSILON[self.dtype] * max(self.shape[-2:])
+    longest = max_(*self.shape[-2:])
     given = [b.broadcast(b.convert(x, dt.Double), batch) for x in (atol, rtol) if x is not None]
 
     def limit(largest: Scalar, *given: Scalar) -> Scalar:
@@ -707,7 +686,7 @@ def pinv(
         relative = (
             next(tolerances)
             if rtol is not None
-            else s.select(absolute > 0, 0.0, s.constant(default, dt.Double))
+            else s.select(absolute > 0, 0.0, s.constant(longest, dt.Double) * EPSILON[self.dtype])
         )
         return s.maximum(absolute, relative * largest)
 
@@ -746,7 +725,7 @@ def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
     )
 
 
-def multiplied(left: Tensor, right: Tensor, at: At, terms: int | Scalar) -> Scalar:
+def multiplied(left: Tensor, right: Tensor, at: At, terms: Dim | Scalar) -> Scalar:
     """In a body: an element of a product of matrices, of so many terms."""
     *where, i, j = at
     return over(
@@ -800,8 +779,8 @@ def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
 
         return [b.indexed(element, self.shape, dtype)]
 
-    [series] = steps(b, TERMS, [identity(b, self.shape, dtype)], term, backward=True)
-    return steps(b, MOST_HALVINGS, [series], square)[0]
+    [series] = b.steps(TERMS, [identity(b, self.shape, dtype)], term, backward=True)
+    return b.steps(MOST_HALVINGS, [series], square)[0]
 
 
 # --- distances -----------------------------------------------------------------------------------------------
@@ -836,8 +815,8 @@ MANY = 25
 
 @lowering("aten._cdist_forward")
 def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int | None, out: Out) -> Tensor:
-    shape = static_shape(out[0])
-    many = max(x1.shape[-2], x2.shape[-2]) > MANY
+    shape = out[0].shape
+    many = provably(apply("gt", max_(x1.shape[-2], x2.shape[-2]), MANY))
     product = p == 2 and (compute_mode == 1 or (not compute_mode and many))
     term, combine, finish = norm(p)
     x1, x2 = broadcast_batches(b, x1, x2)
@@ -869,7 +848,7 @@ def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int 
 @lowering("aten._pdist_forward")
 def pdist(b: LinalgBuilder, self: Tensor, p: float, out: Out) -> Tensor:
     rows, width = self.shape
-    [count] = static_shape(out[0])
+    [count] = out[0].shape
     term, combine, finish = norm(p)
     pairs = triangle(b, rows, rows, 1, False, TensorMeta((2, count), dt.Long))
     pair, column = dims(2)

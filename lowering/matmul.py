@@ -23,7 +23,7 @@ def contract(b: LinalgBuilder, left: Tensor, right: Tensor, equation: str) -> Te
     (left_labels, right_labels), kept = equation.split("->")[0].split(","), equation.split("->")[1]
     loops = kept + "".join(label for label in dict.fromkeys(left_labels + right_labels) if label not in kept)
     index = dict(zip(loops, dims(len(loops)), strict=True))
-    sizes = dict(zip(left_labels + right_labels, left.sizes + right.sizes, strict=True))
+    sizes = dict(zip(left_labels + right_labels, left.shape + right.shape, strict=True))
 
     def access(labels: str) -> AffineMap:
         return AffineMap(len(loops), 0, tuple(index[label] for label in labels))
@@ -37,12 +37,12 @@ def contract(b: LinalgBuilder, left: Tensor, right: Tensor, equation: str) -> Te
     )
 
 
-@lowering("aten.mm", dynamic=True)
+@lowering("aten.mm")
 def mm(b: LinalgBuilder, self: Tensor, mat2: Tensor, out: Out) -> Tensor:
     return b.convert(contract(b, self, mat2, "mk,kn->mn"), out[0].dtype)
 
 
-@lowering("aten.bmm", dynamic=True)
+@lowering("aten.bmm")
 def bmm(b: LinalgBuilder, self: Tensor, mat2: Tensor, out: Out) -> Tensor:
     return b.convert(contract(b, self, mat2, "bmk,bkn->bmn"), out[0].dtype)
 
@@ -63,21 +63,21 @@ def scaled_sum(
     return b.elementwise(body, [product, *addends], out.shape, out.dtype)
 
 
-@lowering("aten.addmm", dynamic=True)
+@lowering("aten.addmm")
 def addmm(
     b: LinalgBuilder, self: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float, out: Out
 ) -> Tensor:
     return scaled_sum(b, self, contract(b, mat1, mat2, "mk,kn->mn"), beta, alpha, out[0])
 
 
-@lowering("aten.addbmm", dynamic=True)
+@lowering("aten.addbmm")
 def addbmm(
     b: LinalgBuilder, self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float, out: Out
 ) -> Tensor:
     return scaled_sum(b, self, contract(b, batch1, batch2, "bmk,bkn->mn"), beta, alpha, out[0])
 
 
-@lowering("aten.addmv", dynamic=True)
+@lowering("aten.addmv")
 def addmv(
     b: LinalgBuilder, self: Tensor, mat: Tensor, vec: Tensor, beta: float, alpha: float, out: Out
 ) -> Tensor:

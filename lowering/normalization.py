@@ -6,21 +6,23 @@ Variances are those of the population.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, static_shape
-from xdsl_exir.lowering.reduction import along, greatest, moments, shaped
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.reduction import along, greatest, moments, same, shaped, size_of
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 
 
 def inverse_deviation(b: LinalgBuilder, variance: Tensor, eps: float) -> Tensor:
     dtype = compute_dtype(variance.dtype)
-    return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.sizes, dtype)
+    return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.shape, dtype)
 
 
 def normalized(
@@ -41,10 +43,10 @@ def normalized(
         result = result if weight is None else result * next(factors)
         return result if bias is None else result + next(factors)
 
-    return b.elementwise(body, [x, mean, invstd, *affine], x.sizes, out.dtype)
+    return b.elementwise(body, [x, mean, invstd, *affine], x.shape, out.dtype)
 
 
-def shaped_if_given(b: LinalgBuilder, input: Tensor | None, shape: Shape) -> Tensor | None:
+def shaped_if_given(b: LinalgBuilder, input: Tensor | None, shape: Sizes) -> Tensor | None:
     return None if input is None else b.reshape(input, shape)
 
 
@@ -61,7 +63,7 @@ def normalize_channels(
     out: TensorMeta,
 ) -> Tensor:
     """`input * scale + shift`, with a scale and a shift per channel, as PyTorch computes it."""
-    dtype, channels = compute_dtype(input.dtype), mean.sizes
+    dtype, channels = compute_dtype(input.dtype), mean.shape
 
     def scaled(invstd: Scalar, *weight: Scalar) -> Scalar:
         result = s.cast(invstd, dtype)
@@ -77,12 +79,12 @@ def normalize_channels(
     return b.elementwise(
         lambda x, scale, shift: x * scale + shift,
         [input, b.reshape(scale, per_channel), b.reshape(shift, per_channel)],
-        input.sizes,
+        input.shape,
         out.dtype,
     )
 
 
-@lowering("aten._native_batch_norm_legit_no_training", dynamic=True)
+@lowering("aten._native_batch_norm_legit_no_training")
 def batch_norm_no_training(
     b: LinalgBuilder,
     input: Tensor,
@@ -95,7 +97,7 @@ def batch_norm_no_training(
 ) -> tuple[Tensor, Tensor, Tensor]:
     invstd = inverse_deviation(b, running_var, eps)
     result = normalize_channels(b, input, running_mean, invstd, weight, bias, out[0])
-    nothing, nothing_either = (b.fill(0, static_shape(meta), meta.dtype) for meta in out[1:3])
+    nothing, nothing_either = (b.fill(0, meta.shape, meta.dtype) for meta in out[1:3])
     return result, nothing, nothing_either
 
 
@@ -113,10 +115,10 @@ def batch_norm_training(
     saved_mean = shaped(b, mean, out[1])
     invstd = shaped(b, inverse_deviation(b, variance, eps), out[2])
     result = normalize_channels(b, input, saved_mean, invstd, weight, bias, out[0])
-    return result, saved_mean, invstd, b.reshape(variance, saved_mean.sizes)
+    return result, saved_mean, invstd, b.reshape(variance, saved_mean.shape)
 
 
-@lowering("aten._native_batch_norm_legit.no_stats", dynamic=True)
+@lowering("aten._native_batch_norm_legit.no_stats")
 def batch_norm_no_stats(
     b: LinalgBuilder, input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, out: Out
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -140,25 +142,28 @@ def batch_norm_functional(
         results = batch_norm_no_training(b, input, weight, bias, running_mean, running_var, eps, out)
         return *results, running_mean, running_var
     result, mean, invstd, variance = batch_norm_training(b, input, weight, bias, eps, out)
-    count = math.prod(input.shape) // input.shape[1]
-    # What runs is the unbiased variance. Of one value it is infinite, or NaN.
-    unbiased = count / (count - 1) if count > 1 else math.inf
+    count = size_of(input, [dim for dim in range(input.ndim) if dim != 1])
 
-    def updated(running: Tensor, current: Tensor, factor: float) -> Tensor:
+    def unbiased(variance: Scalar) -> Scalar:
+        """What runs. Of one value it is infinite, or NaN."""
+        number = s.constant(count, dt.Double)
+        return variance * s.cast(number / (number - 1), variance.dtype)
+
+    def updated(running: Tensor, current: Tensor, estimate: Callable[[Scalar], Scalar]) -> Tensor:
         return b.elementwise(
-            lambda old, new: s.cast(new, old.dtype) * factor * momentum + old * (1 - momentum),
+            lambda old, new: estimate(s.cast(new, old.dtype)) * momentum + old * (1 - momentum),
             [running, current],
             running.shape,
             running.dtype,
         )
 
-    return result, mean, invstd, updated(running_mean, mean, 1), updated(running_var, variance, unbiased)
+    return result, mean, invstd, updated(running_mean, mean, same), updated(running_var, variance, unbiased)
 
 
 # --- layer and group norm ------------------------------------------------------------------------------------
 
 
-@lowering("aten.native_layer_norm", dynamic=True)
+@lowering("aten.native_layer_norm")
 def native_layer_norm(
     b: LinalgBuilder,
     input: Tensor,
@@ -198,25 +203,25 @@ def native_group_norm(
 # --- softmax -------------------------------------------------------------------------------------------------
 
 
-@lowering("aten._softmax", dynamic=True)
+@lowering("aten._softmax")
 def softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     x, axis = along(b, self, dim)
     dtype = compute_dtype(self.dtype)
-    exponentials = b.elementwise(lambda x, peak: s.exp(x - peak), [x, greatest(b, x, [axis])], x.sizes, dtype)
+    exponentials = b.elementwise(lambda x, peak: s.exp(x - peak), [x, greatest(b, x, [axis])], x.shape, dtype)
     total = b.reduce(s.add, exponentials, [axis], 0, dtype)
     return b.reshape(
-        b.elementwise(s.div, [exponentials, total], x.sizes, out[0].dtype),
-        self.sizes,
+        b.elementwise(s.div, [exponentials, total], x.shape, out[0].dtype),
+        self.shape,
     )
 
 
-@lowering("aten._log_softmax", dynamic=True)
+@lowering("aten._log_softmax")
 def log_softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     x, axis = along(b, self, dim)
     dtype = compute_dtype(self.dtype)
-    logits = b.elementwise(s.sub, [x, greatest(b, x, [axis])], x.sizes, dtype)
+    logits = b.elementwise(s.sub, [x, greatest(b, x, [axis])], x.shape, dtype)
     total = b.reduce(lambda total, logit: total + s.exp(logit), logits, [axis], 0, dtype)
     return b.reshape(
-        b.elementwise(lambda logit, total: logit - s.log(total), [logits, total], x.sizes, out[0].dtype),
-        self.sizes,
+        b.elementwise(lambda logit, total: logit - s.log(total), [logits, total], x.shape, out[0].dtype),
+        self.shape,
     )

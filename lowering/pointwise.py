@@ -39,7 +39,7 @@ def pointwise(*names: str) -> Callable[[F], F]:
             return elementwise(b, body, arguments, out[0])
 
         lower.__module__ = body.__module__  # whose rule it is
-        LOWERINGS.register(*names, parameters=(*parameters_of(body), "out"), dynamic=True)(lower)
+        LOWERINGS.register(*names, parameters=(*parameters_of(body), "out"))(lower)
         return body
 
     return decorate
@@ -82,7 +82,7 @@ def mul(self: Scalar, other: Scalar) -> Scalar:
     return self * other
 
 
-@lowering("aten.div.Tensor", dynamic=True)
+@lowering("aten.div.Tensor")
 def div(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     compute = compute_dtype(out[0].dtype)
     return b.elementwise(
@@ -229,7 +229,7 @@ def nextafter(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMet
 @lowering("aten.frexp.Tensor")
 def frexp(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> tuple[Tensor, Tensor]:
     """A mantissa of at least 1/2 and below 1, and the exponent of 2: from the bits in float64."""
-    shape, position, mask = self.sizes, 52, 0x7FF
+    shape, position, mask = self.shape, 52, 0x7FF
 
     def parts(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         """The number itself, its bits but for its exponent, and its exponent; subnormal ones are scaled."""
@@ -537,7 +537,7 @@ def conjugate(self: Scalar) -> Scalar:
     return s.conjugate(self)
 
 
-@lowering("aten.view_as_real", dynamic=True)
+@lowering("aten.view_as_real")
 def view_as_real(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
     def part(x: Scalar, *at: SSAValue) -> Scalar:
         return s.select(s.from_index(at[-1]).equals(0), s.real(x), s.imaginary(x))
@@ -546,7 +546,7 @@ def view_as_real(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tenso
     return b.indexed(part, out[0].shape, out[0].dtype, [(self, of_pair)])
 
 
-@lowering("aten.view_as_complex", dynamic=True)
+@lowering("aten.view_as_complex")
 def view_as_complex(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
     shape = out[0].shape
     init = Tensor(b.empty(shape, out[0].dtype), shape, out[0].dtype)
@@ -622,7 +622,7 @@ def bitwise_xor(self: Scalar, other: Scalar) -> Scalar:
     return self ^ other
 
 
-@lowering("aten.where.self", dynamic=True)
+@lowering("aten.where.self")
 def where(b: LinalgBuilder, condition: Tensor, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     return b.elementwise(
         lambda c, x, y: s.select(truth(c), x, y), [condition, self, other], out[0].shape, out[0].dtype
@@ -632,16 +632,16 @@ def where(b: LinalgBuilder, condition: Tensor, self: Tensor, other: Tensor, out:
 # --- copies --------------------------------------------------------------------------------------------------
 
 
-@lowering("aten._to_copy", dynamic=True)
+@lowering("aten._to_copy")
 def to_copy(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
     return b.convert(self, out[0].dtype)
 
 
-@lowering("aten.clone", "aten.alias", dynamic=True)
+@lowering("aten.clone", "aten.alias")
 def clone(b: LinalgBuilder, self: Tensor) -> Tensor:
     return self
 
 
-@lowering("aten.copy", dynamic=True)
+@lowering("aten.copy")
 def copy(b: LinalgBuilder, self: Tensor, src: Tensor) -> Tensor:
-    return b.broadcast(b.convert(src, self.dtype), self.sizes)
+    return b.broadcast(b.convert(src, self.dtype), self.shape)

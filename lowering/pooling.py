@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import prod
+from math import gcd
 
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import SSAValue
@@ -18,14 +18,14 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Dim, apply, max_, provably
+from xdsl_exir.dialects.expr import Dim, apply, max_, prod, provably
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Shape, Tensor, dims, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.reduction import is_same, lowest, shaped
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
-from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.sizes import Sizes, quotient
 
 Out = list[TensorMeta]
 
@@ -38,12 +38,10 @@ class Sliding:
 
     size: Dim
     count: Dim
-    taps: int
+    taps: Dim
     step: int
     pad: int
     spread: int
-    length: int | SSAValue = 0
-    """The size, as bodies compute with it."""
 
     @property
     def high_pad(self) -> Dim:
@@ -59,15 +57,15 @@ class Sliding:
     def coordinate(self, place: Scalar, tap: Scalar) -> tuple[Scalar, Scalar]:
         """Where in the input a window's tap lies, and whether it is inside."""
         here = place * self.step + tap * self.spread - self.pad
-        return here, (here >= 0) & (here < self.length)
+        return here, (here >= 0) & (here < self.size)
 
-    def extent(self, place: Scalar, include_pad: bool) -> Scalar | int:
+    def extent(self, place: Scalar, include_pad: bool) -> Scalar | Dim:
         """How many taps count; those past the padding never do."""
         margin = self.pad if include_pad else 0
         if self.pad <= margin and provably(apply("le", self.high_pad, margin)):
             return self.taps
         start = place * self.step - self.pad
-        last = s.constant(self.length, dt.Long) + margin
+        last = s.constant(self.size, dt.Long) + margin
         return s.minimum(start + self.taps, last) - s.maximum(start, -margin)
 
 
@@ -75,18 +73,15 @@ class Sliding:
 class Adaptive:
     """Windows that divide a dimension evenly: number i of n covers from floor(i size / n) to ceil((i + 1) size / n)."""
 
-    size: int
-    count: int
+    size: Dim
+    count: Dim
 
     @property
-    def length(self) -> int:
-        return self.size
-
-    @property
-    def taps(self) -> int:
-        """Those of the longest window."""
-        ends = (-(-(place + 1) * self.size // self.count) for place in range(self.count))
-        return max(end - place * self.size // self.count for place, end in enumerate(ends))
+    def taps(self) -> Dim:
+        """Those of the longest window; of symbolic sizes it may be one less."""
+        size, count = self.size, self.count
+        common = gcd(size, count) if isinstance(size, int) and isinstance(count, int) else 1
+        return (size + 2 * count - 1 - common) // count
 
     def start(self, place: Scalar) -> Scalar:
         return place * self.size / self.count
@@ -99,7 +94,7 @@ class Adaptive:
         here = self.start(place) + tap
         return here, here < self.end(place)
 
-    def extent(self, place: Scalar, include_pad: bool) -> Scalar | int:
+    def extent(self, place: Scalar, include_pad: bool) -> Scalar:
         """How many taps count."""
         return self.end(place) - self.start(place)
 
@@ -116,7 +111,7 @@ class Windows:
     """Of the result: (*batch, *places)."""
 
     @property
-    def taps(self) -> Shape:
+    def taps(self) -> Sizes:
         return tuple(line.taps for line in self.lines)
 
     def coordinates(self) -> list[tuple[Scalar, Scalar]]:
@@ -160,7 +155,7 @@ class Windows:
 
 
 def sliding_windows(b: LinalgBuilder, input: Tensor, lines: Sequence[Sliding], neutral: float) -> Windows:
-    batch = input.sizes[: input.ndim - len(lines)]
+    batch = input.shape[: input.ndim - len(lines)]
     untouched = [0] * len(batch)
     source = b.pad(
         input,
@@ -177,15 +172,20 @@ def sliding_windows(b: LinalgBuilder, input: Tensor, lines: Sequence[Sliding], n
     return Windows(source, access, lines, (*batch, *(line.count for line in lines)))
 
 
-def adaptive_windows(b: LinalgBuilder, input: Tensor, counts: Sequence[int], neutral: float) -> Windows:
+def evenly(size: Dim, count: Dim) -> Sliding | None:
+    """Windows that divide a dimension into equal parts of known distance; None where there are no such."""
+    taps = quotient(size, count)
+    if count == 1:
+        return Sliding(size, 1, size, 1, 0, 1)
+    return Sliding(size, count, taps, taps, 0, 1) if isinstance(taps, int) else None
+
+
+def adaptive_windows(b: LinalgBuilder, input: Tensor, counts: Sizes, neutral: float) -> Windows:
     """Gathers the windows, unless they all have one extent."""
     space = len(counts)
     batch, sizes = input.shape[: input.ndim - space], input.shape[input.ndim - space :]
-    if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
-        even = [
-            Sliding(size, count, size // count, size // count, 0, 1, size)
-            for size, count in zip(sizes, counts, strict=True)
-        ]
+    even = [line for pair in zip(sizes, counts, strict=True) if (line := evenly(*pair)) is not None]
+    if len(even) == space:
         return sliding_windows(b, input, even, neutral)
     lines = [Adaptive(size, count) for size, count in zip(sizes, counts, strict=True)]
     shape = (*batch, *counts, *(line.taps for line in lines))
@@ -220,9 +220,8 @@ def lines_of(
     """The windows of an operator's arguments, of which one number stands for all dimensions."""
     space = len(kernel_size)
     options = [pair(option, space) for option in (kernel_size, stride or kernel_size, padding, dilation)]
-    counts, sizes = out.shape[input.ndim - space :], input.sizes[input.ndim - space :]
-    known = map(b.known, sizes)
-    return [Sliding(*line) for line in zip(sizes, counts, *options, known, strict=True)]
+    counts, sizes = out.shape[input.ndim - space :], input.shape[input.ndim - space :]
+    return [Sliding(*line) for line in zip(sizes, counts, *options, strict=True)]
 
 
 # --- maxima --------------------------------------------------------------------------------------------------
@@ -240,7 +239,7 @@ def max_of(b: LinalgBuilder, windows: Windows, out: Out) -> tuple[Tensor, Tensor
         coordinates = windows.coordinates()
         here = s.constant(0, dt.Long)
         for (along, _), line in zip(coordinates, windows.lines, strict=True):
-            here = here * line.length + along
+            here = here * line.size + along
         nan = s.is_nan(x)
         better = (found < 0) | (nan & (here > found)) | (~nan & (here < found))
         return s.select(everywhere(coordinates) & is_same(x, best) & better, here, found)
@@ -248,7 +247,7 @@ def max_of(b: LinalgBuilder, windows: Windows, out: Out) -> tuple[Tensor, Tensor
     return shaped(b, values, out[0]), windows.fold(b, earlier, [values], -1, dt.Long)
 
 
-@lowering("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices", dynamic=True)
+@lowering("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
 def max_pool_with_indices(
     b: LinalgBuilder,
     self: Tensor,
@@ -264,7 +263,7 @@ def max_pool_with_indices(
 
 def nothing(b: LinalgBuilder, out: TensorMeta) -> Tensor:
     """A result without elements."""
-    shape = static_shape(out)
+    shape = out.shape
     return Tensor(b.empty(shape, out.dtype), shape, out.dtype)
 
 
@@ -272,13 +271,13 @@ def nothing(b: LinalgBuilder, out: TensorMeta) -> Tensor:
 def adaptive_max_pool(
     b: LinalgBuilder, self: Tensor, output_size: list[int], out: Out
 ) -> tuple[Tensor, Tensor]:
-    counts = static_shape(out[0])[self.ndim - len(output_size) :]
+    counts = out[0].shape[self.ndim - len(output_size) :]
     if 0 in counts:
         return nothing(b, out[0]), nothing(b, out[1])
     return max_of(b, adaptive_windows(b, self, counts, lowest(self.dtype)), out)
 
 
-def interval_start(sample: Scalar, place: Scalar, size: int, taps: int, count: int, dtype: DType) -> Scalar:
+def interval_start(sample: Scalar, place: Scalar, size: Dim, taps: int, count: int, dtype: DType) -> Scalar:
     """Where a window begins, in the samples' dtype as PyTorch (generate_intervals in FractionalMaxPooling.h); the last
     one ends with the input."""
     last = s.constant(size - taps, dt.Long)
@@ -354,7 +353,7 @@ def average(
     total = windows.fold(b, s.add, [], 0, compute)
     rank, space = len(windows.shape), len(windows.lines)
 
-    def quotient(total: Scalar, *indices: SSAValue) -> Scalar:
+    def mean(total: Scalar, *indices: SSAValue) -> Scalar:
         if divisor is not None:
             return total / divisor
         count = s.constant(1, dt.Long)
@@ -362,10 +361,10 @@ def average(
             count = count * line.extent(s.from_index(place), include_pad)
         return total / s.cast(count, compute)
 
-    return b.indexed(quotient, windows.shape, out.dtype, [(total, AffineMap.identity(rank))])
+    return b.indexed(mean, windows.shape, out.dtype, [(total, AffineMap.identity(rank))])
 
 
-@lowering("aten.avg_pool2d", "aten.avg_pool3d", dynamic=True)
+@lowering("aten.avg_pool2d", "aten.avg_pool3d")
 def avg_pool(
     b: LinalgBuilder,
     self: Tensor,
@@ -382,7 +381,7 @@ def avg_pool(
 
 @lowering("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
 def adaptive_avg_pool(b: LinalgBuilder, self: Tensor, output_size: list[int], out: Out) -> Tensor:
-    counts = static_shape(out[0])[self.ndim - len(output_size) :]
+    counts = out[0].shape[self.ndim - len(output_size) :]
     if 0 in counts:
         return nothing(b, out[0])
     return average(b, adaptive_windows(b, self, counts, 0), False, None, out[0])

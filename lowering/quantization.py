@@ -7,7 +7,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
@@ -45,7 +45,7 @@ def quantized(
         number = s.cast(steps, dt.Double) + s.cast(zero_point, dt.Double)
         return s.minimum(s.maximum(number, quant_min), quant_max)
 
-    return b.elementwise(step, [input, scale, zero_point], static_shape(out), out.dtype)
+    return b.elementwise(step, [input, scale, zero_point], out.shape, out.dtype)
 
 
 def dequantized(
@@ -56,7 +56,7 @@ def dequantized(
     def number(x: Scalar, scale: Scalar, zero_point: Scalar) -> Scalar:
         return (s.cast(x, dt.Float) - s.cast(zero_point, dt.Float)) * s.cast(scale, dt.Float)
 
-    return b.elementwise(number, [input, scale, zero_point], static_shape(out), out.dtype)
+    return b.elementwise(number, [input, scale, zero_point], out.shape, out.dtype)
 
 
 @lowering(f"{_PREFIX}quantize_per_tensor", f"{_PREFIX}quantize_per_tensor.tensor")

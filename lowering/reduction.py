@@ -24,11 +24,11 @@ from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.creation import between
 from xdsl_exir.lowering.indexing import indexed_by, search, sorting_order
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
-from xdsl_exir.lowering.pointwise import clamp_between
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
-from xdsl_exir.lowering.sizes import is_static
+from xdsl_exir.lowering.sizes import Sizes, is_static
 from xdsl_exir.lowering.view import bitcast
 
 Out = list[TensorMeta]
@@ -43,7 +43,7 @@ def dims_of(input: Tensor, dim: Sequence[int] | None) -> list[int]:
 def along(b: LinalgBuilder, input: Tensor, dim: int | None) -> tuple[Tensor, int]:
     """The tensor and the dimension that an `int? dim` means: of the tensor laid flat if None, of a vector if 0-dim."""
     if dim is None or not input.ndim:
-        return b.reshape(input, (numel(input.sizes),)), 0
+        return b.reshape(input, (numel(input.shape),)), 0
     return input, wrap_dim(dim, input.ndim)
 
 
@@ -54,7 +54,7 @@ def shaped(b: LinalgBuilder, input: Tensor, out: TensorMeta) -> Tensor:
 
 def size_of(input: Tensor, over: Sequence[int]) -> Dim:
     """Number of elements that reduce to one."""
-    return numel([input.sizes[dim] for dim in over])
+    return numel([input.shape[dim] for dim in over])
 
 
 def lowest(dtype: DType) -> float:
@@ -87,33 +87,32 @@ def accumulate(
 
 
 def divided(b: LinalgBuilder, total: Tensor, count: float | Expr) -> Tensor:
-    known = b.known(count) if isinstance(count, Expr) else count
-    return b.elementwise(lambda x: x / known, [total], total.sizes, total.dtype)
+    return b.elementwise(lambda x: x / count, [total], total.shape, total.dtype)
 
 
-@lowering("aten.sum.dim_IntList", dynamic=True)
+@lowering("aten.sum.dim_IntList")
 def sum_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.add, self, dims_of(self, dim), 0, out[0].dtype), out[0])
 
 
-@lowering("aten.mean.dim", dynamic=True)
+@lowering("aten.mean.dim")
 def mean_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     over = dims_of(self, dim)
     total = accumulate(b, s.add, self, over, 0, out[0].dtype)
     return shaped(b, divided(b, total, size_of(self, over)), out[0])
 
 
-@lowering("aten.mean", dynamic=True)
+@lowering("aten.mean")
 def mean(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return mean_dims(b, self, None, out)
 
 
-@lowering("aten.prod", dynamic=True)
+@lowering("aten.prod")
 def prod(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.mul, self, dims_of(self, None), 1, out[0].dtype), out[0])
 
 
-@lowering("aten.prod.dim_int", dynamic=True)
+@lowering("aten.prod.dim_int")
 def prod_dim(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.mul, self, dims_of(self, [dim]), 1, out[0].dtype), out[0])
 
@@ -125,17 +124,17 @@ def any_over(b: LinalgBuilder, self: Tensor, over: Sequence[int], out: TensorMet
     return shaped(b, b.reduce(s.add, self, over, False, dt.Bool), out)
 
 
-@lowering("aten.any", dynamic=True)
+@lowering("aten.any")
 def any_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return any_over(b, self, dims_of(self, None), out[0])
 
 
-@lowering("aten.any.dim", dynamic=True)
+@lowering("aten.any.dim")
 def any_dim(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return any_over(b, self, dims_of(self, [dim]), out[0])
 
 
-@lowering("aten.any.dims", dynamic=True)
+@lowering("aten.any.dims")
 def any_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     # Alone among reductions it takes an empty list at its word.
     return any_over(b, self, [] if dim == [] else dims_of(self, dim), out[0])
@@ -167,7 +166,7 @@ def position(b: LinalgBuilder, input: Tensor, value: Tensor, dim: int) -> Tensor
         here = s.from_index(linalg.IndexOp(dim).results[0])
         return s.select(is_same(x, extreme), s.minimum(first, here), first)
 
-    count = input.sizes[dim]
+    count = input.shape[dim]
     if not isinstance(count, Expr):
         return b.fold(combine, [input, value], [dim], count, dt.Long)
     # One beyond the last, as the largest number there is; an extreme is always found.
@@ -177,21 +176,21 @@ def position(b: LinalgBuilder, input: Tensor, value: Tensor, dim: int) -> Tensor
 def register_extremes(name: str, extreme: Extreme) -> None:
     """Lowerings of `amax`, `max`, `max.dim` and `argmax`, or those of minima."""
 
-    @lowering(f"aten.a{name}", dynamic=True)
+    @lowering(f"aten.a{name}")
     def over_dims(b: LinalgBuilder, self: Tensor, dim: list[int], out: Out) -> Tensor:
         return shaped(b, extreme(b, self, dims_of(self, dim)), out[0])
 
-    @lowering(f"aten.{name}", dynamic=True)
+    @lowering(f"aten.{name}")
     def over_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
         return over_dims(b, self, [], out)
 
-    @lowering(f"aten.{name}.dim", dynamic=True)
+    @lowering(f"aten.{name}.dim")
     def with_position(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
         vectors, axis = along(b, self, dim)
         values = extreme(b, vectors, [axis])
         return shaped(b, values, out[0]), shaped(b, position(b, vectors, values, axis), out[1])
 
-    @lowering(f"aten.arg{name}", dynamic=True)
+    @lowering(f"aten.arg{name}")
     def position_only(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> Tensor:
         vectors, axis = along(b, self, dim)
         return shaped(b, position(b, vectors, extreme(b, vectors, [axis]), axis), out[0])
@@ -203,16 +202,16 @@ register_extremes("max", greatest)
 register_extremes("min", least)
 
 
-Rank = Callable[[Scalar, int], Scalar]
+Rank = Callable[[Scalar, Scalar], Scalar]
 """The place in order of what is wanted, from the number of NaNs and of all elements. NaN comes last."""
 
 
-def middle(nans: Scalar, count: int) -> Scalar:
+def middle(nans: Scalar, count: Scalar) -> Scalar:
     """The lower of two middle elements; the first NaN where there is one."""
-    return s.select(nans > 0, count - nans, (count - 1) // 2)
+    return s.select(nans > 0, count - nans, middle_number(nans, count))
 
 
-def middle_number(nans: Scalar, count: int) -> Scalar:
+def middle_number(nans: Scalar, count: Scalar) -> Scalar:
     """The lower of two middle elements that are numbers; a NaN where none is."""
     return s.shift_right(s.maximum(count - nans - 1, 0), s.constant(1, dt.Long))
 
@@ -223,7 +222,7 @@ def at_rank(b: LinalgBuilder, self: Tensor, dim: int | None, rank: Rank, out: Ou
     count = vectors.shape[axis]
     order = sorting_order(b, vectors, axis, False)
     nans = b.fold(lambda nans, x: nans + s.cast(s.is_nan(x), dt.Long), [vectors], [axis], 0, dt.Long)
-    ranks = b.elementwise(lambda nans: rank(nans, count), [nans], nans.shape, dt.Long)
+    ranks = b.elementwise(lambda nans: rank(nans, s.constant(count, dt.Long)), [nans], nans.shape, dt.Long)
     every = range(vectors.ndim)
     places = indexed_by(b, order, axis, ranks, every, ranks.shape)
     values = indexed_by(b, vectors, axis, places, every, ranks.shape)
@@ -233,11 +232,11 @@ def at_rank(b: LinalgBuilder, self: Tensor, dim: int | None, rank: Rank, out: Ou
 def register_median(name: str, rank: Rank) -> None:
     """Lowerings of `median` and `median.dim`, or of those that leave NaN out."""
 
-    @lowering(f"aten.{name}.dim", dynamic=True)
+    @lowering(f"aten.{name}.dim")
     def over_dim(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
         return at_rank(b, self, dim, rank, out)
 
-    @lowering(f"aten.{name}", dynamic=True)
+    @lowering(f"aten.{name}")
     def over_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
         dtype = out[0].dtype
         if 0 in self.shape:
@@ -320,8 +319,7 @@ def segment_reduce(
     def element(*at: SSAValue) -> Scalar:
         segment, row = s.from_index(at[axis]), list(at[:axis])
         start, end = (
-            clamp_between(read(bounds, [*row, place]), 0, data.shape[axis])
-            for place in (segment, segment + 1)
+            between(read(bounds, [*row, place]), 0, data.shape[axis]) for place in (segment, segment + 1)
         )
 
         def more(here: Scalar, _: Scalar) -> Scalar:
@@ -400,10 +398,10 @@ def bin_of(b: LinalgBuilder, coordinate: Tensor, edges: Tensor) -> Tensor:
     return b.elementwise(place, [coordinate, after], (count,), dt.Long)
 
 
-def counted(b: LinalgBuilder, places: Sequence[Tensor], bins: Sequence[int], weight: Tensor | None) -> Tensor:
+def counted(b: LinalgBuilder, places: Sequence[Tensor], bins: Sizes, weight: Tensor | None) -> Tensor:
     """How many points, or what weight of them, each bin has, in float64."""
-    total = b.fill(0, tuple(bins), dt.Double)
-    weights = None if weight is None else b.reshape(weight, (math.prod(weight.shape),))
+    total = b.fill(0, bins, dt.Double)
+    weights = None if weight is None else b.reshape(weight, (numel(weight.shape),))
     if not places or 0 in (*bins, places[0].shape[0]):
         return total
 
@@ -426,7 +424,7 @@ def binned(
     out: TensorMeta,
 ) -> Tensor:
     """The histogram of points, whose coordinates are columns; as shares of the sum by the bins' volume if `density`."""
-    bins = [each.shape[0] - 1 for each in edges]
+    bins = tuple(each.shape[0] - 1 for each in edges)
     places = [bin_of(b, column(b, points, dim), each) for dim, each in enumerate(edges)]
     total = counted(b, places, bins, weight)
     if not density:
@@ -448,7 +446,7 @@ def binned(
 
 def column(b: LinalgBuilder, points: Tensor, dim: int) -> Tensor:
     """One coordinate of points `[..., dims]`."""
-    count = math.prod(points.shape[:-1])
+    count = numel(points.shape[:-1])
     table = b.reshape(points, (count, points.shape[-1]))
     return b.reshape(b.slice(table, [0, dim], [count, 1], [1, 1]), (count,))
 
@@ -464,13 +462,13 @@ def edges_of(
 
 def as_points(b: LinalgBuilder, self: Tensor) -> Tensor:
     """Numbers as points of one dimension."""
-    return b.reshape(self, (math.prod(self.shape), 1))
+    return b.reshape(self, (numel(self.shape), 1))
 
 
 @lowering("aten.histc")
 def histc(b: LinalgBuilder, self: Tensor, bins: int, min: float, max: float, out: Out) -> Tensor:
     """Bins are found by division, in the tensor's dtype, as PyTorch finds them here."""
-    numbers = b.reshape(self, (math.prod(self.shape),))
+    numbers = b.reshape(self, (numel(self.shape),))
     low, high = limits_of(b, numbers, None if min == max else (min, max), 1)
 
     def rounded(x: Scalar) -> Scalar:
@@ -483,7 +481,7 @@ def histc(b: LinalgBuilder, self: Tensor, bins: int, min: float, max: float, out
         return s.select(inside, s.minimum(found, bins - 1), -1)
 
     places = b.elementwise(place, [numbers, low, high], numbers.shape, dt.Long)
-    return b.convert(counted(b, [places], [bins], None), out[0].dtype)
+    return b.convert(counted(b, [places], (bins,), None), out[0].dtype)
 
 
 @lowering("aten.histogram.bin_ct")
@@ -555,7 +553,7 @@ def refuse_part_correction(arguments: Mapping[str, Any]) -> str | None:
     return None if whole or is_static(sizes) else "symbolic sizes and a correction that is not whole"
 
 
-@lowering("aten.var_mean.correction", refuses=refuse_part_correction, dynamic=True)
+@lowering("aten.var_mean.correction", refuses=refuse_part_correction)
 def var_mean(
     b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out
 ) -> tuple[Tensor, Tensor]:
@@ -563,7 +561,7 @@ def var_mean(
     return shaped(b, variance, out[0]), shaped(b, mean, out[1])
 
 
-@lowering("aten.var.correction", refuses=refuse_part_correction, dynamic=True)
+@lowering("aten.var.correction", refuses=refuse_part_correction)
 def var(b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out) -> Tensor:
     return var_mean(b, self, dim, correction, [*out, *out])[0]
 
@@ -591,14 +589,14 @@ def power_of(exponent: float) -> Callable[[Scalar], Scalar]:
     return lambda x: s.pow(s.absolute(x), s.constant(exponent, x.dtype))
 
 
-@lowering("aten.linalg_vector_norm", dynamic=True)
+@lowering("aten.linalg_vector_norm")
 def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | None, out: Out) -> Tensor:
     general = power_of(ord), s.add, 0, power_of(1 / ord if ord else 0)
     term, combine, initial, finish = NORMS.get(ord, general)
     total = accumulate(
         b, lambda total, x: combine(total, term(x)), self, dims_of(self, dim), initial, out[0].dtype
     )
-    return shaped(b, b.elementwise(finish, [total], total.sizes, total.dtype), out[0])
+    return shaped(b, b.elementwise(finish, [total], total.shape, total.dtype), out[0])
 
 
 # --- scans ---------------------------------------------------------------------------------------------------
@@ -614,7 +612,7 @@ def scan(
 ) -> Tensor:
     """Each element from the one before along a dimension: `combine` gets that (at first `initial`), the position, and
     the inputs' elements."""
-    shape = inputs[0].sizes
+    shape = inputs[0].shape
 
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Sequence[Scalar | SSAValue], Scalar]:
         here = s.from_index(at[dim])
@@ -643,12 +641,12 @@ def running(
     return shaped(b, scan(b, add, [vectors], axis, initial, accumulator), out)
 
 
-@lowering("aten.cumsum", dynamic=True)
+@lowering("aten.cumsum")
 def cumsum(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.add, self, dim, 0, out[0])
 
 
-@lowering("aten.cumprod", dynamic=True)
+@lowering("aten.cumprod")
 def cumprod(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.mul, self, dim, 1, out[0])
 

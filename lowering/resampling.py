@@ -13,11 +13,13 @@ from typing import Any, TypeAlias
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.resampling import CUBIC, ratio
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.resampling import BICUBIC, BILINEAR, CUBIC, REFLECTION, ZEROS
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 
 Out = list[TensorMeta]
@@ -39,8 +41,14 @@ def weighted(taps: Sequence[Sequence[Tap]], element: Callable[[list[Scalar]], Sc
 
 # --- upsampling ----------------------------------------------------------------------------------------------
 
-Taps: TypeAlias = Callable[[Scalar, int, int], list[Tap]]
+Taps: TypeAlias = Callable[[Scalar, Dim, Dim], list[Tap]]
 """The taps of an output element's place (Long), from the sizes before and after."""
+
+
+def distance(size: Dim, count: Dim, dtype: DType, align_corners: bool = False) -> Scalar:
+    """In a body: the distance between output elements, in input elements (area_pixel_compute_scale in UpSample.h)."""
+    before, after = s.constant(size, dtype), s.constant(count, dtype)
+    return s.select(after > 1, (before - 1) / (after - 1), 0) if align_corners else before / after
 
 
 def nearest_taps(factor: float | None) -> Taps:
@@ -49,21 +57,27 @@ def nearest_taps(factor: float | None) -> Taps:
     Equal and double sizes have their own ratio, whatever the factor (nearest_idx in UpSample.h).
     """
 
-    def taps(place: Scalar, size: int, count: int) -> list[Tap]:
-        scale = ratio(size, count, False, None if count in (size, 2 * size) else factor)
+    def taps(place: Scalar, size: Dim, count: Dim) -> list[Tap]:
+        scale = distance(size, count, dt.Float)
+        if factor is not None and factor > 0:
+            before, after = s.constant(size, dt.Long), s.constant(count, dt.Long)
+            own = after.equals(before) | after.equals(before * 2)
+            scale = s.select(own, scale, 1 / factor)
         corner = s.floor(s.cast(place, dt.Float) * scale)
         return [(s.minimum(s.cast(corner, dt.Long), size - 1), None)]
 
     return taps
 
 
-def linear_taps(factor: float | None, align_corners: bool, compute: dt.DType) -> Taps:
+def linear_taps(factor: float | None, align_corners: bool, compute: DType) -> Taps:
     """The two elements around the center of an output element; around its corner if corners align."""
 
-    def taps(place: Scalar, size: int, count: int) -> list[Tap]:
+    def taps(place: Scalar, size: Dim, count: Dim) -> list[Tap]:
         if size == count and (align_corners or factor in (None, 1)):
             return [(place, None)]
-        scale, x = ratio(size, count, align_corners, factor), s.cast(place, compute)
+        x = s.cast(place, compute)
+        given = None if align_corners or factor is None or factor <= 0 else s.constant(1 / factor, compute)
+        scale = distance(size, count, compute, align_corners) if given is None else given
         x = x * scale if align_corners else s.maximum((x + 0.5) * scale - 0.5, 0)
         low = s.minimum(s.cast(s.floor(x), dt.Long), size - 1)
         weight = s.minimum(s.maximum(x - s.cast(low, compute), 0), 1)
@@ -74,7 +88,7 @@ def linear_taps(factor: float | None, align_corners: bool, compute: dt.DType) ->
 
 def upsampled(b: LinalgBuilder, input: Tensor, taps: Sequence[Taps], out: TensorMeta) -> Tensor:
     """An image of other sizes, by the taps of each spatial dimension."""
-    shape = static_shape(out)
+    shape = out.shape
 
     def element(*at: SSAValue) -> Scalar:
         found = [
@@ -131,35 +145,29 @@ def upsample_bilinear2d_vec(
 
 # --- sampling along a grid -----------------------------------------------------------------------------------
 
-BILINEAR, NEAREST, BICUBIC = 0, 1, 2
-"""Values of `interpolation_mode`."""
-ZEROS, BORDER, REFLECTION = 0, 1, 2
-"""Values of `padding_mode`."""
 
-
-def unnormalized(place: Scalar, size: int, align_corners: bool) -> Scalar:
+def unnormalized(place: Scalar, size: Dim, align_corners: bool) -> Scalar:
     """A place between -1 and 1 counted in elements: -1 and 1 are the centers of the outer ones, or their edges."""
     return (place + 1) / 2 * (size - 1) if align_corners else ((place + 1) * size - 1) / 2
 
 
-def reflected(place: Scalar, low: float, high: float) -> Scalar:
-    """A place folded back into an interval as often as need be."""
-    if low == high:
+def reflected(place: Scalar, low: float, span: Dim) -> Scalar:
+    """A place folded back into an interval of a length as often as need be."""
+    if span == 0:
         return s.constant(0, place.dtype)
-    distance, span = s.absolute(place - low), high - low
-    rest = s.rem(distance, s.constant(span, place.dtype))
-    turns = s.floor(distance / span)
+    away, length = s.absolute(place - low), s.constant(span, place.dtype)
+    rest = s.rem(away, length)
+    turns = s.floor(away / length)
     even = s.rem(turns, s.constant(2, place.dtype)).equals(0)
-    return s.select(even, rest + low, span - rest + low)
+    return s.select(length.equals(0), 0, s.select(even, rest + low, length - rest + low))
 
 
-def padded(place: Scalar, size: int, padding_mode: int, align_corners: bool) -> Scalar:
+def padded(place: Scalar, size: Dim, padding_mode: int, align_corners: bool) -> Scalar:
     """A place brought into the input, but for padding with zeros."""
     if padding_mode == ZEROS:
         return place
     if padding_mode == REFLECTION:
-        edges = (0, size - 1) if align_corners else (-0.5, size - 0.5)
-        place = reflected(place, *edges)
+        place = reflected(place, 0, size - 1) if align_corners else reflected(place, -0.5, size)
     return s.minimum(s.maximum(place, 0), size - 1)
 
 
@@ -234,4 +242,4 @@ def grid_sampler(
         finite = reduce(lambda a, b: a & b, (s.absolute(place) < inf for place in places))
         return s.select(finite, result, 0)
 
-    return b.indexed(element, static_shape(out[0]), out[0].dtype)
+    return b.indexed(element, out[0].shape, out[0].dtype)

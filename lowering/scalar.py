@@ -4,14 +4,17 @@
 
 A `Scalar` knows its PyTorch dtype, which says what MLIR's signless integers mean. Short floats are computed in float32,
 as PyTorch's CPU kernels do. Complex numbers are computed by their parts (their other functions are in
-`complex_numbers`). Operations are inserted where the surrounding `ImplicitBuilder` inserts.
+`complex_numbers`). Operations are inserted where the surrounding `body` inserts; symbolic sizes are numbers like others,
+whose values it has.
 """
 
 from __future__ import annotations
 
 import builtins
 import math as python_math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -32,9 +35,22 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.errors import ExirError
 
-Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | SSAValue"
+Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
+
+_SIZE: ContextVar[Callable[[Dim], SSAValue]] = ContextVar("size")
+"""In a body: symbolic sizes as `index` values."""
+
+
+@contextmanager
+def body(block: Block, size: Callable[[Dim], SSAValue]) -> Generator[None]:
+    """What is computed meanwhile is inserted into a block. `size` gives the value of a symbolic size, made before."""
+    token = _SIZE.set(size)
+    with ImplicitBuilder(block):
+        yield
+    _SIZE.reset(token)
 
 
 @irdl_op_definition
@@ -155,8 +171,10 @@ def _of(op: Operation, dtype: DType) -> Scalar:
     return Scalar(op.results[0], dtype)
 
 
-def constant(value: builtins.complex | SSAValue, dtype: DType) -> Scalar:
-    """A constant of this dtype; or a size, an `index` value made before the loop."""
+def constant(value: builtins.complex | Expr | SSAValue, dtype: DType) -> Scalar:
+    """A constant of this dtype; or a symbolic size, or an `index` value made before the loop."""
+    if isinstance(value, Expr):
+        value = _SIZE.get()(value)
     if isinstance(value, SSAValue):
         return cast(from_index(value), dtype)
     if dtype.category is Category.COMPLEX:

@@ -61,6 +61,10 @@ def _comparison(predicate: str, sign: str = "s") -> Callable[[Arithmetic[V], V, 
     return lambda to, a, b: to.choose(f"{sign}{predicate}", a, b, to.number(1), to.number(0))
 
 
+def _where(to: Arithmetic[V], condition: V, a: V, b: V) -> V:
+    return to.choose("ne", condition, to.number(0), a, b)
+
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "add": _named("addi"),
     "mul": _named("muli"),
@@ -72,8 +76,9 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "or": _named("maxui"),
     **{head: _comparison(head) for head in ("lt", "le", "gt", "ge")},
     **{head: _comparison(head, "") for head in ("eq", "ne")},
+    "where": _where,
 }
-"""Functions of expressions, by head, as arithmetic on indices; conditions are 1 or 0."""
+"""Functions of expressions, by head, as arithmetic on indices, of two operands unless they take three; conditions are 1 or 0."""
 
 
 def is_computable(size: Dim) -> bool:
@@ -109,6 +114,8 @@ def compute(size: Dim, to: Arithmetic[V]) -> V:
         assert isinstance(times, int)
         return reduce(lambda a, b: to.binary("muli", a, b), [base] * times)
     function = FUNCTIONS[size.head]
+    if function is _where:
+        return _where(to, *[compute(arg, to) for arg in size.args])
     return reduce(lambda a, b: function(to, a, b), [compute(arg, to) for arg in size.args])  # pyright: ignore[reportReturnType]
 
 

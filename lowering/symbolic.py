@@ -17,18 +17,18 @@ def require(condition: object, message: str) -> None:
         raise ExirError(message)
 
 
-@lowering("aten._assert_tensor_metadata", dynamic=True)
+@lowering("aten._assert_tensor_metadata")
 def assert_tensor_metadata(b: LinalgBuilder) -> None:
     """Sizes and dtype are its shape and dtype rules' business; what else holds of a tensor holds by its type."""
 
 
-@lowering("aten._assert_scalar", dynamic=True)
+@lowering("aten._assert_scalar")
 def assert_scalar(b: LinalgBuilder, self: float | Expr, assert_msg: str) -> None:
     if not isinstance(self, Expr):
         require(self, assert_msg)
 
 
-@lowering("aten.sym_constrain_range", dynamic=True)
+@lowering("aten.sym_constrain_range")
 def constrain_range(b: LinalgBuilder, size: Dim, min: int | None, max: int | None) -> None:
     if isinstance(size, Expr):
         return
@@ -39,7 +39,7 @@ def constrain_range(b: LinalgBuilder, size: Dim, min: int | None, max: int | Non
     )
 
 
-@lowering("aten.sym_constrain_range_for_size", dynamic=True)
+@lowering("aten.sym_constrain_range_for_size")
 def constrain_range_for_size(b: LinalgBuilder, size: Dim, min: int | None, max: int | None) -> None:
     """A size is not negative."""
     constrain_range(b, size, 0 if min is None else min, max)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import prod
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith
@@ -17,11 +15,12 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, min_, provably
+from xdsl_exir.dialects.expr import Dim, max_, min_, prod
 from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.dialects.view import clamped, from_start, slice_size
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, static_shape, storage_type
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, storage_type
 from xdsl_exir.lowering.linalg import dims as loop_indices
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
@@ -32,14 +31,12 @@ Out = list[TensorMeta]
 # --- reshaping and permuting ---------------------------------------------------------------------------------
 
 
-@lowering(
-    "aten.view", "aten.view_copy", "aten._unsafe_view", "aten.unsqueeze", "aten.squeeze.dims", dynamic=True
-)
+@lowering("aten.view", "aten.view_copy", "aten._unsafe_view", "aten.unsqueeze", "aten.squeeze.dims")
 def view(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return b.reshape(self, out[0].shape)
 
 
-@lowering("aten.permute", "aten.permute_copy", dynamic=True)
+@lowering("aten.permute", "aten.permute_copy")
 def permute(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     return b.permute(self, [wrap_dim(dim, self.ndim) for dim in dims])
 
@@ -55,13 +52,14 @@ def flip(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     if not self.ndim:
         return self
     flipped = {wrap_dim(dim, self.ndim) for dim in dims}
-    exprs = [
-        AffineExpr.constant(size - 1) - AffineExpr.dimension(dim)
-        if dim in flipped
-        else AffineExpr.dimension(dim)
-        for dim, size in enumerate(self.shape)
-    ]
-    return pick(b, self, exprs, self.shape)
+
+    def element(*at: SSAValue) -> Scalar:
+        place: list[Scalar | SSAValue] = list(at)
+        for dim in flipped:
+            place[dim] = s.constant(self.shape[dim] - 1, dt.Long) - s.from_index(at[dim])
+        return read(self, place)
+
+    return b.indexed(element, self.shape, self.dtype)
 
 
 # --- other dtypes --------------------------------------------------------------------------------------------
@@ -74,7 +72,7 @@ def bitcast(b: LinalgBuilder, self: Tensor, dtype: DType) -> Tensor:
     """The elements' bits as elements of another dtype of that width."""
     source, target = storage_type(self.dtype), storage_type(dtype)
     if source == target:
-        return Tensor(self.value, self.sizes, dtype)
+        return Tensor(self.value, self.shape, dtype)
     block = Block(arg_types=[source, target])
     with ImplicitBuilder(block):
         linalg.YieldOp(arith.BitcastOp(block.args[0], target))
@@ -89,13 +87,13 @@ def bitcast(b: LinalgBuilder, self: Tensor, dtype: DType) -> Tensor:
         ArrayAttr([parallel] * self.ndim),
         [init.type],
     )
-    return Tensor(b.add(op), self.sizes, dtype)
+    return Tensor(b.add(op), self.shape, dtype)
 
 
 @lowering("aten.view.dtype")
 def view_dtype(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     """Where widths differ the last dimension is cut into parts or put together, the lowest bits first."""
-    dtype, shape = out[0].dtype, static_shape(out[0])
+    dtype, shape = out[0].dtype, out[0].shape
     source, target = BITS[self.dtype.bits], BITS[dtype.bits]
     bits = bitcast(b, self, source)
     ratio = max(source.bits, target.bits) // min(source.bits, target.bits)
@@ -124,13 +122,13 @@ def view_dtype(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@lowering("aten.expand", dynamic=True)
+@lowering("aten.expand")
 def expand(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return b.broadcast(self, out[0].shape)
 
 
 @lowering("aten.repeat")
-def repeat(b: LinalgBuilder, self: Tensor, repeats: list[int]) -> Tensor:
+def repeat(b: LinalgBuilder, self: Tensor, repeats: list[Dim]) -> Tensor:
     """Every dimension behind one of its repetitions, of which both become one."""
     shape = (1,) * (len(repeats) - self.ndim) + self.shape
     apart = tuple(size for pair in zip([1] * len(shape), shape, strict=True) for size in pair)
@@ -144,7 +142,7 @@ def repeat(b: LinalgBuilder, self: Tensor, repeats: list[int]) -> Tensor:
 
 def part(b: LinalgBuilder, self: Tensor, dim: int, start: Dim, size: Dim, step: int = 1) -> Tensor:
     """Some of a dimension."""
-    return self if size == self.sizes[dim] else b.slice(self, *window(self.sizes, dim, start, size, step))
+    return self if size == self.shape[dim] else b.slice(self, *window(self.shape, dim, start, size, step))
 
 
 def window(
@@ -157,34 +155,19 @@ def window(
     return offsets, sizes, strides
 
 
-def refuse_start(arguments: Mapping[str, Any]) -> str | None:
-    """A symbolic place counts from the end if it is negative: its sign has to be known."""
-    starts = [arguments.get(name) for name in ("start", "index")]
-    unknown = [x for x in starts if isinstance(x, Expr) and not provably(apply("ge", x, 0))]
-    return f"the sign of {unknown[0]} is not known" if unknown else None
-
-
-def first_place(start: Dim | None, size: Dim) -> Dim:
-    """Where a slice of a dimension begins."""
-    if isinstance(start, int) and start < 0:
-        return max_(size + start, 0)
-    return min_(start or 0, size)
-
-
-@lowering("aten.slice.Tensor", dynamic=True, refuses=refuse_start)
+@lowering("aten.slice.Tensor", static=["step"])
 def slice_tensor(b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
-    return part(b, self, dim, first_place(start, self.sizes[dim]), out[0].shape[dim], step)
+    return part(b, self, dim, clamped(start or 0, self.shape[dim]), out[0].shape[dim], step)
 
 
-@lowering("aten.select.int", dynamic=True, refuses=refuse_start)
+@lowering("aten.select.int")
 def select(b: LinalgBuilder, self: Tensor, dim: int, index: Dim, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
-    place = self.sizes[dim] + index if isinstance(index, int) and index < 0 else index
-    return b.reshape(part(b, self, dim, place, 1), out[0].shape)
+    return b.reshape(part(b, self, dim, from_start(index, self.shape[dim]), 1), out[0].shape)
 
 
-@lowering("aten.split_with_sizes", dynamic=True)
+@lowering("aten.split_with_sizes")
 def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[Dim], dim: int) -> list[Tensor]:
     dim = wrap_dim(dim, self.ndim)
     start: Dim = 0
@@ -195,10 +178,10 @@ def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[Dim], dim
     return parts
 
 
-@lowering("aten.diagonal")
+@lowering("aten.diagonal", static=["offset"])
 def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, out: Out) -> Tensor:
     dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
-    shape = static_shape(out[0])
+    shape = out[0].shape
     # The square whose main diagonal it is: a dimension that one loop runs over has to be as long as the loop.
     square = part(b, self, dim1, max(-offset, 0), shape[-1])
     square = part(b, square, dim2, max(offset, 0), shape[-1])
@@ -208,9 +191,9 @@ def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, 
     return pick(b, square, exprs, shape)
 
 
-@lowering("aten.unfold")
+@lowering("aten.unfold", static=["step"])
 def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) -> Tensor:
-    shape = static_shape(out[0])
+    shape = out[0].shape
     if not self.ndim:
         return (
             b.reshape(self, shape) if shape == (1,) else Tensor(b.empty(shape, self.dtype), shape, self.dtype)
@@ -223,36 +206,38 @@ def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) 
 
 @lowering("aten.as_strided")
 def as_strided(
-    b: LinalgBuilder, self: Tensor, size: list[int], stride: list[int], storage_offset: int | None
+    b: LinalgBuilder, self: Tensor, size: list[Dim], stride: list[Dim], storage_offset: Dim | None
 ) -> Tensor:
-    shape = tuple(size)
-    if 0 in shape:
-        return Tensor(b.empty(shape, self.dtype), shape, self.dtype)
-    # Dimensions of size 1 stay where they are, whatever their stride.
-    terms = [
-        dim * step
-        for dim, step, length in zip(loop_indices(len(size)), stride, size, strict=True)
-        if length > 1
-    ]
-    reach = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
-    storage = part(b, b.reshape(self, (prod(self.shape),)), 0, storage_offset or 0, reach)
-    return pick(b, storage, [sum(terms, AffineExpr.constant(0))], shape)
+    storage = b.reshape(self, (prod(self.shape),))
+    return b.indexed(
+        lambda *at: read(storage, [in_storage(at, stride, storage_offset)]), tuple(size), self.dtype
+    )
+
+
+def in_storage(at: Sequence[SSAValue], stride: Sequence[Dim], offset: Dim | None) -> Scalar:
+    """Where in memory the element at a place lies."""
+    place = s.constant(offset or 0, dt.Long)
+    for index, step in zip(at, stride, strict=True):
+        place += s.from_index(index) * step
+    return place
 
 
 # --- writing parts -------------------------------------------------------------------------------------------
 
 
-@lowering("aten.slice_scatter")
+@lowering("aten.slice_scatter", static=["step"])
 def slice_scatter(
-    b: LinalgBuilder, self: Tensor, src: Tensor, dim: int, start: int | None, end: int | None, step: int
+    b: LinalgBuilder, self: Tensor, src: Tensor, dim: int, start: Dim | None, end: Dim | None, step: int
 ) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
-    places = range(self.shape[dim])[start:end:step]
-    offsets, sizes, strides = window(self.shape, dim, places.start, len(places), step)
+    whole = self.shape[dim]
+    count = slice_size(whole, start, end, step)
+    assert count is not None, "numbers that depend on data are refused"
+    offsets, sizes, strides = window(self.shape, dim, clamped(start or 0, whole), count, step)
     return b.insert(b.broadcast(b.convert(src, self.dtype), tuple(sizes)), self, offsets, strides)
 
 
-@lowering("aten.diagonal_scatter")
+@lowering("aten.diagonal_scatter", static=["offset"])
 def diagonal_scatter(
     b: LinalgBuilder, self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int
 ) -> Tensor:
@@ -274,15 +259,12 @@ def as_strided_scatter(
     b: LinalgBuilder,
     self: Tensor,
     src: Tensor,
-    size: list[int],
-    stride: list[int],
-    storage_offset: int | None,
+    size: list[Dim],
+    stride: list[Dim],
+    storage_offset: Dim | None,
 ) -> Tensor:
     def step(_: Tensor, *at: SSAValue) -> tuple[list[Scalar], Scalar]:
-        place = s.constant(storage_offset or 0, dt.Long)
-        for index, step in zip(at, stride, strict=True):
-            place += s.from_index(index) * step
-        return [place], read(src, at)
+        return [in_storage(at, stride, storage_offset)], read(src, at)
 
     flat = b.update(b.reshape(self, (prod(self.shape),)), tuple(size), step)
     return b.reshape(flat, self.shape)
@@ -291,26 +273,26 @@ def as_strided_scatter(
 # --- joining and padding -------------------------------------------------------------------------------------
 
 
-@lowering("aten.cat", dynamic=True)
+@lowering("aten.cat")
 def cat(b: LinalgBuilder, tensors: list[Tensor], dim: int, out: Out) -> Tensor:
     """Parts put one behind another. Vectors without elements count for nothing, whatever the others' rank."""
     shape, dtype = out[0].shape, out[0].dtype
     dim = wrap_dim(dim, len(shape))
     parts = [
-        b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.sizes[dim] != 0
+        b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.shape[dim] != 0
     ]
     if len(parts) == 1:
         return parts[0]
     result = Tensor(b.empty(shape, dtype), shape, dtype)
     start: Dim = 0
     for tensor in parts:
-        offsets, _, _ = window(shape, dim, start, tensor.sizes[dim])
+        offsets, _, _ = window(shape, dim, start, tensor.shape[dim])
         result = b.insert(tensor, result, offsets)
-        start = start + tensor.sizes[dim]
+        start = start + tensor.shape[dim]
     return result
 
 
-@lowering("aten.constant_pad_nd", dynamic=True)
+@lowering("aten.constant_pad_nd")
 def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[Dim], value: float) -> Tensor:
     """A border of one number; a negative pad takes away."""
     untouched: list[Dim] = [0] * (self.ndim - len(pad) // 2)
@@ -318,7 +300,7 @@ def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[Dim], value: float
     offsets = [max_(0 - before, 0) for before in low]
     sizes = [
         size + min_(before, 0) + min_(after, 0)
-        for size, before, after in zip(self.sizes, low, high, strict=True)
+        for size, before, after in zip(self.shape, low, high, strict=True)
     ]
-    kept = self if tuple(sizes) == self.sizes else b.slice(self, offsets, sizes, [1] * self.ndim)
+    kept = self if tuple(sizes) == self.shape else b.slice(self, offsets, sizes, [1] * self.ndim)
     return b.pad(kept, [max_(before, 0) for before in low], [max_(after, 0) for after in high], value)

@@ -191,7 +191,10 @@ class Place:
 
 
 def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
-    parts = tuple(b.row(value) for value in a["tensors"])
+    sizes = [shape_of(value)[-1] for value in a["tensors"]]
+    rows = zip(map(b.row, a["tensors"]), sizes, strict=True)
+    # One number seen everywhere is a row like others here.
+    parts = tuple(row if row.length == size else Map(size, (row,)) for row, size in rows)
     joined = Concat(shape_of(op.results[0])[-1], parts)
     return [Map(joined.length, (joined,))]
 
