@@ -22,10 +22,11 @@ from xdsl.parser import Parser
 from xdsl.universe import Universe
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
-from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena
+from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena, plan_memory
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
@@ -47,15 +48,35 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 lifetimes = st.tuples(st.integers(1, 500), st.integers(0, 12), st.integers(0, 6))
 
 
+def assert_apart(buffers: list[Buffer], total: Dim, values: dict[str, int]) -> None:
+    """Buffers that live at the same time do not overlap, and all lie within the total, for values of the symbols."""
+
+    def number(size: Dim) -> int:
+        return int(size.evaluate(values)) if isinstance(size, Expr) else size
+
+    places = [(number(b.offset), number(b.offset) + number(b.nbytes), b) for b in buffers]
+    assert all(start % 64 == 0 and end <= number(total) for start, end, _ in places)
+    for i, (start, end, a) in enumerate(places):
+        for other_start, other_end, b in places[:i]:
+            if a.first <= b.last and b.first <= a.last:
+                assert end <= other_start or other_end <= start
+
+
 @given(st.lists(lifetimes, max_size=25))
 def test_live_buffers_never_overlap(given: list[tuple[int, int, int]]):
     buffers = [Buffer(nbytes, first=first, last=first + length) for nbytes, first, length in given]
-    total = plan_arena(buffers)
-    assert all(b.offset % 64 == 0 and b.offset + b.nbytes <= total for b in buffers)
-    for i, a in enumerate(buffers):
-        for b in buffers[:i]:
-            if a.first <= b.last and b.first <= a.last:
-                assert a.offset + a.nbytes <= b.offset or b.offset + b.nbytes <= a.offset
+    assert_apart(buffers, plan_arena(buffers), {})
+
+
+nbytes = st.builds(lambda a, b: a * Expr.symbol("s0") + b, st.integers(0, 300), st.integers(1, 300))
+
+
+@given(st.lists(st.tuples(nbytes, st.integers(0, 12), st.integers(0, 6)), max_size=12))
+def test_live_buffers_of_symbolic_sizes_never_overlap(given: list[tuple[Dim, int, int]]):
+    buffers = [Buffer(nbytes, first=first, last=first + length) for nbytes, first, length in given]
+    total = plan_memory(buffers, {"s0": 64})
+    for value in (0, 1, 2, 7, 64, 1000):
+        assert_apart(buffers, total, {"s0": value})
 
 
 def as_array(value: Value, memory: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, prod, prova
 from xdsl_exir.lowering.linalg import storage_type
 from xdsl_exir.lowering.schedules.text import Text, layout_text, memref, symbol_name
 from xdsl_exir.lowering.sizes import Sizes, is_static
+from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = Sizes
@@ -231,12 +232,13 @@ def aligned(nbytes: Dim) -> Dim:
 
 
 def largest(sizes: Sequence[Dim]) -> Dim:
-    """The largest of sizes: one of them where that is known."""
+    """The largest of sizes: one of them where that is known of all symbols' values, 0 among them."""
+    ranges = dict.fromkeys(free_symbols(sizes), (0, None))
     result, *rest = sizes
     for size in rest:
-        if provably(apply("ge", size, result)):
+        if provably(apply("ge", size, result), ranges):
             result = size
-        elif not provably(apply("ge", result, size)):
+        elif not provably(apply("ge", result, size), ranges):
             result = max_(result, size)
     return result
 
