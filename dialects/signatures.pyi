@@ -7097,6 +7097,26 @@ class RepeatInterleaveSelfIntOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, repeats: int | Value, dim: int | None = ..., *, output_size: int | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class RepeatInterleaveTensorOp(OperatorOp):
+    """aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
+
+    repeats: SSAValue
+    output_size_operand: SSAValue | None
+    output_size: Attribute | None
+    result: OpResult
+    def __init__(_op, repeats: Value, *, output_size: int | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RepeatInterleaveSelfTensorOp(OperatorOp):
+    """aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"""
+
+    self: SSAValue
+    repeats: SSAValue
+    dim: Attribute | None
+    output_size_operand: SSAValue | None
+    output_size: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, repeats: Value, dim: int | None = ..., *, output_size: int | Value | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class TileOp(OperatorOp):
     """aten::tile(Tensor self, SymInt[] dims) -> Tensor"""
 

@@ -434,6 +434,24 @@ def repeat_interleave(self: TensorMeta, repeats: Size, dim: int | None) -> Parti
     return replaced(shape, dim, None if factor is None else shape[dim] * factor)
 
 
+@shape_rule("aten.repeat_interleave.Tensor")
+def repeated_places(repeats: TensorMeta, output_size: Size | None) -> PartialShape:
+    check(repeats.ndim == 1, f"repeats are a vector, not of shape {shape_text(repeats.shape)}")
+    return only_sizes([output_size]) if output_size is not None else (None,)
+
+
+@shape_rule("aten.repeat_interleave.self_Tensor")
+def repeat_interleave_by(
+    self: TensorMeta, repeats: TensorMeta, dim: int | None, output_size: Size | None
+) -> PartialShape:
+    shape = (numel(self.shape),) if dim is None else self.shape
+    check(len(shape) > 0, "a 0-dim tensor has no dim to repeat along")
+    dim = wrap_dim(dim or 0, len(shape))
+    fits = repeats.ndim == 0 or repeats.shape[0] == 1 or same_size(repeats.shape[0], shape[dim])
+    check(repeats.ndim <= 1 and fits, f"repeats {shape_text(repeats.shape)} of a dimension of {shape[dim]}")
+    return replaced(shape, dim, None if output_size is None else only_sizes([output_size])[0])
+
+
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
@@ -451,14 +469,18 @@ def larger(a: Dim, b: Dim) -> Dim:
     return b if is_at_most(a, b) else a if is_at_most(b, a) else max_(a, b)
 
 
+def from_start(place: Dim, size: Dim) -> Dim:
+    """A place in a dimension, of which a negative one counts from the end."""
+    negative = is_negative(place)
+    if negative is None:
+        return apply("where", apply("lt", place, 0), place + size, place)
+    return place + size if negative else place
+
+
 def clamped(bound: Dim, size: Dim) -> Dim:
     """A slice's bound as position: negative ones count from the end, all are within 0 and the size."""
-    negative = is_negative(bound)
-    if negative is None:
-        bound = apply("where", apply("lt", bound, 0), bound + size, bound)
-    elif negative:
-        bound = bound + size
-    return size if bound == MAX_INT else smaller(larger(bound, 0), size)
+    place = from_start(bound, size)
+    return size if place == MAX_INT else smaller(larger(place, 0), size)
 
 
 def slice_size(size: Dim, start: Size | None, end: Size | None, step: Size) -> Dim | None:

@@ -23,9 +23,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, is_tensor_type, ranges_of
+from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, TensorMeta, is_tensor_type, ranges_of
 from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably
+from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.view import slice_size
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.buffers import (
@@ -37,7 +39,7 @@ from xdsl_exir.lowering.dispatches.buffers import (
     Dispatches,
     Place,
     Plan,
-    Shape,
+    Sizes,
     Value,
     driver_text,
     plan_memory,
@@ -72,10 +74,22 @@ def within(value: int, low: int | None, high: int | None) -> int:
     return value if high is None else min(value, high)
 
 
-def assertions_of(name: str, arguments: Mapping[str, Any]) -> list[tuple[Dim, str]]:
-    """What an operator asserts about a number: conditions and messages."""
+def assertions_of(
+    name: str, arguments: Mapping[str, Any], out: Sequence[TensorMeta]
+) -> list[tuple[Dim, str]]:
+    """What an operator asserts about a number, or a number that it takes has to keep: conditions and messages."""
     if name == "aten._assert_scalar":
         return [(arguments["self"], arguments["assert_msg"])]
+    if name == "aten.select.int":
+        size, index = arguments["self"].shape[arguments["dim"]], arguments["index"]
+        text = f"index {index} is out of range for a dimension of size {size}"
+        return [(apply("ge", index, -size), text), (apply("lt", index, size), text)]
+    if name == "aten.slice.Tensor":
+        dim: int = arguments["dim"]
+        start, end, step = (arguments[key] for key in ("start", "end", "step"))
+        size, count = slice_size(arguments["self"].shape[dim], start, end, step), out[0].shape[dim]
+        assert size is not None, "numbers have expressions"
+        return [(apply("eq", size, count), f"a slice has {size} elements, not {count}")]
     if not name.startswith("aten.sym_constrain_range"):
         return []
     size, low, high = (arguments[key] for key in ("size", "min", "max"))
@@ -83,6 +97,24 @@ def assertions_of(name: str, arguments: Mapping[str, Any]) -> list[tuple[Dim, st
     bounds = f"{size} is not between {'-inf' if low is None else low} and {'inf' if high is None else high}"
     wanted = (("ge", low), ("le", high))
     return [(apply(compare, size, bound), bounds) for compare, bound in wanted if bound is not None]
+
+
+def symbol_places(values: Sequence[SSAValue]) -> dict[str, Place]:
+    """Where values say symbols, by symbol: as their sizes, or as numbers themselves. Positions are among the values."""
+    places: list[tuple[Dim, int, int | None]] = []
+    for position, value in enumerate(values):
+        if isinstance(value.type, SymIntType):
+            places.append((value.type.data, position, None))
+        elif is_tensor_type(value.type):
+            places += [(size, position, dim) for dim, size in enumerate(meta_of(value).shape)]
+    said: dict[str, Place] = {}
+    # A size that is a symbol says it as it is; one of another form has to be solved.
+    for size, position, dim in sorted(places, key=lambda place: not is_symbol(place[0])):
+        free = size.free_symbols() if isinstance(size, Expr) else frozenset[str]()
+        if len(free) == 1 and solve(size, 0) is not None:
+            (symbol,) = free
+            said.setdefault(symbol, Place(position, dim, size))
+    return said
 
 
 class Planner:
@@ -151,8 +183,7 @@ class Planner:
 
     def operator(self, op: OperatorOp) -> None:
         """Makes a dispatch of an operator, or lets it wait for its group."""
-        if not op.results:
-            self.assertion(op)
+        self.assertion(op)
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
         schedule = SCHEDULES.get(op.SPEC.qualified_name)
@@ -163,18 +194,7 @@ class Planner:
 
     def find_symbols(self) -> None:
         """Finds where a call sees the values of the symbols that sizes depend on."""
-        places: list[tuple[Dim, int, int | None]] = []
-        for position, arg in enumerate(self.function.args):
-            if isinstance(arg.type, SymIntType):
-                places.append((arg.type.data, position, None))
-            elif is_tensor_type(arg.type):
-                places += [(size, position, dim) for dim, size in enumerate(meta_of(arg).shape)]
-        # A size that is a symbol says it as it is; one of another form has to be solved.
-        for size, position, dim in sorted(places, key=lambda place: not is_symbol(place[0])):
-            free = size.free_symbols() if isinstance(size, Expr) else frozenset[str]()
-            if len(free) == 1 and solve(size, 0) is not None:
-                (symbol,) = free
-                self.plan.symbols.setdefault(symbol, Place(position, dim, size))
+        self.plan.symbols = symbol_places(self.function.args)
         ranges = ranges_of(self.function)
         self.typical = {
             symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols
@@ -195,9 +215,14 @@ class Planner:
 
     def assertion(self, op: OperatorOp) -> None:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""
-        arguments = op.arguments(lambda value: value.type.data if isinstance(value.type, SymType) else value)
-        for condition, message in assertions_of(op.SPEC.qualified_name, arguments):
-            if isinstance(condition, Expr) and not provably(condition, ranges_of(self.function)):
+        name = op.SPEC.qualified_name
+        if op.results and not any(isinstance(operand.type, SymType) for operand in op.operands):
+            return
+        arguments = op.arguments(lambda value: as_meta(value.type))
+        out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]
+        for condition, message in assertions_of(name, arguments, out):
+            known = not isinstance(condition, Expr) or provably(condition, self.ranges)
+            if not known and (condition, message) not in self.plan.checks:
                 self.plan.checks.append((condition, message))
 
     # constants
@@ -340,7 +365,7 @@ class Planner:
         """The value, or a copy, as kernels take operands: with strides, but neither repeated nor with an offset."""
         return self.contiguous(value) if value.offset or 0 in value.strides else value
 
-    def broadcast(self, value: SSAValue, shape: Shape) -> Value:
+    def broadcast(self, value: SSAValue, shape: Sizes) -> Value:
         """A value as input of an epilogue on results of a shape."""
         given = self.value(value)
         found = epilogue_input(given, shape, shape) or epilogue_input(self.contiguous(given), shape, shape)
@@ -351,14 +376,14 @@ class Planner:
         meta = meta_of(value)
         return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize, name), meta.shape, meta.dtype)
 
-    def allocate(self, shape: Sequence[Dim], dtype: DType, strides: Shape | None = None) -> Value:
+    def allocate(self, shape: Sequence[Dim], dtype: DType, strides: Sizes | None = None) -> Value:
         """A part of the arena, from the next dispatch on."""
         now = len(self.plan.steps)
         buffer = Buffer(prod(shape) * dtype.itemsize or 1, first=now, last=now)
         self.plan.arena.append(buffer)
         return Value(buffer, tuple(shape), dtype, strides or ())
 
-    def make(self, value: SSAValue, strides: Shape | None = None) -> Value:
+    def make(self, value: SSAValue, strides: Sizes | None = None) -> Value:
         """A part of the arena for a value."""
         meta = meta_of(value)
         self.values[value] = self.allocate(meta.shape, meta.dtype, strides)

@@ -176,7 +176,9 @@ def takes_complex(op: Operation) -> bool:
 def refusal(op: OperatorOp) -> str | None:
     """Why an operator's lowering does not take this call; None where it does."""
     entry = LOWERINGS.find(op.SPEC)
-    refuses, static = (entry.options.get(name) if entry is not None else None for name in ("refuses", "static"))
+    refuses, static = (
+        entry.options.get(name) if entry is not None else None for name in ("refuses", "static")
+    )
     if not refuses and not static:
         return None
     arguments = op.arguments(lambda value: as_meta(value.type))

@@ -47,14 +47,9 @@ def _interpreter(program: Program, fallback: Fallback) -> Engine:
 
 
 def _native(program: Program, fallback: Fallback) -> Engine:
-    program = program.inlined()
-    if fallback == "interpreter":
-        from xdsl_exir.runtime.fallback import make_engine
+    from xdsl_exir.runtime.fallback import make_engine
 
-        return make_engine(program)
-    from xdsl_exir.runtime.native import NativeEngine
-
-    return NativeEngine(program)
+    return make_engine(program.inlined(), fallback)
 
 
 ENGINES = {"interpreter": _interpreter, "native": _native}
@@ -175,7 +170,9 @@ class Method:
             if kind is InputKind.USER_INPUT:
                 np.copyto(written[spec.target], value)
             elif kind is not None:
-                self.owner.arrays[spec.target] = np.array(value)
+                lain = np.empty_like(written[spec.target])  # in the order of dimensions that it has
+                np.copyto(lain, value)
+                self.owner.arrays[spec.target] = lain
             elif spec.kind is not OutputKind.TOKEN:
                 outputs.append(lying(value, spec.dim_order))
         return outputs
@@ -199,7 +196,7 @@ class Method:
 
 def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
     """An array with its dimensions in this order in memory, row-major where none is given; copied if they are not."""
-    if not is_array(value) or value.ndim < 2:
+    if not is_array(value) or value.ndim == 0:
         return value
     if dim_order is None:
         return np.ascontiguousarray(value)

@@ -1,21 +1,26 @@
-"""`fallback="interpreter"`: native code for what has a lowering, the interpreter for the rest.
+"""Native code in pieces, with the interpreter between them.
 
 A program is split as `partition` splits it, by what can be lowered, into as few native pieces as can be. Each piece
 becomes a function of one module, compiled as a whole; the interpreter runs what is left, in which pieces are calls of
 external functions. State stays constant in the pieces, so weights are packed as in a program that is native throughout.
 What depends on no input is computed beforehand and is constant on both sides.
+
+What makes no tensor is never native where native code cannot know its result when it is called: it reads one number out of
+memory, computes with numbers, or raises. It is the *host's*, with `fallback="error"` as well, and pieces take the symbols that
+it gives. With `fallback="interpreter"` so are the operators that have no lowering.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnrealizedConversionCastOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, register_impls
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
@@ -27,39 +32,60 @@ from xdsl_exir.dialects.exir import (
     InputAttr,
     InputKind,
     InputSpec,
+    NumberOp,
+    RefineOp,
     SymType,
     is_tensor_type,
 )
-from xdsl_exir.errors import Unsupported
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.edge_to_linalg import (
-    FunctionLowering,
-    is_symbol,
-    meta_of,
-    obstacle,
-    obstacle_to_all,
-    obstacles,
-)
+from xdsl_exir.lowering.data_dependent import CountSizes
+from xdsl_exir.lowering.dispatch import symbol_places
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle, obstacle_to_all, sizes_of
 from xdsl_exir.lowering.folding import Array, folded
+from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import Program
+from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, without_checks
 from xdsl_exir.transforms.partition import group
 
 
-def make_engine(program: Program) -> NativeEngine | FallbackEngine:
-    """The engine of a program: native throughout where nothing stands in the way."""
-    program = as_edge(program)
+def make_engine(program: Program, fallback: Fallback) -> NativeEngine | SplitEngine:
+    """The engine of a program: native throughout where nothing stands in the way.
+
+    Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
+    """
+    program = as_edge(program).apply(CountSizes(), NumbersToTensors())
     unchecked, _ = without_checks(program)
-    return FallbackEngine(program) if obstacles(unchecked.module) else NativeEngine(program)
+    in_the_way = [op for op in unchecked.module.walk() if obstacle(op) is not None]
+    if not in_the_way or (fallback == "error" and not any(map(is_host, in_the_way))):
+        return NativeEngine(program)
+    cut = split(program)
+    if cut.fallbacks and fallback == "error":
+        raise UnsupportedError(cut.fallbacks)
+    return SplitEngine(cut)
+
+
+def is_host(op: Operation) -> bool:
+    """Whether an operation makes no tensor: it gives numbers, or only looks at some or at data. What makes a number a tensor
+    is taken for such an operation where native code does not compute the number, as is what names a size."""
+    if not isinstance(op.parent_op(), FuncOp) or not isinstance(op, OperatorOp | SymOp | NumberOp | RefineOp):
+        return False
+    if not any(is_tensor_type(result.type) for result in op.results):
+        return True
+    names = isinstance(op, RefineOp) or op.name == "edge.aten.scalar_tensor"
+    return names and obstacle(op) is not None
 
 
 def obstacle_to_piece(op: Operation) -> str | None:
     """Why an operation cannot be part of a native piece; None where it can."""
     reason = obstacle_to_all(op)
-    movable = is_delegable(op) or (isinstance(op, OPERATIONS) and is_side_effect_free(op))
+    movable = is_delegable(op) or (isinstance(op, (RefineOp, *OPERATIONS)) and is_side_effect_free(op))
     return "has an effect" if reason is None and not movable else reason
 
 
@@ -95,9 +121,13 @@ def split(program: Program) -> Split:
             state[target] = TensorData.of(array, meta_of(arg).dtype)
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
             cut.bound[name].append(array)
-        for index, delegate in enumerate(group_lowerable(function.body.block, cut.fallbacks)):
-            piece = outline(delegate, f"{name}.native{index}", attrs, symbol_sources(function))
+        chosen = lowerable(function.body.block, cut.fallbacks)
+        sources = symbol_sources(function, chosen)
+        say_numbers(chosen, sources)
+        for index, delegate in enumerate(group(function.body.block, chosen, "native") if chosen else ()):
+            piece = outline(delegate, f"{name}.native{index}", attrs, sources)
             cut.pieces.module.body.block.add_op(piece)
+        drop_dead(function.body.block)
     for name, piece in cut.pieces.methods.items():
         types = piece.function_type
         cut.outer.body.block.add_op(FuncOp.external(name, types.inputs.data, types.outputs.data))
@@ -115,12 +145,17 @@ def bind_folded(function: FuncOp, known: Mapping[SSAValue, Array]) -> dict[SSAVa
                 arg.name_hint = result.name_hint
                 bound[arg] = known[result]
                 result.replace_all_uses_with(arg)
+    drop_dead(block)
+    function.update_function_type()
+    return bound
+
+
+def drop_dead(block: Block) -> None:
+    """Drops what nobody uses."""
     for op in reversed(list(block.ops)):
         if is_trivially_dead(op):
             op.detach()
             op.erase()
-    function.update_function_type()
-    return bound
 
 
 def is_known(op: Operation, known: Mapping[SSAValue, Array]) -> bool:
@@ -128,14 +163,15 @@ def is_known(op: Operation, known: Mapping[SSAValue, Array]) -> bool:
     return bool(op.results) and all(result in known for result in op.results)
 
 
-def group_lowerable(block: Block, fallbacks: list[Unsupported]) -> list[DelegateOp]:
-    """Moves what can be lowered into delegates; reports the other operators."""
+def lowerable(block: Block, fallbacks: list[Unsupported]) -> set[Operation]:
+    """What of a block can be part of native pieces; reports the other operators, but for the host's."""
     chosen: set[Operation] = set()
-    for op in block.ops:
+    for op in list(block.ops):
         if isinstance(op, ConstantOp | ReturnOp):
             continue
-        if obstacle(op) is None and not op.results:
-            if not any(isinstance(operand.type, SymType) for operand in op.operands):
+        if is_host(op):
+            numbers = any(isinstance(value.type, SymType) for value in (*op.operands, *op.results))
+            if obstacle(op) is None and not numbers:
                 settle(op)
             continue
         reason = obstacle_to_piece(op)
@@ -143,7 +179,7 @@ def group_lowerable(block: Block, fallbacks: list[Unsupported]) -> list[Delegate
             chosen.add(op)
         else:
             fallbacks.append(Unsupported(op.name, reason, location_text(op)))
-    return group(block, chosen, "native") if chosen else []
+    return chosen
 
 
 def settle(op: Operation) -> None:
@@ -156,15 +192,25 @@ def settle(op: Operation) -> None:
     op.erase()
 
 
-def plain_symbols(value: SSAValue) -> set[str]:
-    """The symbols that are sizes of a tensor as they are."""
-    shape = meta_of(value).shape if is_tensor_type(value.type) else ()
-    return {str(size) for size in shape if is_symbol(size)}
+def symbol_sources(function: FuncOp, chosen: Collection[Operation]) -> dict[str, SSAValue]:
+    """For each symbol the value outside of native pieces that says it first."""
+    outside = [op for op in function.body.block.ops if op not in chosen]
+    values = [*function.args, *(result for op in outside for result in op.results)]
+    return {symbol: values[place.argument] for symbol, place in symbol_places(values).items()}
 
 
-def symbol_sources(function: FuncOp) -> dict[str, SSAValue]:
-    """For each symbol that is a size of an argument of a function, the argument."""
-    return {symbol: arg for arg in reversed(function.args) for symbol in plain_symbols(arg)}
+def say_numbers(chosen: Iterable[Operation], sources: Mapping[str, SSAValue]) -> None:
+    """Makes the numbers that operations take depend on nothing but the values that say their symbols.
+
+    Their types say what they are: a piece needs not wait for what computes them.
+    """
+    for op in chosen:
+        for index, operand in enumerate(op.operands):
+            if isinstance(operand.type, SymType) and (symbols := symbols_of([operand.type.data])):
+                said = dict.fromkeys(sources[symbol] for symbol in sorted(symbols))
+                number = UnrealizedConversionCastOp.get(list(said), [operand.type])
+                Rewriter.insert_op(number, InsertPoint.before(op))
+                op.operands[index] = number.results[0]
 
 
 def outline(
@@ -172,19 +218,25 @@ def outline(
 ) -> FuncOp:
     """A delegate's body as a function, arguments with the attributes of what is passed; a call takes its place.
 
-    What is passed may have sizes such as `s0 // 2` only: for the symbols, `sources` are passed as well.
+    For the symbols of which it is passed no size as it is, their `sources` are passed as well, and numbers that are not
+    symbols are known from these.
     """
     end, body = delegate.yielded, delegate.detach_region(delegate.body)
     body.block.add_op(ReturnOp(*end.values))
     end.detach()
     end.erase()
-    inputs = list(delegate.inputs)
-    inside = [
-        value for op in body.walk() for value in (*op.operands, *op.results) if is_tensor_type(value.type)
-    ]
-    needed = symbols_of([size for value in inside for size in meta_of(value).shape])
-    said = {symbol for value in inputs for symbol in plain_symbols(value)}
-    for source in dict.fromkeys(sources[symbol] for symbol in sorted(needed - said) if symbol in sources):
+    inputs: list[SSAValue] = []
+    for value, arg in zip(delegate.inputs, list(body.block.args), strict=True):
+        if isinstance(arg.type, SymType):
+            number = UnrealizedConversionCastOp.get([], [arg.type])
+            Rewriter.insert_op(number, InsertPoint.at_start(body.block))
+            arg.replace_all_uses_with(number.results[0])
+            body.block.erase_arg(arg)
+        else:
+            inputs.append(value)
+    needed = symbols_of(sizes_of(value for op in body.walk() for value in (*op.operands, *op.results)))
+    missing = sorted(needed - symbol_places(inputs).keys())
+    for source in dict.fromkeys(sources[symbol] for symbol in missing if symbol in sources):
         body.block.insert_arg(source.type, len(inputs))
         inputs.append(source)
     types = [value.type for value in inputs], [value.type for value in delegate.outputs]
@@ -215,14 +267,13 @@ class NativePieces(InterpreterFunctions):
         return tuple(self.engine.run(op.sym_name.data, args))
 
 
-class FallbackEngine:
+class SplitEngine:
     """Runs the methods of a program natively as far as they can be lowered, the rest in the interpreter.
 
     Raises `UnsupportedError` that lists every operator which neither can run.
     """
 
-    def __init__(self, program: Program):
-        cut = split(program)
+    def __init__(self, cut: Split):
         self.bound = cut.bound
         self.fallbacks = tuple(cut.fallbacks)
         self.interpreter = make_interpreter(cut.outer)

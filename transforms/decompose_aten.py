@@ -13,14 +13,14 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import may_equal
-from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.errors import ExirError, SpecError
@@ -44,12 +44,16 @@ class Decomposer:
         entry = self.entry(op.SPEC.qualified_name)
         if entry is None:
             return
-        dialect = (aten if op.NUMBERS else edge).OPERATORS
-        builder = Builder(dialect, op)
-        builder.rule_of = partial(self.rule, builder)
+        builder = self.builder((aten if op.NUMBERS else edge).OPERATORS, op)
         results = entry.call({"out": op.result_types, **op.arguments()}, Namespace(builder))
         if results is not KEEP:
             replace(builder, op, flat_results(results))
+
+    def builder(self, dialect: OperatorDialect, before: Operation) -> Builder:
+        """Builds operators before an operation, decomposed."""
+        builder = Builder(dialect, before)
+        builder.rule_of = partial(self.rule, builder)
+        return builder
 
     def rule(self, builder: Builder, name: str) -> Rule | None:
         """What the builder runs in place of building an operator."""

@@ -9,8 +9,9 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects.exir import SymType
-from xdsl_exir.dialects.expr import Dim, max_
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.view import from_start, larger
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import quotient
@@ -148,23 +149,14 @@ def part(value: Value, dim: int, start: Dim, size: Dim, step: int = 1) -> Value:
 @view("aten.slice.Tensor")
 def _slice(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     dim: int = arguments["dim"]
-    return [
-        part(value, dim, slice_start(arguments["start"], value.shape[dim]), shapes[0][dim], arguments["step"])
-    ]
-
-
-def slice_start(start: Dim | None, size: Dim) -> Dim:
-    """The first place of a slice that is not empty: a negative one counts from the end."""
-    if not isinstance(start, int):
-        return start or 0
-    return start if start >= 0 else max_(size + start, 0)
+    start = larger(from_start(arguments["start"] or 0, value.shape[dim]), 0)
+    return [part(value, dim, start, shapes[0][dim], arguments["step"])]
 
 
 @view("aten.select.int")
 def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     dim: int = arguments["dim"] % len(value.shape)
-    index: int = arguments["index"]
-    one = part(value, dim, index if index >= 0 else value.shape[dim] + index, 1)
+    one = part(value, dim, from_start(arguments["index"], value.shape[dim]), 1)
     keep = [d for d in range(len(value.shape)) if d != dim]
     return [
         replace(one, shape=tuple(one.shape[d] for d in keep), strides=tuple(one.strides[d] for d in keep))

@@ -173,6 +173,15 @@ def as_strided_scatter(
 # --- joining and padding -------------------------------------------------------------------------------------
 
 
+@kernel("aten.repeat_interleave.Tensor", raw=True)
+def repeated_places(repeats: Array, output_size: int | None) -> Array:
+    if (repeats < 0).any():
+        raise ExirError("repeat_interleave: repeats can not be negative")
+    if output_size is not None and output_size != repeats.sum():
+        raise ExirError(f"repeat_interleave: repeats add up to {repeats.sum()}, not to {output_size}")
+    return np.repeat(np.arange(len(repeats), dtype=repeats.dtype), repeats)
+
+
 @kernel("aten.cat", raw=True)
 def cat(tensors: list[Array], dim: int, out: tuple[DType, ...]) -> Array:
     dtype = out[0].numpy

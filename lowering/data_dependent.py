@@ -1,0 +1,305 @@
+"""`count-sizes`: sizes that depend on data, each reduced to one number read out of memory.
+
+Native code has the sizes of its buffers from its caller. So what finds out a size by computing is taken apart: first a
+count, a tensor of one element; then `_local_scalar_dense`, which reads it and gives the symbol of the result's size; then
+operators that take the size as they take any other.
+
+    @counted("aten.nonzero")
+    def nonzero(aten: Namespace, self: SSAValue, symbol: Expr) -> SSAValue:
+        return aten.nonzero_static(self, size=count(aten, self, symbol))
+
+Rules are written as decompositions are, in `aten`, and what they build becomes edge. Besides the operator's arguments a rule
+may name `symbol`, the one that the results' types name first. Without a rule, what names a symbol first for a size that its
+operands' sizes and numbers tell gets that size, and is refined to the symbol. Other operators stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from xdsl_exir.dialects import aten as aten_dialect
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.control_flow import ScanOp, YieldOp
+from xdsl_exir.dialects.exir import SymIntType, is_tensor_type
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering.edge_to_linalg import sizes_of
+from xdsl_exir.lowering.sizes import symbols_of
+from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
+from xdsl_exir.transforms.decompose_aten import Decomposer, replace
+from xdsl_exir.transforms.decompositions import KEEP
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RULES: Registry[Callable[..., Any]] = Registry(
+    "size rule", "xdsl_exir.lowering", leading=1, extras=frozenset({"symbol"})
+)
+
+
+def counted(*names: str) -> Callable[[F], F]:
+    """Registers how the operators named are taken apart."""
+    return RULES.register(*names)
+
+
+# --- what rules are made of ----------------------------------------------------------------------------------
+
+
+def number(aten: Namespace, element: SSAValue, symbol: Expr) -> SSAValue:
+    """The element of a tensor as the number that a symbol stands for."""
+    item = aten.builder.dialect["aten._local_scalar_dense"]
+    return aten.builder.build(item, {"self": element}, [SymIntType(symbol)])
+
+
+def true_places(aten: Namespace, flags: SSAValue, size: SSAValue) -> SSAValue:
+    """Where a vector of booleans is True, which it is `size` times."""
+    return aten.select.int(aten.nonzero_static(flags, size=size), 1, 0)
+
+
+def count(aten: Namespace, flags: SSAValue, symbol: Expr) -> SSAValue:
+    """How many of a tensor's elements are not 0."""
+    return number(aten, aten.sum(aten.ne.Scalar(flags, 0)), symbol)
+
+
+def flat(aten: Namespace, self: SSAValue) -> SSAValue:
+    """All elements in order."""
+    return aten.reshape(self, [-1])
+
+
+def length(aten: Namespace, vector: SSAValue) -> int | SSAValue:
+    """The leading dimension's size."""
+    return sizes(aten, vector)[0]
+
+
+def require_natural(aten: Namespace, self: SSAValue, message: str) -> None:
+    """Asserts that no element is negative."""
+    aten._assert_async.msg(aten.all(aten.ge.Scalar(self, 0)), message)
+
+
+# --- picking -------------------------------------------------------------------------------------------------
+
+
+@counted("aten.nonzero")
+def nonzero(aten: Namespace, self: SSAValue, symbol: Expr) -> SSAValue:
+    return aten.nonzero_static(self, size=count(aten, self, symbol))
+
+
+@counted("aten.masked_select")
+def masked_select(aten: Namespace, self: SSAValue, mask: SSAValue, symbol: Expr) -> SSAValue:
+    self, mask = aten.broadcast_tensors([self, mask])
+    flags = flat(aten, mask)
+    return aten.index_select(flat(aten, self), 0, true_places(aten, flags, count(aten, flags, symbol)))
+
+
+@counted("aten.index.Tensor")
+def index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None], symbol: Expr) -> Any:
+    """One of the indices is a mask: it stands for the places where it is True, an index for each of its dimensions."""
+    masks = [index for index in indices if index and meta(index).dtype in (dt.Bool, dt.Byte)]
+    if len(masks) != 1 or not meta(masks[0]).ndim:
+        return KEEP
+    [mask] = masks
+    where, rank = indices.index(mask), meta(mask).ndim
+    found = count(aten, mask, symbol)
+    if any(index for index in indices if index is not mask):
+        places = aten.nonzero_static(mask, size=found)
+        columns = [aten.select.int(places, 1, dim) for dim in range(rank)]
+        return aten.index.Tensor(self, [*indices[:where], *columns, *indices[where + 1 :]])
+    rows = aten.flatten.using_ints(self, where, where + rank - 1)
+    return aten.index_select(rows, where, true_places(aten, flat(aten, aten.ne.Scalar(mask, 0)), found))
+
+
+# --- unique --------------------------------------------------------------------------------------------------
+
+
+def groups(
+    aten: Namespace,
+    rows: SSAValue,
+    symbol: Expr,
+    return_inverse: bool = True,
+    return_counts: bool = True,
+) -> list[SSAValue]:
+    """Of rows of which equal ones are neighbours: where each group begins, the group of each row, and the groups' lengths.
+
+    What is not asked for is empty.
+    """
+    total = length(aten, rows)
+    positions = aten.arange.start_step(0, total)
+
+    def differs_from(shift: int) -> SSAValue:
+        differs = aten.ne.Tensor(rows, aten.roll(rows, [shift], [0]))
+        return aten.any.dim(differs, 1) if meta(rows).ndim > 1 else differs
+
+    first = aten.logical_or(differs_from(1), aten.eq.Scalar(positions, 0))
+    found = count(aten, first, symbol)
+    begins = true_places(aten, first, found)
+    inverse = lengths = aten.full([0], 0, dtype=dt.Long)
+    if return_inverse:
+        inverse = aten.sub.Scalar(aten.cumsum(first, 0), 1)
+    if return_counts:
+        last = aten.logical_or(
+            differs_from(-1), aten.eq.Tensor(positions, aten.sub.Scalar(last_of(aten, total), 1))
+        )
+        lengths = aten.add.Scalar(aten.sub.Tensor(true_places(aten, last, found), begins), 1)
+    return [begins, inverse, lengths]
+
+
+def last_of(aten: Namespace, total: int | SSAValue) -> SSAValue:
+    """A size as a tensor."""
+    return aten.scalar_tensor(total, dtype=dt.Long)
+
+
+def ungrouped(aten: Namespace, order: SSAValue, inverse: SSAValue) -> SSAValue:
+    """The groups of sorted rows, in the order in which the rows were before."""
+    return aten.scatter.src(inverse, 0, order, inverse)
+
+
+@counted("aten._unique2")
+def unique(aten: Namespace, self: SSAValue, return_inverse: bool, return_counts: bool, symbol: Expr) -> Any:
+    values, order = aten.sort.stable(flat(aten, self), stable=True)
+    begins, inverse, counts = groups(aten, values, symbol, return_inverse, return_counts)
+    if return_inverse:
+        inverse = aten.view(ungrouped(aten, order, inverse), sizes(aten, self))
+    return aten.index_select(values, 0, begins), inverse, counts
+
+
+@counted("aten.unique_consecutive")
+def unique_consecutive(
+    aten: Namespace,
+    self: SSAValue,
+    return_inverse: bool,
+    return_counts: bool,
+    dim: int | None,
+    symbol: Expr,
+) -> Any:
+    if dim is not None:
+        begins, inverse, counts = groups(aten, lines(aten, self, dim), symbol, return_inverse, return_counts)
+        return aten.index_select(self, dim, begins), inverse, counts
+    rows = flat(aten, self)
+    begins, inverse, counts = groups(aten, rows, symbol, return_inverse, return_counts)
+    inverse = aten.view(inverse, sizes(aten, self)) if return_inverse else inverse
+    return aten.index_select(rows, 0, begins), inverse, counts
+
+
+@counted("aten.unique_dim")
+def unique_dim(aten: Namespace, self: SSAValue, dim: int, symbol: Expr) -> Any:
+    rows = lines(aten, self, dim)
+    order = lexicographic(aten, rows)
+    begins, inverse, counts = groups(aten, aten.index_select(rows, 0, order), symbol)
+    values = aten.index_select(self, dim, aten.index_select(order, 0, begins))
+    return values, ungrouped(aten, order, inverse), counts
+
+
+def lines(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
+    """A tensor as a matrix with a row for each element along a dimension."""
+    rest = [other for other in range(meta(self).ndim) if other != dim % meta(self).ndim]
+    return aten.flatten.using_ints(aten.unsqueeze(aten.permute(self, [dim, *rest]), 1), 1, -1)
+
+
+def lexicographic(aten: Namespace, rows: SSAValue) -> SSAValue:
+    """The order of a matrix's rows: sorted, stably, by each column from the last to the first."""
+    builder = aten.builder
+    order = aten.arange.start_step(0, length(aten, rows))
+    columns = aten.flip(aten.t(rows), [0])
+    if meta(columns).shape[0] == 0:
+        return order
+    column = aten.select.int(columns, 0, 0)
+    block = Block(arg_types=[order.type, column.type])
+    inner = Namespace(Builder(builder.dialect, block, builder.rule_of))
+    _, step = inner.sort.stable(inner.index_select(block.args[1], 0, block.args[0]), stable=True)
+    block.add_op(YieldOp(inner.index_select(block.args[0], 0, step)))
+    return builder.insert(ScanOp([order], [columns], [], Region(block), [order.type])).results[0]
+
+
+# --- counting ------------------------------------------------------------------------------------------------
+
+
+@counted("aten.repeat_interleave.Tensor")
+def repeat_interleave(aten: Namespace, repeats: SSAValue, symbol: Expr) -> SSAValue:
+    return aten.repeat_interleave.Tensor(repeats, output_size=number(aten, aten.sum(repeats), symbol))
+
+
+@counted("aten.bincount")
+def bincount(
+    aten: Namespace, self: SSAValue, weights: SSAValue | None, minlength: int, symbol: Expr
+) -> SSAValue:
+    require_natural(aten, self, "bincount: an element is negative")
+    numbers = cast(aten, self, dt.Long)
+    bounded = aten.cat([numbers, aten.full([1], minlength - 1, dtype=dt.Long)])
+    total = number(aten, aten.add.Scalar(aten.amax(bounded), 1), symbol)
+    dtype = dt.Long if weights is None else meta(weights).dtype
+    dtype = dtype if weights is None or dtype is dt.Float else dt.Double
+    each = aten.full_like(numbers, 1) if weights is None else cast(aten, weights, dtype)
+    return aten.scatter_add(aten.full([total], 0, dtype=dtype), 0, numbers, each)
+
+
+@counted("aten.one_hot")
+def one_hot(aten: Namespace, self: SSAValue, symbol: Expr) -> SSAValue:
+    require_natural(aten, self, "one_hot: Class values must be non-negative.")
+    classes = aten.arange.start_step(0, number(aten, aten.add.Scalar(aten.amax(self), 1), symbol))
+    return cast(aten, aten.eq.Tensor(aten.unsqueeze(self, -1), classes), dt.Long)
+
+
+# --- the pass ------------------------------------------------------------------------------------------------
+
+
+class Counter(Decomposer):
+    """Takes operators apart; what rules build is decomposed."""
+
+    def __init__(self, function: FuncOp):
+        super().__init__()
+        self.known = symbols_of(sizes_of(function.args))
+        """Symbols that a value before says."""
+
+    def rewrite(self, op: OperatorOp) -> None:
+        named = symbols_of(sizes_of(op.results)) - self.known
+        new = [Expr.symbol(symbol) for symbol in sorted(named) if Expr.symbol(symbol).is_unbacked]
+        self.known |= named
+        if not new or not any(is_tensor_type(result.type) for result in op.results):
+            return
+        builder, entry = self.builder(aten_dialect.OPERATORS, op), RULES.find(op.SPEC)
+        if entry is None:
+            results = with_inferred_sizes(builder, op)
+        elif len(new) == 1 and new[0] in sizes_of(op.results):
+            results = entry.call({"symbol": new[0], **op.arguments()}, Namespace(builder))
+        else:
+            return
+        if results is not KEEP:
+            replace(builder, op, flat_results(results))
+
+
+def with_inferred_sizes(builder: Builder, op: OperatorOp) -> Any:
+    """An operator with the sizes that its rule gives, where that knows them."""
+    cls = type(op)
+    try:
+        types = cls.infer(op.arguments())
+    except ExirError:
+        return KEEP
+    return builder.build(cls, op.arguments(), types)
+
+
+@dataclass(frozen=True)
+class CountSizes(ModulePass):
+    """Takes operators of an edge program whose results' sizes depend on data apart, as far as there are rules."""
+
+    name = "count-sizes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.ops:
+            if isinstance(function, FuncOp):
+                counter = Counter(function)
+                for inner in list(function.body.block.ops):
+                    if isinstance(inner, OperatorOp):
+                        counter.rewrite(inner)
+                    else:
+                        counter.known |= symbols_of(sizes_of(inner.results))
+        AtenToEdge().apply(ctx, op)
