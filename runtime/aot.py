@@ -72,7 +72,7 @@ from xdsl_exir.runtime.c_interface import (
     wrapper_text,
 )
 from xdsl_exir.runtime.c_sizes import PLACEHOLDER
-from xdsl_exir.runtime.guards import Guards, guard_text, name_of, place_text, range_text
+from xdsl_exir.runtime.guards import Guards, guard_text, is_symbol, name_of, place_text, range_text
 from xdsl_exir.runtime.kernels.linalg import failure_text
 from xdsl_exir.runtime.native import plan_program
 
@@ -245,20 +245,32 @@ def requirements_of(function: FuncOp, inputs: Sequence[InputSpec], plan: Plan) -
             text = range_text(said[symbol], at.size, PLACEHOLDER, symbol, PLACEHOLDER, relation, bound)
             condition = apply({">=": "ge", "<=": "le"}[relation], value, bound)
             found.append(Requirement(condition, "SIZE", text, (value,) if at.is_symbol else (at.size, value)))
-    ranges = {symbol: guards.ranges[symbol] if guards.bounds(symbol) else ANY for symbol in plan.symbols}
-    for arg, spec in zip(function.args, inputs, strict=True):
-        for dim, size in enumerate(meta_of(arg).shape if is_tensor_type(arg.type) else ()):
-            condition = apply("ge", size, 0)
-            if provably(condition, ranges) or condition in [one.condition for one in found]:
-                continue
-            text = f"{place_text(spec.target, dim)}: {PLACEHOLDER} is negative"
-            found.append(Requirement(condition, "SIZE", text, (size,)))
+    ranges: dict[str, tuple[int | None, int | None]] = {
+        symbol: guards.ranges[symbol] if guards.bounds(symbol) else ANY for symbol in plan.symbols
+    }
+    for place, size in sizes_by_place(function, inputs, plan):
+        condition = apply("ge", size, 0)
+        if not provably(condition, ranges) and condition not in [one.condition for one in found]:
+            found.append(Requirement(condition, "SIZE", f"{place}: {PLACEHOLDER} is negative", (size,)))
+            ranges |= {str(size): (0, None)} if is_symbol(size) else {}
     placeholders = dict.fromkeys(plan.symbols, PLACEHOLDER)
     for condition in guards.conditions:
         if isinstance(condition, Expr) and condition.free_symbols() <= plan.symbols.keys():
             values = tuple(map(Expr.symbol, sorted(condition.free_symbols())))
             found.append(Requirement(condition, "SIZE", guard_text(condition, said, placeholders), values))
     return found + [Requirement(condition, "ASSERTION", text) for condition, text in plan.checks]
+
+
+def sizes_by_place(function: FuncOp, inputs: Sequence[InputSpec], plan: Plan) -> Iterator[tuple[str, Dim]]:
+    """All that a negative number among the symbols could make negative, and what it is."""
+    for arg, spec in zip(function.args, inputs, strict=True):
+        for dim, size in enumerate(meta_of(arg).shape if is_tensor_type(arg.type) else ()):
+            yield place_text(spec.target, dim), size
+    for index, value in enumerate(plan.outputs):
+        for dim, size in enumerate(value.shape):
+            yield f"result {index}, dimension {dim}", size
+    for buffer in plan.arena:
+        yield "bytes of an intermediate result", buffer.nbytes
 
 
 ASSERTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {

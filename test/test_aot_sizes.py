@@ -275,6 +275,21 @@ def test_numbers_among_inputs_and_conditions_among_results(tmp_path: Path) -> No
             np.testing.assert_array_equal(got, wanted)
 
 
+def test_numbers_that_make_sizes_negative(tmp_path: Path) -> None:
+    class Fill(nn.Module):
+        def forward(self, x: Any, n: int) -> Any:
+            return torch.full((n,), 2.0) + x, x.repeat(n).sum() * n
+
+    program = export(Fill(), (torch.ones(1), 5), (None, Dim.DYNAMIC))
+    library = Library(compile_library(program, tmp_path, "fill"))
+    x, out, total = np.ones(1, np.float32), np.empty(4, np.float32), np.empty((), np.float32)
+    assert library([4], x, out, total) == 0, library.error
+    assert (out.tolist(), total) == ([3] * 4, 16)
+    assert library([0], x, out, total) == 0, library.error
+    assert library([-2], x, out, total) == CODES["SIZE"]
+    assert library.error == "result 0, dimension 0: -2 is negative"
+
+
 def test_what_depends_on_data_is_refused(tmp_path: Path) -> None:
     class Nonzero(nn.Module):
         def forward(self, x: Any) -> Any:
