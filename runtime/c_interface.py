@@ -8,7 +8,7 @@ memrefs; where they point is decided in `aot`. Only libc is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Template
 
@@ -165,18 +165,22 @@ class CMethod:
     """Bytes of what lives during a call alone."""
 
     @property
+    def symbolic(self) -> list[Parameter]:
+        """Parameters whose shape depends on symbols: a function says it."""
+        return [parameter for parameter in self.parameters if not is_static(parameter.shape)]
+
+    @property
     def functions(self) -> list[str]:
         """The C functions that a method is, without the library's prefix."""
-        shapes = [_shape_function(self, array) for array in self.parameters if not is_static(array.shape)]
-        return [self.name, f"{self.name}_arena_bytes", *shapes]
+        return [self.name, f"{self.name}_arena_bytes", *(_shape_function(self, p) for p in self.symbolic)]
 
-    def conditions(self, symbols: Set[str] | None = None) -> list[str]:
+    def conditions(self, symbol: str | None = None) -> list[str]:
         """What is required of one symbol; without one, of several together."""
         free = {one: free_symbols(one.condition) for one in self.requirements}
         return [
             one.condition_text
             for one, found in free.items()
-            if (found == symbols if symbols else len(found) != 1)
+            if ([*found] == [symbol] if symbol else len(found) != 1)
         ]
 
     def sizes(self) -> SizesInC:
@@ -295,7 +299,7 @@ def header_text(library: CLibrary) -> str:
 
 def _method_header(name: str, method: CMethod) -> str:
     comments = [
-        *(f" *   {s.name}: {'; '.join([s.comment, *method.conditions({s.symbol})])}" for s in method.symbols),
+        *(f" *   {s.name}: {'; '.join([s.comment, *method.conditions(s.symbol)])}" for s in method.symbols),
         *(f" *   {p.name}: {p.type}, {p.comment}" for p in method.parameters),
         *(f" *   requires {text}" for text in method.conditions()),
     ]
@@ -309,14 +313,13 @@ def _method_header(name: str, method: CMethod) -> str:
             rank=len(array.shape),
             symbols=_declarations(method.symbols),
         )
-        for array in method.parameters
-        if not is_static(array.shape)
+        for array in method.symbolic
     ]
     return METHOD_HEADER.substitute(
         name=name,
         NAME=name.upper(),
         method=method.name,
-        comments="\n".join(comments) or " *   no arrays",
+        comments="\n".join(comments).replace("*/", "* /") or " *   no arrays",
         parameters=_declarations([*method.symbols, *method.parameters]),
         macros="\n".join(
             line
@@ -564,7 +567,7 @@ def _struct(rank: int) -> str:
 def _method(name: str, method: CMethod) -> str:
     symbols = [symbol.name for symbol in method.symbols]
     pointers = [f"&a{i}" for i in range(len(method.arguments))]
-    shapes = [_shape(name, method, array) for array in method.parameters if not is_static(array.shape)]
+    shapes = [_shape(name, method, array) for array in method.symbolic]
     types = ["int64_t"] * len(symbols) + [f"struct memref{_rank(place)} *" for place in method.arguments]
     sizes = method.sizes()
     body = [
