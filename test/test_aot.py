@@ -114,6 +114,16 @@ def assert_only_c_and_openmp(library: Path) -> None:
         assert symbol.startswith("__kmpc_") or any(hasattr(lib, symbol) for lib in known), symbol
 
 
+def assert_clean(header: Path) -> None:
+    """A header is C99 and C++ without a warning."""
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    languages = [("c", "c99", COMPILER), ("c++", "c++11", shutil.which("c++"))]
+    for language, standard, compiler in languages:
+        if compiler:
+            command = [compiler, "-x", language, f"-std={standard}", *flags, "-include", header, "-"]
+            subprocess.run(command, input=b"int main(void);", check=True)
+
+
 def export(model: Any, inputs: tuple[Any, ...]) -> xdsl_exir.Program:
     torch = pytest.importorskip("torch")
     with torch.no_grad(), warnings.catch_warnings():
@@ -146,6 +156,7 @@ def test_digits_from_c(digits: Artifact, digits_program: tuple[Path, Any, Any]):
 
 def test_digits_needs_only_c_and_openmp(digits: Artifact):
     assert_only_c_and_openmp(digits.library)
+    assert_clean(digits.header)
 
 
 def damaged(weights: bytes, name: str) -> bytes:
@@ -230,6 +241,7 @@ def test_complex_numbers_from_c(tmp_path: Path):
     expected = xdsl_exir.compile(program).flat(given)
     artifact = compile_library(program, tmp_path, "spectral")
     assert_only_c_and_openmp(artifact.library)
+    assert_clean(artifact.header)
     names = ["out0", "out1", "out2"]
     arrays = {"in_x": given[0], "in_z": given[1], **dict(zip(names, expected, strict=True))}
     executable = build(tmp_path, artifact, arrays, names, 1)

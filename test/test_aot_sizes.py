@@ -9,7 +9,6 @@ import ctypes
 import math
 import re
 import runpy
-import shutil
 import subprocess
 import warnings
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ from xdsl_exir.runtime.c_interface import ERRORS
 
 torch = pytest.importorskip("torch")
 
-from test_aot import COMPILER, assert_only_c_and_openmp  # noqa: E402
+from test_aot import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
 from test_state import EXAMPLE  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.export import Dim  # noqa: E402
@@ -82,16 +81,6 @@ class Library:
     def __call__(self, sizes: Sequence[int], *arrays: np.ndarray, method: str = "forward") -> int:
         pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
         return self.function(method)(*map(ctypes.c_int64, sizes), *pointers)
-
-
-def assert_clean(header: Path) -> None:
-    """A header is C99 and C++ without a warning."""
-    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
-    languages = [("c", "c99", COMPILER), ("c++", "c++11", shutil.which("c++"))]
-    for language, standard, compiler in languages:
-        if compiler:
-            command = [compiler, "-x", language, f"-std={standard}", *flags, "-include", header, "-"]
-            subprocess.run(command, input=b"int main(void);", check=True)
 
 
 class Mixed(nn.Module):
@@ -297,6 +286,50 @@ def test_what_depends_on_data_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UnsupportedError, match=r"nonzero"):
         compile_library(export(Nonzero(), (torch.ones(4),)), tmp_path, "it")
+
+
+METHOD = """
+func.func @NAME(%x: tensor<?xf32, #exir.shape<[s0]>>, %flag: tensor<f16>) -> (tensor<?xf32, #exir.shape<[s0]>>, RESULT) {
+  OPERATION
+  func.return %x, %r : tensor<?xf32, #exir.shape<[s0]>>, RESULT
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "result", "operation", "error"),
+    [
+        (
+            ("forward", "forward_arena_bytes"),
+            "!exir.symint<s0>",
+            "%r = aten.sym_size.int(%x, dim = 0) : (tensor<?xf32, #exir.shape<[s0]>>) -> !exir.symint<s0>",
+            "two functions of the library would be called 'forward_arena_bytes'",
+        ),
+        (
+            ("forward",),
+            "!exir.symfloat<truediv(s0, 2)>",
+            """%n = aten.sym_size.int(%x, dim = 0) : (tensor<?xf32, #exir.shape<[s0]>>) -> !exir.symint<s0>
+            %two = exir.number 2 : !exir.symint<2>
+            %r = exir.sym_truediv %n, %two : (!exir.symint<s0>, !exir.symint<2>) -> !exir.symfloat<truediv(s0, 2)>""",
+            "forward: the result !exir.symfloat<",
+        ),
+        (
+            ("forward",),
+            "tensor<f16>",
+            """edge.aten._assert_async.msg(%flag, "no") : (tensor<f16>) -> ()
+            %r = edge.aten.neg(%flag) : (tensor<f16>) -> tensor<f16>""",
+            "edge.aten._assert_async.msg: a check of what a tensor of float16 holds, in C",
+        ),
+    ],
+)
+def test_what_c_has_no_form_of_is_refused(
+    names: Sequence[str], result: str, operation: str, error: str, tmp_path: Path
+) -> None:
+    text = METHOD.replace("RESULT", result).replace("OPERATION", operation)
+    path = tmp_path / "it.mlir"
+    path.write_text("".join(text.replace("NAME", name) for name in names))
+    with pytest.raises(ExirError, match=re.escape(error)):
+        compile_library(xdsl_exir.load(path), tmp_path, "it")
 
 
 # --- several methods -----------------------------------------------------------------------------------------
