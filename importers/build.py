@@ -65,7 +65,7 @@ from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.guards import read_guards
 from xdsl_exir.importers.offsets import without_offsets
-from xdsl_exir.importers.strides import in_memory_order, memory_order, read_expr, size_of
+from xdsl_exir.importers.strides import clone_order, in_memory_order, read_expr, size_of
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
@@ -636,9 +636,9 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
 
 
 def dim_order(program: g.ExportedGraph, name: str) -> tuple[int, ...] | None:
-    """How a value lies in memory; None of what is row-major, or has gaps, or is no tensor."""
+    """The order of a value's dimensions in memory; None of what is row-major, or is no tensor."""
     meta = program.graph.values.get(name)
-    order = memory_order(meta) if isinstance(meta, g.TensorMeta) else None
+    order = clone_order(meta) if isinstance(meta, g.TensorMeta) else None
     return None if order is None or order == tuple(range(len(order))) else order
 
 

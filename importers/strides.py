@@ -1,22 +1,27 @@
-"""`as_strided` by elements: PyTorch's picks from memory, the IR's from its operand's elements in row-major order.
+"""How tensors lie in memory, and `as_strided` by elements: PyTorch's picks from memory, the IR's from its operand's elements in
+row-major order.
 
 What lies in memory as a permutation of itself is permuted first, and offsets count from where the operand starts. Of an
-operand with gaps, or that overlaps itself, the memory around it is not known here, and it is refused.
+operand with gaps, or that overlaps itself, or that is left, the memory is that of the tensor it is a view of. Where that is
+not in the graph it is not known, and the operator is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from xdsl_exir.dialects.expr import Dim, Expr, prod, provably_equal
+from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably, provably_equal
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.locations import text_of
 
 VIEWS = frozenset({"aten.as_strided", "aten.as_strided_copy"})
 SCATTERS = frozenset({"aten.as_strided_scatter"})
+RESIZES = frozenset({"aten.resize", "aten.resize_", "aten.resize_as", "aten.resize_as_"})
+"""Operators that give memory another shape: in the IR elements in row-major order."""
 
 
 @lru_cache(maxsize=4096)
@@ -54,6 +59,38 @@ def memory_order(meta: g.TensorMeta) -> tuple[int, ...] | None:
     return tuple(inner)
 
 
+def clone_order(meta: g.TensorMeta) -> tuple[int, ...]:
+    """Dimensions from outermost to innermost in a copy that PyTorch makes of the tensor: its own order, if that is known.
+
+    Of a tensor with gaps or overlaps, by falling strides; a stride of 0 says nothing, nor do two whose order is not known
+    (`infer_dense_strides` in ATen's `ExpandUtils.cpp`).
+    """
+    order = memory_order(meta)
+    if order is not None:
+        return order
+    sizes, strides = [*map(size_of, meta.sizes)], [*map(size_of, meta.strides)]
+
+    def is_inside(dim: int, other: int) -> bool | None:
+        """Whether a dimension lies inside another one; None where that is open."""
+        if strides[dim] == 0 or strides[other] == 0:
+            return None
+        if strides[dim] == strides[other]:
+            return provably(apply("lt", sizes[dim], sizes[other])) or None
+        return provably(apply("lt", strides[dim], strides[other]))
+
+    inner = [*reversed(range(len(sizes)))]
+    for start in range(1, len(inner)):
+        dim = start
+        for other in reversed(range(start)):
+            inside = is_inside(inner[dim], inner[other])
+            if inside is False:
+                break
+            if inside:
+                inner[dim], inner[other] = inner[other], inner[dim]
+                dim = other
+    return tuple(reversed(inner))
+
+
 def in_memory_order(graph: g.Graph) -> g.Graph:
     """The graph with each `as_strided` on elements. Raises `UnsupportedError` listing all that cannot be."""
     refused: list[Unsupported] = []
@@ -63,6 +100,40 @@ def in_memory_order(graph: g.Graph) -> g.Graph:
     return changed
 
 
+@dataclass(frozen=True)
+class _Window:
+    """The memory that an `as_strided` shows."""
+
+    start: g.Value
+    """Elements before it: a number, or one that the program computes."""
+    length: int | None
+    """Elements from its first to its last; None if they are not known."""
+
+    @staticmethod
+    def of(node: g.Node, operand: g.TensorMeta) -> _Window:
+        given = {item.name: item.value for item in node.inputs}
+        start = given.get("storage_offset")
+        sizes, strides = (_numbers(given[name]) for name in ("size", "stride"))
+        length = None
+        if sizes is not None and strides is not None:
+            ends = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=False)]
+            length = 0 if 0 in sizes else 1 + sum(ends)
+        return _Window(operand.storage_offset if start is None else start, length)
+
+    def is_within(self, base: g.TensorMeta) -> bool:
+        """Whether a tensor without gaps has all of it, as far as is known."""
+        sizes, first, start = _numbers(base.sizes), base.storage_offset, self.start
+        if sizes is None or self.length is None or not isinstance(start, int) or not isinstance(first, int):
+            return True
+        return first <= start and start + self.length <= first + prod(sizes)
+
+
+def _numbers(values: g.Value) -> list[int] | None:
+    """A list of whole numbers; None if one is computed."""
+    items = [item for item in values if isinstance(item, int)] if isinstance(values, tuple) else []
+    return items if isinstance(values, tuple) and len(items) == len(values) else None
+
+
 class _Rewriter:
     """Rewrites one graph."""
 
@@ -70,6 +141,9 @@ class _Rewriter:
         self.before = graph
         self.values = dict(graph.values)
         self.refused = refused
+        self.producers = {
+            name: node for node in graph.nodes for output in node.outputs for name in g.references(output)
+        }
 
     def graph(self) -> g.Graph:
         nodes = tuple(new for node in self.before.nodes for new in self.rewritten(node))
@@ -78,6 +152,8 @@ class _Rewriter:
 
     def rewritten(self, node: g.Node) -> Iterator[g.Node]:
         """What stands for a node."""
+        if node.target in RESIZES:
+            self.check_resize(node)
         if node.target not in VIEWS | SCATTERS:
             inputs = tuple(map(self.inner, node.inputs))
             yield node if all(map(_is, inputs, node.inputs)) else replace(node, inputs=inputs)
@@ -87,12 +163,18 @@ class _Rewriter:
         if not isinstance(source, g.Ref) or not isinstance(meta, g.TensorMeta):
             yield node
             return
-        order = memory_order(meta)
-        if order is None:
+        window = _Window.of(node, meta)
+        views = [source.name] if node.target in SCATTERS else [*self.views_of_same_memory(source.name)]
+        dense = [(name, found) for name in views if memory_order(found := self.tensor(name)) is not None]
+        if not dense:
             reason = f"its operand lies in memory with gaps or overlaps (strides {list(meta.strides)})"
             self.refuse(node, reason)
             return
-        node = self.from_its_start(node, meta)
+        name, base = next(((name, base) for name, base in dense if window.is_within(base)), dense[0])
+        order = memory_order(base)
+        assert order is not None
+        node = self.from_its_start(node, window, name, base)
+        source, meta = g.Ref(name), base
         if order == tuple(range(len(order))):
             yield node
             return
@@ -116,21 +198,56 @@ class _Rewriter:
         graph = _Rewriter(item.value.graph, self.refused).graph()
         return item if graph is item.value.graph else replace(item, value=replace(item.value, graph=graph))
 
-    def from_its_start(self, node: g.Node, meta: g.TensorMeta) -> g.Node:
-        """The node with an offset that counts from the operand's first element."""
-        if meta.storage_offset == 0:
-            return node
-        inputs: list[g.NodeInput] = []
-        for item in node.inputs:
-            if item.name == "storage_offset" and item.value is not None:
-                if not isinstance(item.value, int) or not isinstance(meta.storage_offset, int):
-                    self.refuse(node, "a computed offset of an operand that does not start its memory")
-                elif item.value < meta.storage_offset:
-                    self.refuse(node, "it reaches memory before its operand")
-                else:
-                    item = replace(item, value=item.value - meta.storage_offset)
-            inputs.append(item)
+    def tensor(self, name: str) -> g.TensorMeta:
+        meta = self.values[name]
+        assert isinstance(meta, g.TensorMeta)
+        return meta
+
+    def views_of_same_memory(self, name: str) -> Iterator[str]:
+        """A tensor, and what it is a view of, outwards. Elements of another dtype lie otherwise."""
+        from xdsl_exir.importers.build import MAYBE_ALIASES
+
+        while True:
+            yield name
+            node = self.producers.get(name)
+            viewed = node.inputs[0].value if node is not None and node.inputs else None
+            if node is None or not isinstance(viewed, g.Ref) or not _is_view(node.target):
+                return
+            before, after = self.values.get(viewed.name), self.tensor(name)
+            aliases = MAYBE_ALIASES.get(node.target)
+            if not isinstance(before, g.TensorMeta) or before.dtype is not after.dtype:
+                return
+            if aliases is not None and not aliases(before, after):
+                return
+            name = viewed.name
+
+    def from_its_start(self, node: g.Node, window: _Window, name: str, base: g.TensorMeta) -> g.Node:
+        """The node as one of a base, with an offset that counts from the base's first element."""
+        inputs = [item for item in node.inputs if item.name != "storage_offset"]
+        inputs[0] = replace(inputs[0], value=g.Ref(name))
+        start = window.start
+        if base.storage_offset != 0:
+            if not isinstance(start, int) or not isinstance(base.storage_offset, int):
+                self.refuse(node, "a computed offset of an operand that does not start its memory")
+            elif start < base.storage_offset:
+                self.refuse(node, "it reaches memory before its operand")
+            else:
+                start -= base.storage_offset
+        if start != 0:
+            inputs.append(g.NodeInput("storage_offset", start, False))
         return replace(node, inputs=tuple(inputs))
+
+    def check_resize(self, node: g.Node) -> None:
+        """Refuses to resize what does not lie in row-major order, before or after."""
+        source = node.inputs[0].value
+        meta = self.values.get(source.name) if isinstance(source, g.Ref) else None
+        if isinstance(meta, g.TensorMeta) and memory_order(meta) != tuple(range(len(meta.sizes))):
+            self.refuse(
+                node, f"its operand does not lie in memory in row-major order (strides {list(meta.strides)})"
+            )
+        wish = next((item.value for item in node.inputs if item.name == "memory_format"), None)
+        if isinstance(wish, g.MemoryFormat) and wish.name != "contiguous_format":
+            self.refuse(node, f"elements in the order of {wish.name}")
 
     def permuted(self, meta: g.TensorMeta, order: tuple[int, ...]) -> g.TensorMeta:
         sizes, strides = (tuple(held[dim] for dim in order) for held in (meta.sizes, meta.strides))
@@ -151,6 +268,11 @@ class _Rewriter:
         from xdsl_exir.importers.build import location_of
 
         self.refused.append(Unsupported(node.target, reason, text_of(location_of(node.stack_trace))))
+
+
+def _is_view(target: str) -> bool:
+    """Whether an operator gives a view of its first argument."""
+    return target in spec.specs() and "view" in spec.find(target).tags
 
 
 def _is(a: object, b: object) -> bool:

@@ -39,6 +39,7 @@ _HIGHER_ORDER = {
 
 OF_PYTORCH = {
     **{f"higher_order.{name}": what for name, what in _HIGHER_ORDER.items()},
+    "aten.set_.": "which gives a tensor the memory of another one; values of the IR have no memory, so take the other one itself",
     "higher_order.": "a higher-order operator of PyTorch's that this package does not know",
     "torch._functorch.": "a part of torch.vmap; ExportedProgram.run_decompositions() says what it does operator by operator",
 }
