@@ -170,7 +170,7 @@ class Matmul:
         row_tiles = Split(self.m, max(1, 2 * self.machine.rows // self.vectors))
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
         chunks = 1 if self.packs else balanced_chunks(batches * self.panels, row_tiles.count, self.threads)
-        with text.share(batches * self.panels * chunks, self.threads) as (worker, task):
+        with text.share(batches * self.panels * chunks, self.threads, self.flops) as (worker, task):
             *batch, panel, chunk = text.delinearize(task, (*self.batch, self.panels, chunks))
             first = text.div(text.mul(chunk, row_tiles.count), chunks)
             last = text.div(text.mul(text.add(chunk, 1), row_tiles.count), chunks)

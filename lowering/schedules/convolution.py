@@ -78,9 +78,13 @@ class Conv2d:
         return 2 * self.n * self.o * ho * wo * self.c // self.groups * kh * kw
 
     @property
-    def threads(self) -> int:
+    def work(self) -> Dim:
         # Depthwise ones move more than they compute.
-        return workers(self.machine, self.flops * (4 if self.strategy == "depthwise" else 1))
+        return self.flops * (4 if self.strategy == "depthwise" else 1)
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, self.work)
 
     @property
     def pointwise(self) -> bool:
@@ -234,7 +238,7 @@ class Conv2d:
             self._pad(text)
             source = "%scratch"
         tiles = Split(wo, 2 * self.machine.rows // self.vectors)
-        with text.share(self.n * self.groups * self.panels * ho, self.threads) as (_, task):
+        with text.share(self.n * self.groups * self.panels * ho, self.threads, self.work) as (_, task):
             n, group, panel, row = text.delinearize(task, (self.n, self.groups, self.panels, ho))
             full, rest = divmod(self.group_outputs, self.width)
             for outputs, predicate in ((self.width if full else 0, "ult"), (rest, "eq")):
@@ -282,7 +286,7 @@ class Conv2d:
         """Copies the input to the scratch buffer, with zeros around it."""
         (top, left), (height, width), lanes = self.padding, self.padded, self.machine.lanes
         inner, outer = memref((self.n, self.c, self.h * self.w)), self.types["%scratch"]
-        with text.share(self.n * self.c, self.threads) as (_, task):
+        with text.share(self.n * self.c, self.threads, self.work) as (_, task):
             image = text.delinearize(task, (self.n, self.c))
             text.fill("%scratch", outer, [*image, 0], top * width, lanes)
             with text.loop(0, self.h) as row:

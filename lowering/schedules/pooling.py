@@ -28,9 +28,13 @@ class MaxPool2d:
     machine: Machine = field(default_factory=Machine)
 
     @property
-    def threads(self) -> int:
+    def work(self) -> Dim:
         (ho, wo), (kh, kw) = self.out_size, self.kernel
-        threads = workers(self.machine, 4 * self.planes * ho * wo * (kh + kw))
+        return 4 * self.planes * ho * wo * (kh + kw)
+
+    @property
+    def threads(self) -> int:
+        threads = workers(self.machine, self.work)
         return min(threads, self.planes) if isinstance(self.planes, int) else threads
 
     @property
@@ -50,7 +54,8 @@ class MaxPool2d:
     def emit(self, name: str, public: bool = False) -> str:
         """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
         text = Text()
-        with text.share(self.planes, self.threads) as (worker, plane), text.loop(0, self.out_size[0]) as row:
+        shared = text.share(self.planes, self.threads, self.work)
+        with shared as (worker, plane), text.loop(0, self.out_size[0]) as row:
             self.combine_rows(text, worker, plane, row)
             self.combine_columns(text, worker, plane, row)
         return text.function(name, list(self.types.items()), public)

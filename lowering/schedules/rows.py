@@ -123,12 +123,15 @@ class Rows:
         return list(found)
 
     @property
-    def threads(self) -> int:
-        work: Dim = 0
+    def work(self) -> Dim:
+        row: Dim = 0
         for node in self.nodes:
-            work = work + node.length * (node.cost if isinstance(node, Map) else 2)
-        rows = prod(self.leading)
-        threads = workers(self.machine, 4 * work * rows)
+            row = row + node.length * (node.cost if isinstance(node, Map) else 2)
+        return 4 * row * prod(self.leading)
+
+    @property
+    def threads(self) -> int:
+        rows, threads = prod(self.leading), workers(self.machine, self.work)
         return min(threads, rows) if isinstance(rows, int) else threads
 
     @property
@@ -150,7 +153,7 @@ class Rows:
     def emit(self, name: str, public: bool = False) -> str:
         """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
         text = Text()
-        with text.share(prod(self.leading), self.threads) as (worker, row):
+        with text.share(prod(self.leading), self.threads, self.work) as (worker, row):
             Writer(self, text, worker, text.delinearize(row, self.leading)).row()
         return text.function(name, list(self.types.items()), public)
 

@@ -1,4 +1,4 @@
-"""Writing kernels as MLIR text: SSA names, loops and vectors, in the scf, arith, vector and memref dialects.
+"""Writing kernels as MLIR text: SSA names, loops and vectors, in the scf, omp, arith, vector and memref dialects.
 
 `Text` collects the body of one function. An index is a Python int as long as it is known, so that arithmetic on constants
 costs nothing and the text stays short; or an expression of the program's symbols, computed at the function's top, of which the
@@ -21,6 +21,10 @@ from xdsl_exir.lowering.sizes import Sizes, compute
 
 Index = int | Expr | str
 """A known number, one that the program's symbols say, or the name of an SSA value of type index."""
+
+
+WORTHWHILE = 1_000_000
+"""Operations from which on they repay a parallel region, which costs a few microseconds."""
 
 
 @dataclass(frozen=True)
@@ -334,27 +338,31 @@ class Text:
         self.line("}")
 
     @contextmanager
-    def share(self, tasks: Dim, threads: int) -> Generator[tuple[Index, Index]]:
+    def share(self, tasks: Dim, threads: int, work: Dim = WORTHWHILE) -> Generator[tuple[Index, Index]]:
         """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
 
-        A worker runs on one thread, so it may have a buffer of its own.
+        A worker runs on one thread, so it may have a buffer of its own. All run on one where symbols say that there is little
+        `work`, in operations.
         """
         if threads == 1:
             with self.loop(0, tasks) as task:
                 yield 0, task
             return
         worker = self.fresh()
-        self.line(
-            f"scf.parallel ({worker}) = ({self.index(0)}) to ({self.index(threads)}) step ({self.index(1)}) {{"
-        )
-        self.depth += 1
+        enough = f" if({self._arith('cmpi sge,', work, WORTHWHILE)})" if isinstance(work, Expr) else ""
+        steps = f"({self.index(0)}) to ({self.index(threads)}) step ({self.index(1)})"
+        for opened in (f"parallel{enough}", "wsloop", f"loop_nest ({worker}) : index = {steps}"):
+            self.line(f"omp.{opened} {{")
+            self.depth += 1
         first = self.div(self.mul(worker, tasks), threads)
         last = self.div(self.mul(self.add(worker, 1), tasks), threads)
         with self.loop(first, last) as task:
             yield worker, task
-        self.line("scf.reduce")
-        self.depth -= 1
-        self.line("}")
+        for ends in (["omp.yield"], [], ["omp.terminator"]):
+            for end in ends:
+                self.line(end)
+            self.depth -= 1
+            self.line("}")
 
     # Memory.
 
@@ -562,6 +570,6 @@ class Text:
         return "\n".join(lines) + "\n"
 
 
-def workers(machine: Machine, flops: Dim) -> int:
-    """Threads worth starting: a parallel region costs a few microseconds, which this many operations must repay. All, if it is not known how many."""
-    return machine.threads if isinstance(flops, Expr) or flops >= 1e6 else 1
+def workers(machine: Machine, work: Dim) -> int:
+    """Threads worth starting for so many operations; all, if it is not known how many."""
+    return machine.threads if isinstance(work, Expr) or work >= WORTHWHILE else 1
