@@ -160,6 +160,34 @@ def test_sizes_out_of_range_are_told_as_in_python(mixed: Any, sizes: tuple[int, 
     assert library.number("forward_out0_shape", sizes, None) == -1
 
 
+SOLVED = """
+func.func @forward(%x: tensor<?xf32, #exir.shape<[2 * s0 + 1]>> {exir.input = #exir.input<user_input, "x">},
+                   %y: tensor<?xf32, #exir.shape<[s0 floordiv 2]>> {exir.input = #exir.input<user_input, "y">})
+    -> (tensor<?xf32, #exir.shape<[2 * s0 + 1]>>, tensor<?xf32, #exir.shape<[s0 floordiv 2]>>)
+    attributes {exir.ranges = {s0 = #exir.range<2, 5>}} {
+  %0 = edge.aten.neg(%x) : (tensor<?xf32, #exir.shape<[2 * s0 + 1]>>) -> tensor<?xf32, #exir.shape<[2 * s0 + 1]>>
+  %1 = edge.aten.neg(%y) : (tensor<?xf32, #exir.shape<[s0 floordiv 2]>>) -> tensor<?xf32, #exir.shape<[s0 floordiv 2]>>
+  func.return %0, %1 : tensor<?xf32, #exir.shape<[2 * s0 + 1]>>, tensor<?xf32, #exir.shape<[s0 floordiv 2]>>
+}
+"""
+
+
+def test_sizes_that_are_no_symbols(tmp_path: Path) -> None:
+    (tmp_path / "solved.mlir").write_text(SOLVED)
+    program = xdsl_exir.load(tmp_path / "solved.mlir")
+    library = Library(compile_library(program, tmp_path, "solved"))
+    assert " *   s0: input 'x', dimension 0 is 2 * s0 + 1; s0 >= 2; s0 <= 5\n" in library.header
+    for value in (2, 3, 5, 6, 1):
+        inputs = [np.arange(size, dtype=np.float32) for size in (2 * value + 1, value // 2)]
+        outputs = [np.zeros_like(array) for array in inputs]
+        if library([value], *inputs, *outputs) == 0:
+            assert all((-a == b).all() for a, b in zip(inputs, outputs, strict=True))
+            continue
+        with pytest.raises(InputError, match=re.escape(library.error)):
+            xdsl_exir.compile(program).flat(inputs)
+    assert library.error == "input 'x', dimension 0: 3 makes s0 1 is less than 2 (s0 >= 2)"
+
+
 def test_sizes_that_do_not_fit_in_memory(tmp_path: Path) -> None:
     class Outer(nn.Module):
         def forward(self, x: Any) -> Any:
