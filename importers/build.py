@@ -65,7 +65,7 @@ from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.guards import read_guards
 from xdsl_exir.importers.offsets import without_offsets
-from xdsl_exir.importers.strides import clone_order, in_memory_order, read_expr, size_of
+from xdsl_exir.importers.strides import REPORTS, clone_order, in_memory_order, read_expr, reported, size_of
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
@@ -306,6 +306,8 @@ class GraphBuilder:
 
             build_higher_order(self, node)
         elif _mutates(node.target):
+        elif node.target in REPORTS:
+            self.report(node)
             self.mutation(node)
         else:
             self.operator(node)
@@ -445,6 +447,19 @@ class GraphBuilder:
         type = self.type_of(result.name) if self.is_described(result.name) else None
         op = SYM_OPS[node.target](operands, type)
         self.define(result.name, self.builder.insert(op).results[0])
+    def report(self, node: g.Node) -> None:
+        """Computes what an operator reports of its operand's layout from the sizes and numbers that there are."""
+        from xdsl_exir.transforms.decompositions.view import Sizes
+
+        operands = [name for item in node.inputs for name in g.references(item.value)]
+        number = reported(node, self.meta_of(operands[0]) if operands else None)
+        known = [value for value in self.values.values() if is_value(value)]
+        [result] = node.outputs
+        assert isinstance(result, g.Ref)
+        sizes = Sizes(Namespace(self.builder), *map(self.read, operands), *self.block.args, *known)
+        value = sizes(number) if isinstance(number, Expr) else number
+        self.define(result.name, value if is_value(value) else self.symbolic_operand(value))
+
 
     def symbolic_operand(self, value: g.Value) -> SSAValue:
         """A number as operand of symbolic arithmetic; constants are numbers whose type says their value."""
@@ -526,7 +541,7 @@ def _mutates(target: str) -> bool:
 
 
 def is_known(target: str) -> bool:
-    if target in spec.specs() or target in SYM_OPS or target in IN_ATEN:
+    if target in spec.specs() or target in SYM_OPS or target in IN_ATEN or target in REPORTS:
         return True
     if target.startswith(HIGHER_ORDER_TARGETS):
         from xdsl_exir.importers.control_flow import HIGHER_ORDER

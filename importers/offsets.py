@@ -1,7 +1,7 @@
 """Assertions about storage offsets, removed: values of the IR have no storage, and start where they start.
 
 `torch.export` asserts of every view whose place depends on the data that its offset is not negative. Where an offset is
-used in any other way it stays, and the operator that gives it is refused by name.
+used in any other way it stays, and is computed where sizes and numbers of the program tell it (`strides.reported`).
 """
 
 from __future__ import annotations

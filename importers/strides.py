@@ -8,6 +8,7 @@ not in the graph it is not known, and the operator is refused.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably, provably_e
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.locations import text_of
+from xdsl_exir.narrowing import is_sequence
 
 VIEWS = frozenset({"aten.as_strided", "aten.as_strided_copy"})
 SCATTERS = frozenset({"aten.as_strided_scatter"})
@@ -100,11 +102,40 @@ def in_memory_order(graph: g.Graph) -> g.Graph:
     return changed
 
 
+REPORTS = frozenset({"aten.sym_stride.int", "aten.sym_storage_offset", "aten.sym_is_contiguous"})
+"""Operators that report how their operand lies in memory: it does as it did at export, whatever the caller gives."""
+
+
+def reported(node: g.Node, meta: g.ValueMeta | None) -> Dim | bool:
+    """What such an operator reports of its operand. Raises `UnsupportedError` where it is not known."""
+    given = {item.name: item.value for item in node.inputs}
+    dim, wish = given.get("dim"), given.get("memory_format")
+    if isinstance(meta, g.TensorMeta):
+        if node.target == "aten.sym_storage_offset":
+            return size_of(meta.storage_offset)
+        if (
+            node.target == "aten.sym_stride.int"
+            and isinstance(dim, int)
+            and -len(meta.strides) <= dim < len(meta.strides)
+        ):
+            return size_of(meta.strides[dim])
+        order = memory_order(meta)
+        known = order is not None or _numbers(meta.strides) is not None
+        if (
+            node.target == "aten.sym_is_contiguous"
+            and known
+            and wish in (None, g.MemoryFormat("contiguous_format"))
+        ):
+            return order == tuple(range(len(meta.sizes)))
+    reason = "how its operand lies in memory is not known"
+    raise UnsupportedError([_unsupported(node, reason)])
+
+
 @dataclass(frozen=True)
 class _Window:
     """The memory that an `as_strided` shows."""
 
-    start: g.Value
+    start: g.Value | g.Symbolic
     """Elements before it: a number, or one that the program computes."""
     length: int | None
     """Elements from its first to its last; None if they are not known."""
@@ -113,7 +144,7 @@ class _Window:
     def of(node: g.Node, operand: g.TensorMeta) -> _Window:
         given = {item.name: item.value for item in node.inputs}
         start = given.get("storage_offset")
-        sizes, strides = (_numbers(given[name]) for name in ("size", "stride"))
+        sizes, strides = (_numbers(given.get(name)) for name in ("size", "stride"))
         length = None
         if sizes is not None and strides is not None:
             ends = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=False)]
@@ -125,13 +156,15 @@ class _Window:
         sizes, first, start = _numbers(base.sizes), base.storage_offset, self.start
         if sizes is None or self.length is None or not isinstance(start, int) or not isinstance(first, int):
             return True
-        return first <= start and start + self.length <= first + prod(sizes)
+        return first <= start and start + self.length <= first + math.prod(sizes)
 
 
-def _numbers(values: g.Value) -> list[int] | None:
+def _numbers(values: object) -> list[int] | None:
     """A list of whole numbers; None if one is computed."""
-    items = [item for item in values if isinstance(item, int)] if isinstance(values, tuple) else []
-    return items if isinstance(values, tuple) and len(items) == len(values) else None
+    if not is_sequence(values):
+        return None
+    items = [item for item in values if isinstance(item, int)]
+    return items if len(items) == len(values) else None
 
 
 class _Rewriter:
@@ -226,14 +259,16 @@ class _Rewriter:
         inputs = [item for item in node.inputs if item.name != "storage_offset"]
         inputs[0] = replace(inputs[0], value=g.Ref(name))
         start = window.start
-        if base.storage_offset != 0:
+        if start == base.storage_offset:
+            start = 0
+        elif base.storage_offset != 0 or isinstance(start, g.Symbolic):
             if not isinstance(start, int) or not isinstance(base.storage_offset, int):
                 self.refuse(node, "a computed offset of an operand that does not start its memory")
             elif start < base.storage_offset:
                 self.refuse(node, "it reaches memory before its operand")
             else:
                 start -= base.storage_offset
-        if start != 0:
+        if start != 0 and not isinstance(start, g.Symbolic):
             inputs.append(g.NodeInput("storage_offset", start, False))
         return replace(node, inputs=tuple(inputs))
 
@@ -265,9 +300,13 @@ class _Rewriter:
         return name
 
     def refuse(self, node: g.Node, reason: str) -> None:
-        from xdsl_exir.importers.build import location_of
+        self.refused.append(_unsupported(node, reason))
 
-        self.refused.append(Unsupported(node.target, reason, text_of(location_of(node.stack_trace))))
+
+def _unsupported(node: g.Node, reason: str) -> Unsupported:
+    from xdsl_exir.importers.build import location_of
+
+    return Unsupported(node.target, reason, text_of(location_of(node.stack_trace)))
 
 
 def _is_view(target: str) -> bool:

@@ -348,6 +348,35 @@ def test_written_state_keeps_its_layout() -> None:
         assert strides(got) == list(wanted.stride())
 
 
+# --- what programs ask of layouts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", ["training", "core"])
+def test_strides_of_symbolic_sizes(dialect: str) -> None:
+    def forward(self: Any, x: Any) -> Any:
+        return x * x.stride(0) + A(x, [x.shape[0], 2], [x.stride(0), 1])[0, 1]
+
+    shapes = ({0: torch.export.Dim("n", min=2), 1: torch.export.Dim("m", min=2)},)
+    program = exported(module(forward), (X,), dialect, dynamic_shapes=shapes)
+    assert "aten.sym_stride.int" in str(program.graph).replace("torch.ops.", "")
+    for x in (X, torch.rand(4, 7, 4)):
+        agrees(xdsl_exir.from_exported_program(program), module(forward), (x,))
+
+
+def test_offsets_and_contiguity() -> None:
+    text = """graph():
+        %x : [num_users=3] = placeholder[target=x]
+        %offset : [num_users=1] = call_function[target=torch.ops.aten.sym_storage_offset.default](args = (%x,), kwargs = {})
+        %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x, %offset), kwargs = {})
+        %whole : [num_users=1] = call_function[target=torch.ops.aten.sym_is_contiguous.default](args = (%x,), kwargs = {})
+        return (mul, whole)"""
+    program = xdsl_exir.from_fx_text(text, {"x": "float32[2, 3]"})
+    x = np.ones((2, 3), np.float32)
+    zeros, whole = xdsl_exir.compile(program).flat([x])
+    assert not zeros.any()
+    assert whole is True
+
+
 # --- orders --------------------------------------------------------------------------------------------------
 
 

@@ -31,12 +31,8 @@ DTYPES = ("float32", "int64", "bool", "float16", "bfloat16")
 SAMPLES = 3
 """Samples exported of each operator and dtype."""
 
-STRIDES = "values of the IR have no strides and no storage"
 SPARSE = "tensors are dense"
 REASONS = {
-    "aten.sym_is_contiguous": STRIDES,
-    "aten.sym_stride.int": STRIDES,
-    "aten.sym_storage_offset": f"{STRIDES}; assertions about offsets go on import",
     "aten.to_sparse": SPARSE,
     "aten.to_sparse.sparse_dim": SPARSE,
     "aten._to_sparse": SPARSE,
