@@ -434,11 +434,21 @@ class OutputAttr(Data[OutputSpec]):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an operation came from: the FX node, its operator, and the module path that called it."""
+    """Where an operation came from: the FX node, its operator, and the path of the module that called it."""
 
     node: str
     operator: str
     module: str = ""
+    """With the number of each call that is not a module's first: `layers.0@1.ff@3`."""
+
+    def calls(self) -> dict[str, str]:
+        """The modules around the operation by path, outermost first, with the names of their calls: `layers.0.ff@3`."""
+        found, path = dict[str, str](), ""
+        for part in self.module.split(".") if self.module else ():
+            name, _, number = part.partition("@")
+            path = f"{path}.{name}" if path else name
+            found[path] = f"{path}@{number}" if number else path
+        return found
 
 
 @irdl_attr_definition

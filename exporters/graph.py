@@ -18,12 +18,12 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xdsl_exir.ancestry import calls_of, origin_of, places_of
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import (
     INPUT,
-    ORIGIN,
     OUTPUT,
     ConstantOp,
     InputAttr,
@@ -31,7 +31,6 @@ from xdsl_exir.dialects.exir import (
     InputSpec,
     NumberOp,
     Origin,
-    OriginAttr,
     OutputAttr,
     OutputKind,
     OutputSpec,
@@ -57,7 +56,7 @@ from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_list
 
 if TYPE_CHECKING:
-    from xdsl_exir.program import CallingConvention, Program
+    from xdsl_exir.program import CallingConvention, Program, Slot
 
 TORCH_VERSION = "2.13.0"
 """The PyTorch whose programs these are."""
@@ -113,8 +112,7 @@ def _operator_name(op: Operation) -> str:
 
 
 def _origin(op: Operation) -> Origin:
-    attr = op.attributes.get(ORIGIN)
-    return attr.data if isinstance(attr, OriginAttr) else Origin("", "")
+    return origin_of(op) or Origin("", "")
 
 
 def _is_imported(op: Operation) -> bool:
@@ -192,7 +190,9 @@ class _Symbols:
             return dim
         try:
             hint = dim.evaluate(self.examples) if dim.free_symbols() <= self.examples.keys() else None
-        except ExprError:  # no examples were found that the guards hold for, and these give a division by zero
+        except (
+            ExprError
+        ):  # no examples were found that the guards hold for, and these give a division by zero
             hint = None
         return g.Symbolic(to_srepr(dim, self.plain), hint)
 
@@ -281,6 +281,8 @@ class _GraphWriter:
     nodes: list[g.Node] = field(default_factory=list[g.Node])
     subgraphs: _Names = field(default_factory=_Names)
     unsupported: list[Unsupported] = field(default_factory=list[Unsupported])
+    modules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Classes of the modules that are called, by path; empty if that is not known."""
 
     def __post_init__(self):
         self.names = _Names()
@@ -416,7 +418,7 @@ class _GraphWriter:
         # PyTorch's `arg0_1` is `arg0` as hint.
         hints = [arg.name_hint or f"arg{i}" for i, arg in enumerate(region.block.args)]
         names = [f"{hint}_1" if re.fullmatch(r"arg\d+", hint) else hint for hint in hints]
-        inner = _GraphWriter(region.block, self.symbols, None, self.contiguity, names)
+        inner = _GraphWriter(region.block, self.symbols, None, self.contiguity, names, modules=self.modules)
         inputs = tuple(inner.define(arg, "") for arg in region.block.args)
         outputs = inner.write()
         self.unsupported += inner.unsupported
@@ -434,7 +436,7 @@ class _GraphWriter:
             g.NodeInput("self", self.env[value], False),
             g.NodeInput("memory_format", g.MemoryFormat("contiguous_format"), True),
         )
-        metadata = stack_trace_of(op), module_stack_of(_origin(op).module)
+        metadata = stack_trace_of(op), module_stack_of(_origin(op), self.modules)
         self.nodes.append(g.Node(ref.name, "aten.clone", inputs, (ref,), None, *metadata))
         return ref
 
@@ -457,7 +459,7 @@ class _GraphWriter:
             outputs = (tuple(refs),)
         elif isinstance(op, OperatorOp) and len(op.SPEC.writes) == len(refs) > 0:
             outputs = (None, *refs)  # what the operator itself returns
-        metadata = stack_trace_of(op), module_stack_of(origin.module)
+        metadata = stack_trace_of(op), module_stack_of(origin, self.modules)
         self.nodes.append(g.Node(name, target, tuple(inputs), outputs, returns_single_tensor, *metadata))
 
 
@@ -556,15 +558,14 @@ _MODULE = "torch.nn.modules.module.Module"
 """The class of modules of which only the path is known."""
 
 
-def module_stack_of(path: str) -> str:
-    """PyTorch's text of the modules around a node, outermost first."""
-    return ";".join(f"L__self__{prefix},{prefix},{_MODULE}" for prefix in ("", *_prefixes(path)))
-
-
-def _prefixes(path: str) -> list[str]:
-    """`a`, `a.b` and `a.b.c` of `a.b.c`."""
-    parts = path.split(".") if path else []
-    return [".".join(parts[: i + 1]) for i in range(len(parts))]
+def module_stack_of(origin: Origin, modules: Mapping[str, str]) -> str:
+    """PyTorch's text of the modules around a node, outermost first: those that are called, if that is known."""
+    around = {"": "", **origin.calls()}
+    return ";".join(
+        f"L__self__{call},{path},{modules.get(path, _MODULE)}"
+        for path, call in around.items()
+        if not modules or not path or path in modules
+    )
 
 
 # Programs
@@ -621,7 +622,15 @@ class _Writer:
         self.symbols = _Symbols.of(function, self.ranges)
         block = function.body.block
         names = [placeholder_name(spec, i) for i, spec in enumerate(input_specs(function))]
-        self.graph = _GraphWriter(block, self.symbols, self.lift, Contiguity(), names)
+        self.graph = _GraphWriter(
+            block,
+            self.symbols,
+            self.lift,
+            Contiguity(),
+            names,
+            modules=convention.modules if convention else {},
+        )
+        self.places = places_of(function)
         self.lifted: list[tuple[g.Ref, g.InputSpec]] = []
         self.data: dict[str, TensorData] = {}
 
@@ -655,6 +664,9 @@ class _Writer:
         specs = tuple(spec for _, spec in inputs)
         in_state = {spec.target for spec in specs if spec.kind == "parameter" or (spec.kind == "buffer" and spec.persistent)}  # fmt: skip
         in_spec, out_spec = self.tree_specs(inputs, outputs)
+        trees = [in_spec, out_spec]
+        for call in self.convention.calls.values() if self.convention else ():
+            trees += [call.in_spec, call.out_spec] if call else []
         return g.ExportedGraph(
             graph=graph,
             inputs=specs,
@@ -662,7 +674,9 @@ class _Writer:
             range_constraints=self.ranges,
             guards_code=tuple(self.guards(inputs)),
             module_calls=self.module_calls(pytree.dumps(in_spec), pytree.dumps(out_spec)),
-            namedtuple_fields={**pytree.namedtuple_fields(in_spec), **pytree.namedtuple_fields(out_spec)},
+            namedtuple_fields={
+                name: fields for tree in trees for name, fields in pytree.namedtuple_fields(tree).items()
+            },
             state={name: data for name, data in self.data.items() if name in in_state},
             constants={name: data for name, data in self.data.items() if name not in in_state},
             dialect=DIALECT,
@@ -771,13 +785,55 @@ class _Writer:
             yield guard_text(condition, places)
 
     def module_calls(self, in_spec: str, out_spec: str) -> tuple[g.ModuleCall, ...]:
-        """The root's signature, and the modules that operations came from. PyTorch names no values in the root's."""
+        """The root's signature, and the modules below; if these are not known, those that operations came from. PyTorch
+        names no values in the root's."""
         names = self.convention.arg_names if self.convention else None
-        signature = g.ModuleCallSignature((), (), in_spec, out_spec, names)
-        paths = dict.fromkeys(
-            prefix for op in self.function.walk() for prefix in _prefixes(_origin(op).module)
+        root = g.ModuleCall("", g.ModuleCallSignature((), (), in_spec, out_spec, names))
+        if self.convention is not None and self.convention.calls:
+            calls = self.convention.calls.items()
+        else:
+            calls = ((path, None) for op in self.function.walk() for path in _origin(op).calls())
+        ops = calls_of(self.function.body.block.ops)
+        signatures = {
+            path: self.module_signature(call, ops[path]) if call and path in ops else None
+            for path, call in dict(calls).items()
+        }
+        return (root, *(g.ModuleCall(path, signature) for path, signature in signatures.items()))
+
+    def module_signature(
+        self, call: CallingConvention, ops: Sequence[Operation]
+    ) -> g.ModuleCallSignature | None:
+        """How a module is called; what was dropped because nothing reads it is None there. None for a module that takes
+        or gives other values than it did, of which PyTorch could not make a module."""
+        inputs, outputs = (tuple(map(self.at_boundary, side)) for side in (call.inputs, call.outputs))
+        group, block = set(ops), self.function.body.block
+        taken = (
+            value
+            for op in ops
+            for inner in op.walk()
+            for value in inner.operands
+            if isinstance(value.owner, Operation) and value.owner.parent is block
+            if value.owner not in group and not isinstance(value.type, SymType)
         )
-        return (g.ModuleCall("", signature), *(g.ModuleCall(path) for path in paths))
+        given = (
+            value
+            for op in ops
+            for value in op.results
+            if any(block.find_ancestor_op_in_block(use.operation) not in group for use in value.uses)
+        )
+        for values, side in ((taken, inputs), (given, outputs)):
+            if not {name for value in values for name in g.references(self.graph.env[value])} <= {
+                name for value in side for name in g.references(value)
+            }:
+                return None
+        return g.ModuleCallSignature(
+            inputs, outputs, pytree.dumps(call.in_spec), pytree.dumps(call.out_spec), call.arg_names
+        )
+
+    def at_boundary(self, slot: Slot) -> g.Value:
+        """What a module takes or gives."""
+        value = self.places.get((slot.name, slot.index))
+        return slot.constant if slot.is_constant or value is None else self.graph.env[value]
 
 
 _USER = ("user_input", "constant_input")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp
 
 from xdsl_exir.exporters.safetensors import write_safetensors
 from xdsl_exir.importers import pytree
@@ -18,28 +19,35 @@ def write_mlir(path: Path, program: Program) -> None:
     """Writes the module, with source locations, and its weights in a file of the same stem."""
     module = program.module.clone()
     annotated = replace(program, module=module)
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for name, convention in program.conventions.items():
-        if name in annotated.methods:
-            annotated.methods[name].attributes[CONVENTION] = _convention(convention)
+        if name in functions:
+            functions[name].attributes[CONVENTION] = StringAttr(json.dumps(_convention(convention)))
     path.write_text(annotated.text(locations=True) + "\n")
     write_safetensors(path.with_suffix(WEIGHTS_SUFFIX), program.state)
 
 
-def _convention(convention: CallingConvention) -> StringAttr:
-    held = {
+def _convention(convention: CallingConvention) -> dict[str, object]:
+    calls = {path: call and _convention(call) for path, call in convention.calls.items()}
+    return {
         "in_spec": pytree.dumps(convention.in_spec),
         "out_spec": pytree.dumps(convention.out_spec),
         "inputs": [_slot(slot) for slot in convention.inputs],
         "outputs": [_slot(slot) for slot in convention.outputs],
         "arg_names": convention.arg_names,
-        "modules": convention.modules,
+        "modules": dict(convention.modules),
+        "calls": calls,
         "namedtuples": {
             **pytree.namedtuple_fields(convention.in_spec),
             **pytree.namedtuple_fields(convention.out_spec),
         },
     }
-    return StringAttr(json.dumps(held))
 
 
 def _slot(slot: Slot) -> dict[str, object]:
-    return {"name": slot.name, **({"constant": slot.constant} if slot.is_constant else {})}
+    held: dict[str, object] = {"name": slot.name}
+    if slot.is_constant:
+        held["constant"] = slot.constant
+    if slot.index:
+        held["index"] = slot.index
+    return held

@@ -639,8 +639,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         name,
         ([arg.type for arg in block.args], [value.type for value in values]),
         Region(block),
-        arg_attrs=ArrayAttr(arg_attrs),
-        res_attrs=ArrayAttr(res_attrs),
+        arg_attrs=ArrayAttr(arg_attrs) if arg_attrs else None,
+        res_attrs=ArrayAttr(res_attrs) if res_attrs else None,
     )
     if program.range_constraints:
         ranges = {symbol: RangeAttr(bounds) for symbol, bounds in sorted(program.range_constraints.items())}

@@ -141,10 +141,12 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class ModuleFrame:
-    """One `nn.Module` around a node: where it hangs (`layers.0`, empty for the root) and its class."""
+    """One `nn.Module` around a node: where it hangs (`layers.0`, empty for the root), its class, and which of its
+    calls it is, from 0."""
 
     path: str
     type_name: str
+    call: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +189,15 @@ class Node:
 
     @property
     def module_path(self) -> str:
-        """Path of the innermost module: `layers.0.attention`."""
-        return self.modules[-1].path if self.nn_module_stack else ""
+        """Path of the innermost module, `layers.0.attention`, with the number of each module's call that is not its
+        first: `layers.0@1.attention@3`."""
+        calls = {frame.path: frame.call for frame in self.modules}
+        path, marked = "", ""
+        for part in self.modules[-1].path.split(".") if self.nn_module_stack else ():
+            path = f"{path}.{part}" if path else part
+            part = f"{part}@{number}" if (number := calls.get(path, 0)) else part
+            marked = f"{marked}.{part}" if marked else part
+        return marked
 
     @property
     def module_class(self) -> str:
@@ -357,8 +366,14 @@ def innermost_user_frame(text: str) -> Frame | None:
 
 @lru_cache(maxsize=4096)
 def parse_module_stack(text: str) -> tuple[ModuleFrame, ...]:
-    """Modules of `key,path,class;key,path,class`, innermost last. Keys and paths may hold commas inside brackets."""
-    return tuple(ModuleFrame(*_split_outside_brackets(item)[1:3]) for item in text.split(";")) if text else ()
+    """Modules of `key,path,class;key,path,class`, innermost last. Keys and paths may hold commas inside brackets; the
+    key of a second call ends in `@1`."""
+    frames: list[ModuleFrame] = []
+    for item in text.split(";") if text else ():
+        key, path, type_name = _split_outside_brackets(item)[:3]
+        number = re.search(r"@(\d{1,9})$", key)
+        frames.append(ModuleFrame(path, type_name, int(number[1]) if number else 0))
+    return tuple(frames)
 
 
 def _split_outside_brackets(text: str) -> list[str]:

@@ -48,7 +48,7 @@ def read_mlir(path: Path) -> Program:
         # Attributes and types verify as they are read; builtin ones raise the others for numbers out of their range.
         raise LoadError(f"{path}: {error}") from None
     conventions = {
-        function.sym_name.data: _convention(f"{path}: {function.sym_name.data}", attr)
+        function.sym_name.data: _read_convention(f"{path}: {function.sym_name.data}: {CONVENTION}", attr)
         for function in _functions(module)
         if (attr := function.attributes.pop(CONVENTION, None)) is not None
     }
@@ -98,11 +98,15 @@ def _where(error: ParseError) -> str:
     return f"{lines[0]}: {message}{hint(unknown[1]) if unknown else ''}"
 
 
-def _convention(at: str, attr: object) -> CallingConvention:
+def _read_convention(at: str, attr: object) -> CallingConvention:
     try:
-        held: Any = json.loads(attr.data) if isinstance(attr, StringAttr) else None
+        held = json.loads(attr.data) if isinstance(attr, StringAttr) else None
     except (ValueError, RecursionError) as error:
-        raise LoadError(f"{at}: {CONVENTION}: not JSON that can be read: {error}") from None
+        raise LoadError(f"{at}: not JSON that can be read: {error}") from None
+    return _convention(at, held)
+
+
+def _convention(at: str, held: Any) -> CallingConvention:
     match held:
         case {
             "in_spec": str(in_spec),
@@ -110,25 +114,27 @@ def _convention(at: str, attr: object) -> CallingConvention:
             "inputs": [*inputs],
             "outputs": [*outputs],
             "arg_names": [*_] | None as arg_names,
-            "modules": [*modules],
+            "modules": {**modules},
+            "calls": {**calls},
             "namedtuples": {**fields},
         }:
             pass
         case _:
-            raise LoadError(f"{at}: {CONVENTION}: a field is missing, or of another type")
+            raise LoadError(f"{at}: a field is missing, or of another type")
     if not all(is_list(names) for names in fields.values()):
-        raise LoadError(f"{at}: {CONVENTION}: the fields of a namedtuple are no list")
+        raise LoadError(f"{at}: the fields of a namedtuple are no list")
     namedtuples = {name: tuple(map(str, names)) for name, names in fields.items()}
     try:
         specs = pytree.loads(in_spec, namedtuples), pytree.loads(out_spec, namedtuples)
     except LoadError as error:
-        raise LoadError(f"{at}: {CONVENTION}: {error}") from None
+        raise LoadError(f"{at}: {error}") from None
     return CallingConvention(
         *specs,
         tuple(_slot(at, slot) for slot in inputs),
         tuple(_slot(at, slot) for slot in outputs),
         None if arg_names is None else tuple(map(str, arg_names)),
-        tuple(map(str, modules)),
+        {path: str(cls) for path, cls in modules.items()},
+        {path: None if call is None else _convention(f"{at}: {path}", call) for path, call in calls.items()},
     )
 
 
@@ -136,7 +142,9 @@ def _slot(at: str, value: Any) -> Slot:
     match value:
         case {"name": str(name), "constant": None | bool() | int() | float() | str() as constant}:
             return Slot(constant, True, name)
+        case {"name": str(name), "index": int(index)} if index >= 0:
+            return Slot(name=name, index=index)
         case {"name": str(name)}:
             return Slot(name=name)
         case _:
-            raise LoadError(f"{at}: {CONVENTION}: expected an input or output, got {value!r:.60}")
+            raise LoadError(f"{at}: expected an input or output, got {value!r:.60}")

@@ -40,16 +40,20 @@ def context() -> Context:
 
 @dataclass(frozen=True)
 class Slot:
-    """One leaf of a method's inputs or outputs: an SSA value in order, or a constant fixed at export."""
+    """One leaf of the inputs or outputs of a method or module: an SSA value, or a constant fixed at export. Those of a
+    method stand in their order, those of a module are what a node of the exported graph gives."""
 
     constant: Any = None
     is_constant: bool = False
     name: str = ""
+    """Of a method's input; the node that gives a module's input or output."""
+    index: int = 0
+    """Of a node that gives several results, which."""
 
 
 @dataclass(frozen=True)
 class CallingConvention:
-    """How a method is called from Python: pytrees of arguments and results around the flat values."""
+    """How a method or a module is called from Python: pytrees of arguments and results around the flat values."""
 
     in_spec: TreeSpec
     out_spec: TreeSpec
@@ -57,8 +61,13 @@ class CallingConvention:
     outputs: tuple[Slot, ...]
     arg_names: tuple[str, ...] | None = None
     """Names of the arguments, which may then be given by position or by name."""
-    modules: tuple[str, ...] = ()
-    """Paths of the `nn.Module`s that the method calls, where that is known."""
+    modules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The classes of the `nn.Module`s that a method calls, where that is known, by path; its own under the empty one."""
+    calls: Mapping[str, CallingConvention | None] = field(
+        default_factory=dict[str, "CallingConvention | None"]
+    )
+    """The modules below, called or not, and how those calls are made of which `torch.export` was told to keep it
+    (`preserve_module_call_signature`); a second call of `layers.0` is `layers.0@1`."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +146,13 @@ class Program:
         return self.apply(*passes).verify()
 
     def unflatten(self) -> Program:
-        """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does."""
-        from xdsl_exir.transforms.unflatten import Unflatten
+        """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does. Those of
+        modules whose signature was to be kept take and give what the module did, as their convention says."""
+        from xdsl_exir.transforms.unflatten import outline_modules
 
-        modules = dict.fromkeys(path for item in self.conventions.values() for path in item.modules)
-        return self.apply(Unflatten(tuple(modules))).verify()
+        module = self.module.clone()
+        kept = outline_modules(module, self.conventions)
+        return replace(self, module=module, conventions={**self.conventions, **kept}).verify()
 
     def inlined(self) -> Program:
         """Without calls: what `unflatten` has taken apart in one function again."""
@@ -217,6 +228,7 @@ class Program:
 def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     """A program of one method for each exported graph; equal names of state are shared."""
     from xdsl_exir.importers.build import build_method
+    from xdsl_exir.importers.conventions import convention_of
 
     module = ModuleOp([])
     state: dict[str, TensorData] = {}
@@ -230,30 +242,6 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
             if spec.target is not None and spec.kind in ("parameter", "buffer", "constant_tensor"):
                 state[spec.target] = graph.data(spec)
     return Program(module, state, conventions)
-
-
-def convention_of(graph: ExportedGraph) -> CallingConvention:
-    """The calling convention of an exported graph."""
-    from xdsl_exir.importers import graph as g
-    from xdsl_exir.importers import pytree
-
-    def load(text: str) -> TreeSpec:
-        return pytree.loads(text, graph.namedtuple_fields)
-
-    inputs = tuple(
-        Slot(spec.value, spec.kind == "constant_input", spec.name)
-        for spec in graph.inputs
-        if spec.kind in ("user_input", "constant_input")
-    )
-    outputs = tuple(
-        Slot(None if isinstance(spec.value, g.Ref) else spec.value, not isinstance(spec.value, g.Ref))
-        for spec in graph.outputs
-        if spec.kind in ("user_output", "loss_output")
-    )
-    signature = graph.signature
-    specs = load(signature.in_spec), load(signature.out_spec)
-    modules = dict.fromkeys(frame.path for node in graph.graph.nodes for frame in node.modules if frame.path)
-    return CallingConvention(*specs, inputs, outputs, signature.forward_arg_names, tuple(modules))
 
 
 def load(path: str | os.PathLike[str]) -> Program:
