@@ -305,9 +305,9 @@ class GraphBuilder:
             from xdsl_exir.importers.control_flow import build_higher_order
 
             build_higher_order(self, node)
-        elif _mutates(node.target):
         elif node.target in REPORTS:
             self.report(node)
+        elif _mutates(node.target):
             self.mutation(node)
         else:
             self.operator(node)
