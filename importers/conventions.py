@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from xdsl_exir.ancestry import Place, input_place
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
-from xdsl_exir.importers.build import all_nodes, result_names
+from xdsl_exir.importers.build import all_nodes
 from xdsl_exir.importers.effects import unwrapped
 from xdsl_exir.program import CallingConvention, Slot
 
@@ -56,10 +57,10 @@ def _places(program: g.ExportedGraph) -> Iterator[tuple[str, Place]]:
     for spec in program.inputs:
         yield spec.name, input_place(spec.kind, spec.target or spec.name)
     for node in map(unwrapped, program.graph.nodes):
-        names = [name for result in node.outputs for name in result_names(result)]
-        for index, name in enumerate(names):
-            if name is not None:
-                yield name, (node.name, index)
+        results = [result if isinstance(result, tuple) else (result,) for result in node.outputs]
+        for index, ref in enumerate(chain.from_iterable(results)):
+            if ref is not None:
+                yield ref.name, (node.name, index)
 
 
 def _slot(value: g.Value, places: Mapping[str, Place]) -> Slot:
