@@ -52,6 +52,7 @@ from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.dispatches import buffers
 from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
 from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
 from xdsl_exir.program import Program
@@ -74,7 +75,7 @@ from xdsl_exir.runtime.c_interface import (
 from xdsl_exir.runtime.c_sizes import PLACEHOLDER
 from xdsl_exir.runtime.guards import Guards, guard_text, is_symbol, name_of, place_text, range_text
 from xdsl_exir.runtime.kernels.linalg import failure_text
-from xdsl_exir.runtime.native import plan_program
+from xdsl_exir.runtime.native import as_edge, plan_program
 
 RESERVED = ("load", "error", "free")
 """Functions of the library's own, which no method may be called."""
@@ -97,7 +98,7 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
-    planned = plan_program(program.inlined())
+    planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()))
     layout = Layout(planned.program)
     methods = [
         MethodLayout(layout, function, planned.plans[method], planned.passed[method]).method(

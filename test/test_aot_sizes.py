@@ -307,6 +307,21 @@ def test_numbers_that_make_sizes_negative(tmp_path: Path) -> None:
     assert library.error == "result 0, dimension 0: -2 is negative"
 
 
+def test_numbers_that_are_read_out_of_tensors_and_are_no_sizes(tmp_path: Path) -> None:
+    class Scale(nn.Module):
+        def forward(self, x: Any, count: Any) -> Any:
+            k = count.item()
+            x = torch.cond(k > 3, lambda x: x + 1, lambda x: x - 1, (x,))
+            return x * k
+
+    x, out = np.float32([1, 2, 3]), np.empty(3, np.float32)
+    program = export(Scale(), (torch.from_numpy(x), torch.tensor(4)))
+    library = Library(compile_library(program, tmp_path, "scale"))
+    for count in (-1, 3, 4):
+        assert library([], x, np.array(count), out) == 0
+        np.testing.assert_array_equal(out, xdsl_exir.compile(program).flat([x, np.array(count)])[0])
+
+
 def test_what_depends_on_data_is_refused(tmp_path: Path) -> None:
     class Nonzero(nn.Module):
         def forward(self, x: Any) -> Any:
