@@ -23,8 +23,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.dialects import expr
-from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.expr import Expr, pytorch, to_srepr, values
 from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
 from xdsl_exir.errors import ExirError
 from xdsl_exir.importers import graph as g
@@ -452,8 +451,8 @@ _CONDITIONS = {
 }
 _FUNCTIONS = {
     head: (f"{head}({F})", getattr(np, {"acos": "arccos", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan"}.get(name, name))(0.75))
-    for head in sorted(expr._PYTHON_FUNCTIONS)
-    if (name := head.removeprefix("OpaqueUnaryFn_")) in expr._REAL_FUNCTIONS
+    for head in sorted(pytorch.PYTHON_FUNCTIONS)
+    if (name := head.removeprefix("OpaqueUnaryFn_")) in values.REAL_FUNCTIONS
 }  # fmt: skip
 _LEAVES = {
     "Integer": ("Integer(-3)", -3),
@@ -477,7 +476,7 @@ def test_head(head: str) -> None:
     """An expression is read, has Python's value and type, and survives both texts."""
     text, wanted = HEADS[head]
     read = Expr.from_srepr(text)
-    for same in (read, Expr.parse(str(read)), Expr.from_srepr(expr.to_srepr(read))):
+    for same in (read, Expr.parse(str(read)), Expr.from_srepr(to_srepr(read))):
         got = same.evaluate(VALUES) if isinstance(same, Expr) else same
         assert got == pytest.approx(wanted, rel=1e-15)
         assert isinstance(got, bool) == isinstance(wanted, bool)
@@ -569,7 +568,7 @@ def test_higher_order_operators_are_pytorchs() -> None:
 def test_expressions_are_pytorchs() -> None:
     functions = pytest.importorskip("torch.utils._sympy.functions")
     assert set(functions.__all__) <= set(EXPRESSION_HEADS)
-    assert set(expr._PYTHON_FUNCTIONS) | set(expr._PYTHON_LEAVES) == set(HEADS)
+    assert set(pytorch.PYTHON_FUNCTIONS) | set(pytorch.PYTHON_LEAVES) == set(HEADS)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,49 @@
+"""Symbolic sizes: the expressions inside `#exir.shape<[...]>` and `!exir.symint<...>`, in one canonical form.
+
+An `Expr` is an immutable tree, equal to another when its text is. Integer arithmetic is kept as an expanded
+polynomial over symbols and calls, so equal sums print equally; floor division and modulo are Python's; float
+arithmetic is never reassociated, so a value never depends on how an expression was written down. PyTorch's form of the
+same expressions (sympy `srepr` text) is read and written without sympy or `eval`; expressions are evaluated, and it is
+decided what can be proved about them. Which symbols a program has, and their ranges, is not known here.
+
+Canonicalization assumes no range of any symbol, only that a divisor is not zero. Texts come from files, so nesting,
+length and the size of numbers are limited (`limits.py`).
+"""
+
+from xdsl_exir.dialects.expr.limits import (
+    MAX_BITS,
+    MAX_DEPTH,
+    MAX_LENGTH,
+    MAX_TERMS,
+    ExprError,
+    ExprLimitError,
+)
+from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, ceildiv, max_, min_, prod
+from xdsl_exir.dialects.expr.polynomial import linear
+from xdsl_exir.dialects.expr.proofs import Ranges, provably, provably_equal
+from xdsl_exir.dialects.expr.pytorch import to_srepr
+from xdsl_exir.dialects.expr.syntax import scan
+from xdsl_exir.dialects.expr.values import Kind
+
+__all__ = [
+    "MAX_BITS",
+    "MAX_DEPTH",
+    "MAX_LENGTH",
+    "MAX_TERMS",
+    "Dim",
+    "Expr",
+    "ExprError",
+    "ExprLimitError",
+    "Kind",
+    "Ranges",
+    "apply",
+    "ceildiv",
+    "linear",
+    "max_",
+    "min_",
+    "prod",
+    "provably",
+    "provably_equal",
+    "scan",
+    "to_srepr",
+]
