@@ -364,6 +364,7 @@ func.func @NAME(%x: tensor<?xf32, #exir.shape<[s0]>>, %flag: tensor<f16>) -> (te
             "edge.aten._assert_async.msg: a check of what a tensor of float16 holds, in C",
         ),
     ],
+    ids=["two functions of a name", "a result that is a float", "a check of half precision"],
 )
 def test_what_c_has_no_form_of_is_refused(
     names: Sequence[str], result: str, operation: str, error: str, tmp_path: Path
