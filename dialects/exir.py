@@ -478,6 +478,16 @@ def ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
     return {name: attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
 
 
+UNSAID = (2, None)
+"""The range that PyTorch writes of a size of which nobody said one (`Dim.AUTO`, `Dim.DYNAMIC`). It runs such programs
+at 0 and 1 too: that the size is neither was assumed only to trace them."""
+
+
+def checked_ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
+    """What each symbol is when a function runs: a size of which nobody said a range may be any."""
+    return {name: (0, None) if said == UNSAID else said for name, said in ranges_of(function).items()}
+
+
 def guards_of(function: Operation) -> list[Dim]:
     """Conditions on the symbols of a function beyond their ranges."""
     guards = function.attributes.get(GUARDS)

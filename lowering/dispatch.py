@@ -23,9 +23,17 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, TensorMeta, is_tensor_type, ranges_of
+from xdsl_exir.dialects.exir import (
+    ConstantOp,
+    SymIntType,
+    SymType,
+    TensorMeta,
+    checked_ranges_of,
+    is_tensor_type,
+    ranges_of,
+)
 from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably
-from xdsl_exir.dialects.meta import as_meta
+from xdsl_exir.dialects.meta import as_meta, wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.view import slice_size
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
@@ -74,6 +82,9 @@ def within(value: int, low: int | None, high: int | None) -> int:
     return value if high is None else min(value, high)
 
 
+SQUEEZE = "aten.squeeze.dims"
+
+
 def assertions_of(
     name: str, arguments: Mapping[str, Any], out: Sequence[TensorMeta]
 ) -> list[tuple[Dim, str]]:
@@ -90,6 +101,14 @@ def assertions_of(
         size, count = slice_size(arguments["self"].shape[dim], start, end, step), out[0].shape[dim]
         assert size is not None, "numbers have expressions"
         return [(apply("eq", size, count), f"a slice has {size} elements, not {count}")]
+    if name == SQUEEZE:
+        self = arguments["self"]
+        kept = [(dim, self.shape[dim]) for dim in wrap_dims(arguments["dim"], self.ndim)]
+        return [
+            (apply("ne", size, 1), f"dimension {dim} is squeezed where its size {size} is 1")
+            for dim, size in kept
+            if isinstance(size, Expr)
+        ]
     if not name.startswith("aten.sym_constrain_range"):
         return []
     size, low, high = (arguments[key] for key in ("size", "min", "max"))
@@ -141,7 +160,7 @@ class Planner:
         self.kept: list[Array] = []
         """Those arrays: an identity means something while its object lives."""
         self.positions = {op: position for position, op in enumerate(function.walk())}
-        self.ranges = ranges_of(function)
+        self.ranges = checked_ranges_of(function)
         self.regions = Regions(self)
         returned = function.get_return_op()
         assert returned is not None
@@ -216,7 +235,8 @@ class Planner:
     def assertion(self, op: OperatorOp) -> None:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""
         name = op.SPEC.qualified_name
-        if op.results and not any(isinstance(operand.type, SymType) for operand in op.operands):
+        takes_numbers = any(isinstance(operand.type, SymType) for operand in op.operands)
+        if op.results and not takes_numbers and name != SQUEEZE:
             return
         arguments = op.arguments(lambda value: as_meta(value.type))
         out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import (
+    UNSAID,
     SymType,
     guards_of,
     is_tensor_type,
@@ -40,11 +41,6 @@ class Seen:
     size: Dim
     """What the program says it is."""
     value: int
-
-
-UNSAID = (2, None)
-"""The range that PyTorch writes of a size of which nobody said one (`Dim.AUTO`, `Dim.DYNAMIC`). It runs such programs
-at 0 and 1 too: that the size is neither was assumed only to trace them."""
 
 
 @dataclass
