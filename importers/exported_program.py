@@ -167,8 +167,9 @@ class _GraphReader:
         """Arguments in the order of the operator's schema, if it has one, under its names."""
         torch = _import("torch")
 
-        if isinstance(node.target, torch._ops.OpOverload):
-            names = _argument_names(node.target)
+        operator = _operator(node.target)
+        if isinstance(operator, torch._ops.OpOverload):
+            names = _argument_names(operator)
         elif _is_symbolic(node):
             names = _parameter_names(node.target)
         else:
@@ -212,9 +213,9 @@ class _GraphReader:
         called `NODE_unused_INDEX`."""
         torch = _import("torch")
 
-        meta = node.meta.get("val")
-        if isinstance(node.target, torch._ops.OpOverload):
-            returns = len(node.target._schema.returns)
+        meta, operator = node.meta.get("val"), _operator(node.target)
+        if isinstance(operator, torch._ops.OpOverload):
+            returns = len(operator._schema.returns)
             if returns == 0:
                 return ()
             if returns == 1 and _is_list(meta):
@@ -302,7 +303,15 @@ def _returns_single_tensor(node: Any) -> bool | None:
     return isinstance(node.meta.get("val"), torch.Tensor)
 
 
+def _operator(target: Any) -> Any:
+    """What a node calls. Operators of ExecuTorch's edge programs stand for those of PyTorch that they hold."""
+    overload = _import("torch")._ops.OpOverload
+    held = getattr(target, "_op", None)
+    return held if isinstance(held, overload) and not isinstance(target, overload) else target
+
+
 def _target(target: Any) -> str:
+    target = _operator(target)
     return normal_target(f"{target.__module__.replace('torch._ops', 'torch.ops')}.{target.__name__}")
 
 
