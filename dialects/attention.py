@@ -58,3 +58,41 @@ def flash_attention_for_cpu(
         scaled_dot_product_attention(query, key, value, attn_mask, enable_gqa=True),
         query.shape[:-1],
     ]
+
+
+@shape_rule("aten._native_multi_head_attention")
+def native_multi_head_attention(
+    query: TensorMeta,
+    key: TensorMeta,
+    value: TensorMeta,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: TensorMeta,
+    mask: TensorMeta | None,
+    need_weights: bool,
+    average_attn_weights: bool,
+    mask_type: int | None,
+) -> list[Shape]:
+    """`[B, L, E]` throughout; the weights are `[B, L, L]` averaged over heads, `[B, H, L, L]` else, none if not asked for."""
+    check(
+        query.ndim == 3, f"'query' has shape {shape_text(query.shape)}; batch, positions, features expected"
+    )
+    check(same_size(query.shape[-1], embed_dim), f"queries of {query.shape[-1]} features, not {embed_dim}")
+    check(num_head > 0 and embed_dim % num_head == 0, f"{num_head} heads of {embed_dim} features")
+    check(key.shape == value.shape, f"keys {shape_text(key.shape)}, values {shape_text(value.shape)}")
+    check(same_size(qkv_weight.shape[0], 3 * embed_dim), f"'qkv_weight' is {shape_text(qkv_weight.shape)}")
+    check(
+        mask is None or mask_type in (0, 1, 2), f"mask type {mask_type}; it says what a mask is of: 0, 1 or 2"
+    )
+    batch, queries, _ = query.shape
+    heads = () if average_attn_weights else (num_head,)
+    weights = (batch, *heads, queries, key.shape[1]) if need_weights else (0,)
+    return [query.shape, weights]
+
+
+@shape_rule("aten._transformer_encoder_layer_fwd")
+def transformer_encoder_layer(src: TensorMeta, embed_dim: int, num_heads: int) -> Shape:
+    check(src.ndim == 3, f"'src' has shape {shape_text(src.shape)}; batch, positions, features expected")
+    check(same_size(src.shape[-1], embed_dim), f"{src.shape[-1]} features, not {embed_dim}")
+    check(num_heads > 0 and embed_dim % num_heads == 0, f"{num_heads} heads of {embed_dim} features")
+    return src.shape

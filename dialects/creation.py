@@ -75,11 +75,13 @@ def linspace_between(start: Number | TensorMeta, end: Number | TensorMeta, steps
     return linspace(steps)
 
 
-WINDOWS = ("hann_window", "hamming_window", "blackman_window", "bartlett_window")
+WINDOWS = ("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window")
 
 
 @shape_rule(*(f"aten.{name}{overload}" for name in WINDOWS for overload in ("", ".periodic")))
-@shape_rule("aten.hamming_window.periodic_alpha", "aten.hamming_window.periodic_alpha_beta")
+@shape_rule(
+    "aten.hamming_window.periodic_alpha", "aten.hamming_window.periodic_alpha_beta", "aten.kaiser_window.beta"
+)
 def window(window_length: int) -> Shape:
     check(window_length >= 0, f"window_length is {window_length}; it must not be negative")
     return (window_length,)

@@ -5597,6 +5597,52 @@ class _ScaledDotProductFlashAttentionForCpuOp(OperatorOp):
     logsumexp: OpResult
     def __init__(_op, query: Value, key: Value, value: Value, dropout_p: float = ..., is_causal: bool = ..., *, attn_mask: Value | None = ..., scale: float | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _NativeMultiHeadAttentionOp(OperatorOp):
+    """aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)"""
+
+    query: SSAValue
+    key: SSAValue
+    value: SSAValue
+    embed_dim: Attribute
+    num_head: Attribute
+    qkv_weight: SSAValue
+    qkv_bias: SSAValue
+    proj_weight: SSAValue
+    proj_bias: SSAValue
+    mask: SSAValue | None
+    need_weights: Attribute
+    average_attn_weights: Attribute
+    mask_type: Attribute | None
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, query: Value, key: Value, value: Value, embed_dim: int, num_head: int, qkv_weight: Value, qkv_bias: Value, proj_weight: Value, proj_bias: Value, mask: Value | None = ..., need_weights: bool = ..., average_attn_weights: bool = ..., mask_type: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _TransformerEncoderLayerFwdOp(OperatorOp):
+    """aten::_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor"""
+
+    src: SSAValue
+    embed_dim: Attribute
+    num_heads: Attribute
+    qkv_weight: SSAValue
+    qkv_bias: SSAValue
+    proj_weight: SSAValue
+    proj_bias: SSAValue
+    use_gelu: Attribute
+    norm_first: Attribute
+    eps: Attribute
+    norm_weight_1: SSAValue
+    norm_bias_1: SSAValue
+    norm_weight_2: SSAValue
+    norm_bias_2: SSAValue
+    ffn_weight_1: SSAValue
+    ffn_bias_1: SSAValue
+    ffn_weight_2: SSAValue
+    ffn_bias_2: SSAValue
+    mask: SSAValue | None
+    mask_type: Attribute | None
+    result: OpResult
+    def __init__(_op, src: Value, embed_dim: int, num_heads: int, qkv_weight: Value, qkv_bias: Value, proj_weight: Value, proj_bias: Value, use_gelu: bool, norm_first: bool, eps: float, norm_weight_1: Value, norm_bias_1: Value, norm_weight_2: Value, norm_bias_2: Value, ffn_weight_1: Value, ffn_bias_1: Value, ffn_weight_2: Value, ffn_bias_2: Value, mask: Value | None = ..., mask_type: int | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class LstmInputOp(OperatorOp):
     """aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"""
 
@@ -7454,6 +7500,16 @@ class BroadcastTensorsOp(OperatorOp):
     result: Sequence[OpResult]
     def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class PadSequenceOp(OperatorOp):
+    """aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"""
+
+    sequences: Sequence[SSAValue]
+    batch_first: Attribute
+    padding_value: Attribute
+    padding_side: Attribute
+    result: OpResult
+    def __init__(_op, sequences: Sequence[Value], batch_first: bool = ..., padding_value: float = ..., padding_side: str = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class BlockDiagOp(OperatorOp):
     """aten::block_diag(Tensor[] tensors) -> Tensor"""
 
@@ -8823,6 +8879,42 @@ class CombinationsOp(OperatorOp):
     with_replacement: Attribute
     result: OpResult
     def __init__(_op, self: Value, r: int = ..., with_replacement: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class KaiserWindowOp(OperatorOp):
+    """aten::kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class KaiserWindowPeriodicOp(OperatorOp):
+    """aten::kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class KaiserWindowBetaOp(OperatorOp):
+    """aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    window_length: Attribute
+    periodic: Attribute
+    beta: Attribute
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, window_length: int, periodic: bool, beta: float, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class HannWindowOp(OperatorOp):
     """aten::hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""

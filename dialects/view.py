@@ -830,6 +830,20 @@ def column_stack(tensors: Tensors) -> Shape:
     return cat_shape([t.shape if t.ndim > 1 else (numel(t.shape), 1) for t in tensors], 1)
 
 
+@shape_rule("aten.pad_sequence")
+def pad_sequence(sequences: Tensors, batch_first: bool, padding_side: str) -> Shape:
+    check(bool(sequences), "no sequences")
+    check(padding_side in ("left", "right"), f"padding_side is {padding_side!r}; 'left' or 'right' expected")
+    check(all(tensor.ndim > 0 for tensor in sequences), "sequences have at least one dimension")
+    first, *others = sequences
+    for tensor in others:
+        same = tensor.ndim == first.ndim and all(map(same_size, tensor.shape[1:], first.shape[1:]))
+        check(same, f"steps of shapes {shape_text(first.shape[1:])} and {shape_text(tensor.shape[1:])}")
+    longest = max_(*(tensor.shape[0] for tensor in sequences))
+    sizes = (len(sequences), longest) if batch_first else (longest, len(sequences))
+    return (*sizes, *first.shape[1:])
+
+
 @shape_rule("aten.block_diag")
 def block_diag(tensors: Tensors) -> Shape:
     check(all(tensor.ndim <= 2 for tensor in tensors), "takes matrices, vectors and 0-dim tensors")

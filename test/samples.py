@@ -79,6 +79,8 @@ def type_of(meta: TensorMeta) -> Attribute:
 
 _U0 = SymIntType(Expr.parse("u0"))
 _IMAGE, _LINE, _VOLUME = f(1, 4, 6, 6), f(1, 4, 8), f(1, 4, 4, 4, 4)
+_ATTENTION = (f(12, 4), f(12), f(4, 4), f(4))
+"""Weights and biases of a layer of attention: of queries, keys and values together, of what comes out."""
 _HEADS = f(1, 2, 4, 8)
 _STATS = (f(4), f(4), f(4), f(4))
 _RNN, _GRU, _LSTM = ([f(n, 3), f(n, 4), f(n), f(n)] for n in (4, 12, 16))
@@ -401,6 +403,10 @@ CALLS: dict[str, tuple[Call, ...]] = {
     # attention
     "aten.scaled_dot_product_attention": (call(_HEADS, _HEADS, _HEADS, f(4, 4)),),
     "aten._scaled_dot_product_flash_attention_for_cpu": (call(_HEADS, _HEADS, _HEADS),),
+    "aten._native_multi_head_attention": (call(*[f(2, 3, 4)] * 3, 4, 2, *_ATTENTION),),
+    "aten._transformer_encoder_layer_fwd": (
+        call(f(2, 3, 4), 4, 2, *_ATTENTION, True, False, 1e-5, *[f(4)] * 4, f(6, 4), f(6), f(4, 6), f(4)),
+    ),
     # recurrent
     "aten.lstm.input": (
         call(f(5, 2, 3), [f(1, 2, 4), f(1, 2, 4)], _LSTM, True, 1, 0.0, False, False, False),
@@ -561,11 +567,12 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.new_empty": (call(f(2, 3), [4]),),
     "aten.new_empty_strided": (call(f(2, 3), [4], [1]),),
     "aten.eye": (call(3),),
-    **{f"aten.{name}_window": (call(4),) for name in ("hann", "hamming", "blackman", "bartlett")},
+    **{f"aten.{name}_window": (call(4),) for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")},
     **{
         f"aten.{name}_window.periodic": (call(4, False),)
-        for name in ("hann", "hamming", "blackman", "bartlett")
+        for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")
     },
+    "aten.kaiser_window.beta": (call(4, False, 5.0),),
     "aten.hamming_window.periodic_alpha": (call(4, True, 0.5),),
     "aten.hamming_window.periodic_alpha_beta": (call(4, True, 0.5, 0.5),),
     "aten.eye.m": (call(3, 4),),

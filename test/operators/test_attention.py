@@ -40,7 +40,36 @@ BOOLEANS = tensor(5, 7) > 0
 """A mask whose second row lets nothing through."""
 BOOLEANS[1] = False
 
+
+def layer(dtype: str, *options: Any, inputs: int = 3, mask: Any = None, kind: int | None = None) -> Call:
+    """A call with 2 times 5 positions of 8 features, 2 heads; a mask and what it is of."""
+    shapes = ((24, 8), (24,), (8, 8), (8,))
+    weights = [tensor(*shape, dtype=dtype, seed=n) for n, shape in enumerate(shapes)]
+    x = tensor(2, 5, 8, dtype=dtype)
+    return (*[x] * inputs, 8, 2, *weights, *options), {} if mask is None else {
+        "mask": mask,
+        "mask_type": kind,
+    }
+
+
+def encoder(dtype: str, gelu: bool, first: bool, **mask: Any) -> Call:
+    shapes = ((8,), (8,), (8,), (8,), (12, 8), (12,), (8, 12), (8,))
+    weights = (tensor(*shape, dtype=dtype, seed=n) for n, shape in enumerate(shapes))
+    return layer(dtype, gelu, first, 1e-5, *weights, inputs=1, **mask)
+
+
+PADDING = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+FUTURE = torch.ones(5, 5).triu(1) > 0
 CASES: dict[str, list[Call]] = {
+    "aten._native_multi_head_attention": [
+        *(layer(dtype) for dtype in ("float32", "float64")),
+        layer("float32", mask=PADDING, kind=1), layer("float32", mask=FUTURE, kind=0),
+        layer("float32", mask=FUTURE.expand(2, 2, 5, 5), kind=2), layer("float32", None, True, False),
+    ],
+    "aten._transformer_encoder_layer_fwd": [
+        *(encoder("float32", gelu, first) for gelu in (False, True) for first in (False, True)),
+        encoder("float64", True, False, mask=PADDING, kind=1), encoder("float32", True, True, mask=FUTURE, kind=0),
+    ],
     "aten.scaled_dot_product_attention": [
         *(qkv(*batch) for batch in ((2, 4), (4,), (), (2, 2, 3), (0, 4))),
         *(qkv(2, 4, dtype=dtype) for dtype in FLOATS),
@@ -80,6 +109,8 @@ REFUSED: list[tuple[str, Call]] = [
     ("aten.scaled_dot_product_attention", ((Q, Q, Q, tensor(5, 5, dtype="float64")), {})),
     ("aten.scaled_dot_product_attention", ((Q, Q.double(), Q), {})),
     ("aten.scaled_dot_product_attention", ((Q.long(), Q.long(), Q.long()), {})),
+    ("aten._native_multi_head_attention", layer("float32", mask=PADDING, kind=None)),
+    ("aten._native_multi_head_attention", layer("float32", mask=tensor(2, 5), kind=1)),
     ("aten._scaled_dot_product_flash_attention_for_cpu", ((Q[0], Q[0], Q[0]), {})),
     ("aten._scaled_dot_product_flash_attention_for_cpu", ((Q, Q, Q, 0.1), {})),
     ("aten._scaled_dot_product_flash_attention_for_cpu", ((Q, Q, tensor(2, 4, 5, 6)), {})),

@@ -40,8 +40,9 @@ Case = tuple[Any, ...]
 
 WINDOWS: dict[str, list[Case]] = {
     # In half types PyTorch rounds at other places.
-    **{f"{name}_window": [*((n,) for n in (0, 1, 2, 5, 8)), (6, {"dtype": F64})] for name in ("hann", "hamming", "blackman", "bartlett")},
-    **{f"{name}_window.periodic": [(n, p) for n in (0, 1, 2, 5, 8) for p in (True, False)] for name in ("hann", "hamming", "blackman", "bartlett")},
+    **{f"{name}_window": [*((n,) for n in (0, 1, 2, 5, 8)), (6, {"dtype": F64})] for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")},
+    **{f"{name}_window.periodic": [(n, p) for n in (0, 1, 2, 5, 8) for p in (True, False)] for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")},
+    "kaiser_window.beta": [(6, True, 3.0), (5, False, 9.5)],
     "hamming_window.periodic_alpha": [(6, True, 0.3)],
     "hamming_window.periodic_alpha_beta": [(6, False, 0.3, 0.6)],
 }  # fmt: skip

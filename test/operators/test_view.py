@@ -154,6 +154,9 @@ TABLE: dict[str, list[Case]] = {
     "meshgrid": [([t(2), t(3)],), ([SCALAR, t(3)],)],
     "meshgrid.indexing": [([t(2), t(3), t(4)], {"indexing": "xy"}), ([t(2), t(3)], {"indexing": "ij"}), ([t(2)], {"indexing": "xy"})],
     "broadcast_tensors": [([t(1, 2), t(3, 1)],), ([SCALAR, t(2)],), ([t(2), t(2)],), ([t(2, dtype=LONG), t(3, 1)],)],
+    "pad_sequence": [
+        ([t(2, 3), t(4, 3), t(1, 3)],), ([t(2), t(3)], True, -1.0), ([t(2, dtype=LONG), t(0, dtype=LONG)], False, 3.0, "left"),
+    ],
     "block_diag": [([t(2, 3), t(2), SCALAR],), ([t(1, 2, dtype=LONG), t(1)],)],
     "alias_copy": [(X,)],
     "detach_copy": [(X,)],
@@ -234,7 +237,7 @@ REFUSED: list[Case] = [
     ("select_scatter", X, t(2, 3), 1, 0), ("select_scatter", X, t(2, 4), 1, 3), ("diagonal_scatter", t(3, 3), t(2)),
     ("as_strided_scatter", X, t(3), [2], [1]), ("pixel_shuffle", t(1, 3, 2, 2), 2), ("pixel_shuffle", t(4, 4), 2),
     ("pixel_unshuffle", t(1, 3, 3), 2), ("channel_shuffle", t(1, 3, 2), 2), ("meshgrid", [t(2, 2)]), ("broadcast_tensors", [t(2), t(3)]),
-    ("broadcast_to", X, [3, 3, 4]), ("block_diag", [X]), ("tile", X, [-1]), ("repeat_interleave.self_int", X, -1),
+    ("broadcast_to", X, [3, 3, 4]), ("block_diag", [X]), ("pad_sequence", [t(2, 3), t(2, 4)]), ("tile", X, [-1]), ("repeat_interleave.self_int", X, -1),
 ]  # fmt: skip
 
 
@@ -352,6 +355,7 @@ def symbolic_program(name: str, shapes: Sequence[Sequence[Dim]], *args: Any, **k
         ("pixel_unshuffle", [(1, 1, 2 * S, 2 * N)], [t(1, 1, 4, 6)], [2]),
         ("channel_shuffle", [(S, 4, N, 1)], [t(2, 4, 3, 1)], [2]),
         ("block_diag", [(S, N), (2, 3)], [t(1, 2), t(2, 3)], []),
+        ("pad_sequence", [(S, N), (2, N)], [t(1, 3), t(2, 3)], [True]),
         ("vstack", [(S,), (S,)], [t(2), t(2)], []),
         ("narrow", [(S, 3)], [t(4, 3)], [0, -2, 1]),
         ("constant_pad_nd", [(S, 3)], [t(4, 3)], [[1, 1]]),

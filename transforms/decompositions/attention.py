@@ -118,3 +118,87 @@ def flash_attention_for_cpu(
     scores = masked_scores(aten, query, key, attn_mask, is_causal, scale, dtype)
     result = aten.matmul(aten._safe_softmax(scores, -1), value)
     return cast(aten, result, dtype), aten.logsumexp(scores, [-1])
+
+
+# --- layers that PyTorch runs as one where gradients are off ------------------------------------------------------
+
+
+@decomposition("aten._native_multi_head_attention")
+def native_multi_head_attention(
+    aten: Namespace,
+    query: SSAValue,
+    key: SSAValue,
+    value: SSAValue,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: SSAValue,
+    qkv_bias: SSAValue,
+    proj_weight: SSAValue,
+    proj_bias: SSAValue,
+    mask: SSAValue | None,
+    need_weights: bool,
+    average_attn_weights: bool,
+    mask_type: int | None,
+) -> tuple[SSAValue, SSAValue]:
+    """Attention of projections, projected. True in the mask is what is not attended to."""
+    batch, length, _ = sizes(aten, query)
+    parts = zip(aten.chunk(qkv_weight, 3), aten.chunk(qkv_bias, 3), strict=True)
+    projected = [aten.linear(x, *part) for x, part in zip((query, key, value), parts, strict=True)]
+    split = [batch, -1, num_head, embed_dim // num_head]
+    q, k, v = (aten.transpose.int(aten.view(x, split), 1, 2) for x in projected)
+    scores = aten.matmul(aten.mul.Scalar(q, (embed_dim // num_head) ** -0.5), transpose(aten, k))
+    if mask is not None:
+        of_keys = mask_type == 1
+        hidden = aten.unsqueeze(aten.unsqueeze(mask, 1), 1) if of_keys else mask
+        scores = aten.masked_fill.Scalar(scores, hidden, -math.inf)
+    weights = aten.softmax.int(scores, -1)
+    joined = contiguous(aten, aten.transpose.int(aten.matmul(weights, v), 1, 2))
+    result = aten.linear(aten.view(joined, [batch, length, embed_dim]), proj_weight, proj_bias)
+    if not need_weights:
+        return result, aten.full([0], 0, dtype=meta(query).dtype)
+    return result, aten.mean.dim(weights, [1]) if average_attn_weights else weights
+
+
+@decomposition("aten._transformer_encoder_layer_fwd")
+def transformer_encoder_layer(
+    aten: Namespace,
+    src: SSAValue,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: SSAValue,
+    qkv_bias: SSAValue,
+    proj_weight: SSAValue,
+    proj_bias: SSAValue,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm_weight_1: SSAValue,
+    norm_bias_1: SSAValue,
+    norm_weight_2: SSAValue,
+    norm_bias_2: SSAValue,
+    ffn_weight_1: SSAValue,
+    ffn_bias_1: SSAValue,
+    ffn_weight_2: SSAValue,
+    ffn_bias_2: SSAValue,
+    mask: SSAValue | None,
+    mask_type: int | None,
+) -> SSAValue:
+    """Attention, then two linear layers; each normalized before (`norm_first`) or after it is added to what goes in."""
+
+    def attention(x: SSAValue) -> SSAValue:
+        weights = qkv_weight, qkv_bias, proj_weight, proj_bias
+        options = {"mask": mask, "need_weights": False, "mask_type": mask_type}
+        return aten._native_multi_head_attention(x, x, x, embed_dim, num_heads, *weights, **options)[0]
+
+    def feed_forward(x: SSAValue) -> SSAValue:
+        inner = aten.linear(x, ffn_weight_1, ffn_bias_1)
+        return aten.linear(aten.gelu(inner) if use_gelu else aten.relu(inner), ffn_weight_2, ffn_bias_2)
+
+    x = src
+    norms = (norm_weight_1, norm_bias_1), (norm_weight_2, norm_bias_2)
+    for part, norm in zip((attention, feed_forward), norms, strict=True):
+        if norm_first:
+            x = aten.add.Tensor(x, part(aten.layer_norm(x, [embed_dim], *norm, eps)))
+        else:
+            x = aten.layer_norm(aten.add.Tensor(x, part(x)), [embed_dim], *norm, eps)
+    return x

@@ -312,6 +312,16 @@ def bartlett(aten: Namespace, places: SSAValue, last: int) -> SSAValue:
     return aten.where.self(aten.le.Scalar(places, last // 2), rising, falling)
 
 
+def kaiser(beta: float) -> Shape:
+    def shape(aten: Namespace, places: SSAValue, last: int) -> SSAValue:
+        from_middle = aten.sub.Tensor(aten.mul.Tensor(places, 2 / last), 1)
+        arch = aten.sqrt(aten.clamp(aten.rsub.Scalar(aten.square(from_middle), 1), 0))
+        peak = aten.i0(aten.full([], beta, dtype=meta(places).dtype))
+        return aten.div.Tensor(aten.i0(aten.mul.Tensor(arch, beta)), peak)
+
+    return shape
+
+
 def register_window(name: str, shape: Shape) -> None:
     """A window by its name, periodic unless it is told otherwise."""
 
@@ -330,6 +340,14 @@ register_window("hann_window", hamming(0.5, 0.5))
 register_window("hamming_window", hamming(0.54, 0.46))
 register_window("blackman_window", blackman)
 register_window("bartlett_window", bartlett)
+register_window("kaiser_window", kaiser(12.0))
+
+
+@decomposition("aten.kaiser_window.beta")
+def kaiser_window_beta(
+    aten: Namespace, window_length: int, periodic: bool, beta: float, dtype: DType | None, device: str | None
+) -> SSAValue:
+    return window(aten, window_length, periodic, dtype, device, kaiser(beta))
 
 
 @decomposition("aten.hamming_window.periodic_alpha")

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects.dtypes import Bool, Long
 from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type, tensor_meta, tensor_type
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.view import chunk_sizes, infer_size, movedim_order, split_dim
@@ -591,6 +591,21 @@ def dstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
 @decomposition("aten.column_stack")
 def column_stack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
     return aten.cat([aten.view(t, [-1, 1]) if rank(t) <= 1 else t for t in tensors], 1)
+
+
+@decomposition("aten.pad_sequence")
+def pad_sequence(
+    aten: Namespace, sequences: list[SSAValue], batch_first: bool, padding_value: float, padding_side: str
+) -> SSAValue:
+    lengths = [meta(sequence).shape[0] for sequence in sequences]
+    size, longest = Sizes(aten, *sequences), max_(*lengths)
+
+    def padded(sequence: SSAValue, length: Dim) -> SSAValue:
+        missing = [0, size(longest - length)]
+        pads = [0, 0] * (rank(sequence) - 1) + (missing if padding_side == "right" else missing[::-1])
+        return aten.constant_pad_nd(sequence, pads, padding_value)
+
+    return aten.stack(list(map(padded, sequences, lengths)), 0 if batch_first else 1)
 
 
 @decomposition("aten.block_diag")
