@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import TensorType, i1
+from xdsl.dialects.builtin import FloatAttr, TensorType, f64, i1
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -19,6 +19,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
+    prop_def,
     region_def,
     traits_def,
     var_operand_def,
@@ -28,7 +29,14 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, Recurs
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import SymBoolType, SymType, is_tensor_type, tensor_meta, tensor_type
+from xdsl_exir.dialects.exir import (
+    SymBoolType,
+    SymType,
+    TensorMeta,
+    is_tensor_type,
+    tensor_meta,
+    tensor_type,
+)
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import may_equal, numel, same_size
 
@@ -473,6 +481,123 @@ class AssociativeScanOp(IRDLOperation):
         check_types("results", types_of(self.outputs), xs)
 
 
+INDEX = tensor_type((), dt.Int)
+"""The type of an index that a function of `flex_attention` gets."""
+
+
+def score_type(query: Attribute) -> Attribute:
+    """The type of one score of a query: at least Float, whichever dtype the query has."""
+    return tensor_type((), working_dtype(query), None, tensor_meta(query).device)
+
+
+def working_dtype(query: Attribute) -> dt.DType:
+    """The dtype that `flex_attention` computes scores in."""
+    return dt.Double if tensor_meta(query).dtype is dt.Double else dt.Float
+
+
+@irdl_op_definition
+class FlexAttentionOp(IRDLOperation):
+    """`flex_attention(query, key, value, score_mod, block_mask, scale)`: attention with functions of its scores.
+
+    Query is `[B, Hq, L, E]`, key `[B or 1, H, S, E]`, value `[B or 1, H, S, Ev]`; `Hq` is a multiple of `H`. The first region
+    gives a score from a score (`scale` times the product of query and key) and its four indices, the second from the indices
+    whether it counts; both get additional values. Results are the attention `[B, Hq, L, Ev]`, the logarithm to base 2 of
+    the softmax' denominators, `[B, Hq, L]`, and the largest scores, divided by the logarithm of 2, `[B, Hq, L]`.
+
+    ```mlir
+    %y, %lse, %max = higher_order.flex_attention %q, %k, %v : tensor<1x2x8x4xf32>, tensor<1x2x8x4xf32>, tensor<1x2x8x4xf32>
+        scale = 5.000000e-01 : f64 -> tensor<1x2x8x4xf32>, tensor<1x2x8xf32>, tensor<1x2x8xf32> {
+    ^bb0(%score : tensor<f32>, %b : tensor<i32>, %h : tensor<i32>, %i : tensor<i32>, %j : tensor<i32>):
+      higher_order.yield %score : tensor<f32>
+    } mask {
+    ^bb1(%b : tensor<i32>, %h : tensor<i32>, %i : tensor<i32>, %j : tensor<i32>):
+      %counts = aten.ge.Tensor(%i, %j) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      higher_order.yield %counts : tensor<i1>
+    }
+    ```
+    """
+
+    name = "higher_order.flex_attention"
+
+    query = operand_def(TensorType)
+    key = operand_def(TensorType)
+    value = operand_def(TensorType)
+    score_args = var_operand_def()
+    mask_args = var_operand_def()
+    scale = prop_def(FloatAttr)
+    score_region = region_def("single_block")
+    mask_region = region_def("single_block")
+    outputs = var_result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    assembly_format = (
+        "$query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) "
+        "(`score_args` `(` $score_args^ `:` type($score_args) `)`)? "
+        "(`mask_args` `(` $mask_args^ `:` type($mask_args) `)`)? "
+        "`scale` `=` $scale `->` type($outputs) attr-dict-with-keyword $score_region `mask` $mask_region"
+    )
+
+    def __init__(
+        self,
+        query: SSAValue,
+        key: SSAValue,
+        value: SSAValue,
+        score_args: Sequence[SSAValue],
+        mask_args: Sequence[SSAValue],
+        scale: float,
+        score_region: Region,
+        mask_region: Region,
+    ):
+        metas = tensor_meta(query.type), tensor_meta(value.type)
+        types = FlexAttentionOp.results_of(*metas, working_dtype(query.type))
+        super().__init__(
+            operands=[query, key, value, score_args, mask_args],
+            properties={"scale": FloatAttr(scale, f64)},
+            regions=[score_region, mask_region],
+            result_types=[types],
+        )
+
+    def verify_(self) -> None:
+        query, key, value = (tensor_meta(each.type) for each in (self.query, self.key, self.value))
+        if not query.ndim == key.ndim == value.ndim == 4:
+            raise VerifyException("query, key and value have 4 dimensions")
+        if not same_size(query.shape[3], key.shape[3]) or not same_size(key.shape[2], value.shape[2]):
+            raise VerifyException(
+                "query and key differ in their last dimension, or key and value in the one before"
+            )
+        for what, one, other in (("keys", key, value), ("queries", query, key)):
+            if (
+                isinstance(one.shape[1], int)
+                and isinstance(other.shape[1], int)
+                and one.shape[1] % other.shape[1]
+            ):
+                raise VerifyException(f"{other.shape[1]} heads do not divide {one.shape[1]} heads of {what}")
+        score, indices = score_type(self.query.type), [INDEX] * 4
+        expected = [score, *indices, *types_of(self.score_args)]
+        check_types("arguments of the score region", argument_types(self.score_region), expected)
+        expected = [*indices, *types_of(self.mask_args)]
+        check_types("arguments of the mask region", argument_types(self.mask_region), expected)
+        scored, counts = yielded_types(self.score_region), yielded_types(self.mask_region)
+        if len(scored) != 1 or not is_tensor_type(scored[0]) or tensor_meta(scored[0]).shape:
+            raise VerifyException("the score region yields one score")
+        check_types("yield of the mask region", counts, [tensor_type((), dt.Bool)])
+        made = FlexAttentionOp.results_of(query, value, working_dtype(self.query.type))
+        check_types("results", types_of(self.outputs), made)
+
+    @staticmethod
+    def results_of(query: TensorMeta, value: TensorMeta, working: dt.DType) -> list[Attribute]:
+        """Types of the results."""
+        rows = tensor_type(query.shape[:-1], working, None, query.device)
+        return [
+            tensor_type((*query.shape[:-1], value.shape[-1]), query.dtype, None, query.device),
+            rows,
+            rows,
+        ]
+
+
 OPERATIONS: tuple[type[IRDLOperation], ...] = (
     CondOp,
     WhileLoopOp,
@@ -480,6 +605,7 @@ OPERATIONS: tuple[type[IRDLOperation], ...] = (
     MapOp,
     ScanOp,
     AssociativeScanOp,
+    FlexAttentionOp,
 )
 """The operations with regions."""
 

@@ -72,6 +72,7 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     Raises `UnsupportedError` that lists every operation that Export IR has no form for, `ExirError` for an unknown
     method.
     """
+    from xdsl_exir.transforms.flex_attention import ExpandFlexAttention, has_flex_attention
     from xdsl_exir.transforms.layouts import ToMemoryFormats
     from xdsl_exir.transforms.partition import InlineDelegates
 
@@ -80,6 +81,8 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     if any(isinstance(op, DelegateOp) for op in function.walk()):
         program = program.apply(InlineDelegates())
     program = program.apply(ToMemoryFormats())
+    if has_flex_attention(program.module):  # which PyTorch itself does not save
+        program = program.apply(ExpandFlexAttention())
     function = program.method(method)
     return _Writer(program, function, program.conventions.get(function.sym_name.data)).program()
 

@@ -18,7 +18,7 @@ from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
-from xdsl_exir.importers.build import GraphBuilder, dialect_of, result_names
+from xdsl_exir.importers.build import GraphBuilder, dialect_of
 from xdsl_exir.importers.strides import memory_order
 from xdsl_exir.transforms.builder import Namespace, flat_results
 
@@ -71,7 +71,7 @@ def _result_names(
     node: g.Node, known: OperatorSpec, written: int
 ) -> tuple[list[str | None], list[str | None]]:
     """Names of the operator's own results, and of what is written, which come last."""
-    names = [name for result in node.outputs for name in result_names(result)]
+    names = node.result_names
     count = len(names) - written
     # An operator without results gives one None.
     return names[:count] if known.schema.returns[len(known.writes) :] else [], names[count:]

@@ -61,6 +61,7 @@ from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
+from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.guards import read_guards
@@ -212,8 +213,8 @@ class GraphBuilder:
         self.mutates = any(_mutates(node.target) for node in all_nodes(self.graph))
         self.autocasts: list[Autocast | None] = [None]
         """What autocast does, outermost region first."""
-        self.chooses_dtypes = any(node.target in AUTOCAST for node in all_nodes(self.graph))
-        """Whether there is autocast: PyTorch does not always describe the dtypes that it chooses."""
+        self.infers_dtypes = any(node.target in AUTOCAST for node in all_nodes(self.graph))
+        """Whether dtypes are what operators give: under autocast PyTorch does not always describe those that it chooses."""
 
     # values
 
@@ -252,7 +253,7 @@ class GraphBuilder:
     def type_of(self, name: str, inferred: Attribute | None = None) -> Attribute:
         """The type of a value as the program describes it, in the dtype that was inferred where autocast chose it."""
         type = value_type(self.graph.values[name], f"{self.source}: value {name}")
-        if self.chooses_dtypes and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
+        if self.infers_dtypes and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
             known = tensor_meta(type)
             return tensor_type(known.shape, tensor_meta(inferred).dtype, None, known.device)
         return type
@@ -321,8 +322,7 @@ class GraphBuilder:
         writes = IMPLICIT_WRITES.get(node.target)
         if writes is not None and writes(self, node, bound):
             return
-        names = [result_names(result) for result in node.outputs]
-        flat = [name for result in names for name in result]
+        flat = node.result_names
         autocast = self.autocasts[-1]
         called = autocast.operands(self.builder, cls, bound) if autocast else bound
         made = autocast.composed(self.builder, cls, bound) if autocast else None
@@ -333,7 +333,7 @@ class GraphBuilder:
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
-            if node.target in TRACED_APART and not self.chooses_dtypes:
+            if node.target in TRACED_APART and not self.infers_dtypes:
                 value = self.as_traced(name, value)
             self.define(name, value)
             if self.mutates and called == bound:
@@ -346,7 +346,7 @@ class GraphBuilder:
         if cls.SPEC.qualified_name in TRACED_APART:
             return list(cls.infer(bound))
         known = [name for name in names if name is not None and self.is_described(name)]
-        if len(known) == len(names) and not self.chooses_dtypes:
+        if len(known) == len(names) and not self.infers_dtypes:
             return [self.type_of(name) for name in known]
         if len(known) == len(names):
             seen = infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
@@ -419,8 +419,7 @@ class GraphBuilder:
                 target.write(self.builder, cast_like(self.builder, value, target.read(self.builder)))
             targets.append(target)
         fresh = results[: len(results) - len(mutation.written)]
-        names = [name for result in node.outputs for name in result_names(result)]
-        for name, value in zip(names, [*fresh, *targets], strict=False):
+        for name, value in zip(node.result_names, [*fresh, *targets], strict=False):
             if name is None:
                 continue
             if isinstance(value, Tensor):
@@ -447,6 +446,7 @@ class GraphBuilder:
         type = self.type_of(result.name) if self.is_described(result.name) else None
         op = SYM_OPS[node.target](operands, type)
         self.define(result.name, self.builder.insert(op).results[0])
+
     def report(self, node: g.Node) -> None:
         """Computes what an operator reports of its operand's layout from the sizes and numbers that there are."""
         from xdsl_exir.transforms.decompositions.view import Sizes
@@ -459,7 +459,6 @@ class GraphBuilder:
         sizes = Sizes(Namespace(self.builder), *map(self.read, operands), *self.block.args, *known)
         value = sizes(number) if isinstance(number, Expr) else number
         self.define(result.name, value if is_value(value) else self.symbolic_operand(value))
-
 
     def symbolic_operand(self, value: g.Value) -> SSAValue:
         """A number as operand of symbolic arithmetic; constants are numbers whose type says their value."""
@@ -511,17 +510,6 @@ def check_arguments(cls: type[OperatorOp], bound: Mapping[str, Any]) -> None:
                 raise LoadError(f"an item of argument '{slot.name}' is None")
             if is_value(item) and not slot.is_tensor and is_tensor_type(item.type):
                 raise LoadError(f"argument '{slot.name}' is a tensor")
-
-
-def result_names(result: g.Result) -> list[str | None]:
-    """The names of a node's output: one, or those of a list; None where nobody uses it."""
-    match result:
-        case g.Ref():
-            return [result.name]
-        case tuple():
-            return [item.name if item is not None else None for item in result]
-        case None:
-            return [None]
 
 
 def _is_list(cls: Any) -> bool:
@@ -610,7 +598,8 @@ OUTPUT_OF_INPUT = {
 def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
-    program = replace(program, graph=in_memory_order(without_offsets(program.graph)))
+    graph = without_block_masks(without_offsets(program.graph))
+    program = replace(program, graph=in_memory_order(graph))
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []

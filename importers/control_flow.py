@@ -66,7 +66,7 @@ def _operands(build: GraphBuilder, node: g.Node, index: int) -> list[SSAValue]:
 def _within(build: GraphBuilder, graph: g.Graph, block: Block) -> GraphBuilder:
     """What builds a sub-graph: under autocast where it is called so."""
     inner = GraphBuilder(graph, block, build.source)
-    inner.autocasts, inner.chooses_dtypes = build.autocasts[-1:], build.chooses_dtypes
+    inner.autocasts, inner.infers_dtypes = build.autocasts[-1:], build.infers_dtypes
     return inner
 
 
@@ -76,11 +76,19 @@ def _within(build: GraphBuilder, graph: g.Graph, block: Block) -> GraphBuilder:
 class _Body:
     """A sub-graph built in a region; `finish` ends it with its yield."""
 
-    def __init__(self, build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, operand_types: Types):
+    def __init__(
+        self,
+        build: GraphBuilder,
+        node: g.Node,
+        subgraph: g.Subgraph,
+        operand_types: Types,
+        infers_dtypes: bool = False,
+    ):
         graph, block = subgraph.graph, Block()
         self.node = node
         self.region = Region(block)
         self.build = _within(build, graph, block)
+        self.build.infers_dtypes |= infers_dtypes
         self.build.locate(node)
         _check_operands(subgraph, len(operand_types))
         for value, operand_type in zip(graph.inputs, operand_types, strict=True):
@@ -146,15 +154,6 @@ def _slices(values: Sequence[SSAValue]) -> list[Attribute]:
 # --- results -------------------------------------------------------------------------------------------------
 
 
-def _result_names(node: g.Node) -> list[str | None]:
-    """Names of the results; PyTorch serializes them one by one or as one list."""
-    names: list[str | None] = []
-    for result in node.outputs:
-        items = result if isinstance(result, tuple) else (result,)
-        names += [item.name if item is not None else None for item in items]
-    return names
-
-
 def _check_results(names: Sequence[str | None], count: int) -> None:
     if len(names) != count:
         raise LoadError(f"{len(names)} results, its sub-graph returns {count}")
@@ -162,7 +161,7 @@ def _check_results(names: Sequence[str | None], count: int) -> None:
 
 def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Attribute]:
     """Types of the results as the graph says them, of those it does not name as inferred."""
-    names = _result_names(node)
+    names = node.result_names
     if len(names) <= len(default) and not any(map(build.is_described, names)):
         return list(default)
     _check_results(names, len(default))
@@ -174,7 +173,7 @@ def _result_types(build: GraphBuilder, node: g.Node, default: Types) -> list[Att
 
 def _define_results(build: GraphBuilder, node: g.Node, op: Operation) -> None:
     build.builder.insert(op)
-    build.define_all(_result_names(node), op.results)
+    build.define_all(node.result_names, op.results)
 
 
 # --- operators -----------------------------------------------------------------------------------------------
@@ -233,6 +232,35 @@ def _associative_scan(build: GraphBuilder, node: g.Node) -> None:
     _define_results(build, node, cf.AssociativeScanOp(xs, additional, body.finish(slices), types))
 
 
+def _flex_attention(build: GraphBuilder, node: g.Node) -> None:
+    """`flex_attention(query, key, value, score_mod, block_mask, scale, kernel_options, score_args, mask_args)`.
+
+    The block mask ends in the function that says where attention goes; the tensors before it, which blocks that leaves, and
+    the options are for GPUs' kernels. PyTorch describes scores in the query's dtype, and computes them in a wider one.
+    """
+    match [item.value for item in node.inputs[:6]]:
+        case [
+            g.Ref(),
+            g.Ref(),
+            g.Ref(),
+            g.Subgraph() as score,
+            (*_, g.Subgraph() as mask),
+            int() | float() as scale,
+        ]:
+            query, key, value = (_operand(build, item.value) for item in node.inputs[:3])
+        case _:
+            raise LoadError("arguments that are not query, key, value, a function, a block mask and a number")
+    score_args, mask_args = _operands(build, node, 7), _operands(build, node, 8)
+    if not all(is_tensor_type(each.type) for each in (query, key, value)):
+        raise LoadError("query, key and value are tensors")
+    indices = [cf.INDEX] * 4
+    scores = _Body(build, node, score, [cf.score_type(query.type), *indices, *_types_of(score_args)], True)
+    places = _Body(build, node, mask, [*indices, *_types_of(mask_args)], True)
+    regions = scores.finish(), places.finish()
+    op = cf.FlexAttentionOp(query, key, value, score_args, mask_args, float(scale), *regions)
+    _define_results(build, node, op)
+
+
 def _stacked(types: Types, xs: Sequence[SSAValue]) -> list[Attribute]:
     """Types of results that are stacked along the leading dimension of `xs`. Raises `LoadError` for others than tensors."""
     try:
@@ -255,7 +283,7 @@ def _inline(build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, arguments: 
         if isinstance(value, g.Ref):
             is_ref = isinstance(argument, g.Ref)
             inner.values[value.name] = build.values[argument.name] if is_ref else _operand(build, argument)
-    outputs, names = inner.build(), _result_names(node)
+    outputs, names = inner.build(), node.result_names
     _check_results(names, len(outputs))
     for name, source, value in zip(names, graph.outputs, outputs, strict=True):
         if name is not None:
@@ -296,7 +324,7 @@ def _out_dtype(build: GraphBuilder, node: g.Node) -> None:
         for each in arguments
     ]
     result = cast(aten, build.builder.call(operator, casted, {}), dtype)
-    build.define_all(_result_names(node), [result])
+    build.define_all(node.result_names, [result])
 
 
 def _enter_autocast(build: GraphBuilder, node: g.Node) -> None:
@@ -348,6 +376,7 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.while_loop_stack_output": _while_loop(cf.WhileLoopStackOutputOp),
     "higher_order.map_impl": _map,
     "higher_order.scan": _scan,
+    "higher_order.flex_attention": _flex_attention,
     "higher_order.associative_scan": _associative_scan,
     "higher_order.out_dtype": _out_dtype,
     "higher_order.wrap_with_set_grad_enabled": _call(1, 2),

@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Any
 
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
-from xdsl_exir.errors import LoadError, UnsupportedTensorError
+from xdsl_exir.dialects.spec import hint
+from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.graph import (
     Constant,
@@ -88,6 +89,9 @@ def read_exported_program(ep: Any) -> ExportedGraph:
 # Graphs
 
 
+FLAT_APPLY = "higher_order.flat_apply"
+MOD_INDEX = "torch._dynamo._trace_wrapped_higher_order_op.ModIndex"
+"""How functions of `flex_attention` index tensors, a function of Python that `flat_apply` calls."""
 ENTER_AUTOCAST = "torch.amp.autocast_mode._enter_autocast"
 
 
@@ -144,22 +148,35 @@ class _GraphReader:
         attribute = getattr(self.module, node.target)
         if isinstance(attribute, torch.fx.GraphModule):
             return Subgraph(node.target, _GraphReader(attribute).read())
+        if isinstance(attribute, torch.utils._pytree.TreeSpec):
+            return None  # of a call of Python, whose arguments are flat
         raise LoadError(
             f"node {node.name}: attribute {node.target} is a {type(attribute).__name__}, not a graph"
         )
 
     def call(self, node: Any) -> Node:
         meta = node.meta
+        target = _target(node.target)
+        target, inputs = self.python_call(node) if target == FLAT_APPLY else (target, self.inputs(node))
         return Node(
             node.name,
-            _target(node.target),
-            self.inputs(node),
+            target,
+            inputs,
             self.results(node),
             _returns_single_tensor(node),
             meta.get("stack_trace") or "",
             _module_stack(meta.get("nn_module_stack")),
             ";".join(meta.get("torch_fn") or ()),
         )
+
+    def python_call(self, node: Any) -> tuple[str, tuple[NodeInput, ...]]:
+        """The operator and arguments of a call of Python, `flat_apply(spec, spec, function, *leaves)`. Raises
+        `UnsupportedError` for any function but one."""
+        _, _, function, source, *indices = node.args
+        if function != MOD_INDEX:
+            raise UnsupportedError([Unsupported(FLAT_APPLY, f"unknown operator{hint(FLAT_APPLY)}")])
+        inputs = {"self": self.value(source), "indices": self.value(indices)}
+        return "aten.index.Tensor", tuple(NodeInput(name, value, False) for name, value in inputs.items())
 
     # Arguments
 

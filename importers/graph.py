@@ -173,6 +173,14 @@ class Node:
     torch_fn: str = ""
 
     @property
+    def result_names(self) -> list[str | None]:
+        """Names of the results, those of lists one after another; None where nobody uses one."""
+        items = (
+            item for result in self.outputs for item in (result if isinstance(result, tuple) else [result])
+        )
+        return [item.name if item is not None else None for item in items]
+
+    @property
     def frames(self) -> tuple[Frame, ...]:
         """The stack trace, innermost frame last."""
         return parse_stack_trace(self.stack_trace)

@@ -49,6 +49,7 @@ from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.runtime.kernels import KERNELS, Array, is_array
 from xdsl_exir.transforms.decompose_aten import Decomposer
+from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
 
 OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
 
@@ -311,8 +312,9 @@ def runnable(module: ModuleOp) -> ModuleOp:
 
     Raises `UnsupportedError` that lists every operator which has neither kernel nor decomposition.
     """
-    if obstacles(module):
+    if has_flex_attention(module) or obstacles(module):
         module = module.clone()
+        expand_flex_attention(module)
         decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
         for op, _ in obstacles(module):
             decomposer.rewrite(op)

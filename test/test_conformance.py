@@ -283,6 +283,10 @@ HIGHER_ORDER = {
     "map_impl": Row("`higher_order.map_impl`", _FLOW.format("map_of_two")),
     "scan": Row("`higher_order.scan`", _FLOW.format("scan_with_capture")),
     "associative_scan": Row("`higher_order.associative_scan`", "test_control_flow.py::test_associative_scan"),
+    "flex_attention": Row(
+        "`higher_order.flex_attention`, with regions for its functions of scores; block masks, which are for GPUs, go",
+        "test_flex_attention.py::test_against_eager",
+    ),
     "invoke_subgraph": Row("built where it is called", "test_conformance.py::test_invoke_subgraph"),
     **dict.fromkeys(
         ("invoke_quant", "invoke_quant_packed"),

@@ -28,7 +28,6 @@ NOT_EXPORTED = {
 """What PyTorch itself does not export, and what it says."""
 
 NOT_IMPORTED = {
-    "hop.flex_attention.simple": r"higher_order\.flex_attention: unknown operator",
     "hop.inline_asm_elementwise.simple": r"higher_order\.inline_asm_elementwise: .* PTX, the assembly of NVIDIA's GPUs",
 }
 

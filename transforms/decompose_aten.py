@@ -68,7 +68,7 @@ class Decomposer:
         return run
 
 
-def replace(builder: Builder, op: OperatorOp, results: list[SSAValue]) -> None:
+def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
     """Puts values in place of an operation's results and erases it, and what was built without being of use.
 
     Raises `ExirError` where types do not agree.
@@ -107,9 +107,12 @@ class DecomposeAten(ModulePass):
     keep: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from xdsl_exir.transforms.flex_attention import expand_flex_attention
+
         for name in self.keep:
             try:
                 find(name)
             except SpecError as error:
                 raise SpecError(f"decompose-aten: keep: {error}") from None
+        expand_flex_attention(op)
         for_each_operator(op, Decomposer(frozenset(self.keep).__contains__).rewrite)

@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from xdsl_exir.dialects.control_flow import FlexAttentionOp
 from xdsl_exir.dialects.exir import (
     INPUT,
     MUTATIONS,
@@ -144,6 +145,8 @@ class Verifier:
         elif isinstance(op, NumberOp):
             if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
                 self.report(op, "a Python number; edge has tensors in its place")
+        elif isinstance(op, FlexAttentionOp) and self.stage != "aten":
+            self.report(op, "functions of single scores; decompose-aten makes operators on all of them of it")
         elif op.dialect_name() not in DIALECTS[self.stage] and not isinstance(op, FuncOp | ReturnOp | CallOp):
             self.report(op, f"not an operation of the {self.stage} stage")
 

@@ -20,7 +20,6 @@ _HIGHER_ORDER = {
     "dynamo_bypassing_wrapper": _PYTHON,
     "executorch_call_delegate": f"a part that a backend of ExecuTorch compiled; {_COMPILED}",
     "flat_apply": f"{_PYTHON}; if it is a torch.autograd.Function, run_decompositions() traces through it",
-    "flex_attention": "attention with functions of scores; take scaled_dot_product_attention",
     "flex_attention_backward": "the gradient of flex_attention; export the forward, or take scaled_dot_product_attention",
     "graphsafe_run_with_rng_state": _REPLAYED,
     "inductor_compiled_code": f"a part that Inductor compiled; {_COMPILED}",

@@ -36,6 +36,7 @@ XDSL_EXIR_UNIVERSE = Universe(
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
         "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
+        "expand-flex-attention": _lazy("transforms.flex_attention", "ExpandFlexAttention"),
         "forget-layouts": _lazy("transforms.layouts", "ForgetLayouts"),
         "from-irdl-names": _lazy("transforms.irdl_names", "FromIrdlNames"),
         "to-irdl-names": _lazy("transforms.irdl_names", "ToIrdlNames"),
