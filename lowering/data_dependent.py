@@ -68,7 +68,12 @@ def true_places(aten: Namespace, flags: SSAValue, size: SSAValue) -> SSAValue:
 
 def count(aten: Namespace, flags: SSAValue, symbol: Expr) -> SSAValue:
     """How many of a tensor's elements are not 0."""
-    return number(aten, aten.sum(aten.ne.Scalar(flags, 0)), symbol)
+    return number(aten, aten.sum(truth(aten, flags)), symbol)
+
+
+def truth(aten: Namespace, self: SSAValue) -> SSAValue:
+    """Which elements are not 0."""
+    return self if meta(self).dtype is dt.Bool else aten.ne.Scalar(self, 0)
 
 
 def flat(aten: Namespace, self: SSAValue) -> SSAValue:
@@ -115,7 +120,7 @@ def index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None], symbo
         columns = [aten.select.int(places, 1, dim) for dim in range(rank)]
         return aten.index.Tensor(self, [*indices[:where], *columns, *indices[where + 1 :]])
     rows = aten.flatten.using_ints(self, where, where + rank - 1)
-    return aten.index_select(rows, where, true_places(aten, flat(aten, aten.ne.Scalar(mask, 0)), found))
+    return aten.index_select(rows, where, true_places(aten, flat(aten, truth(aten, mask)), found))
 
 
 # --- unique --------------------------------------------------------------------------------------------------

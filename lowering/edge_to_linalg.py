@@ -52,6 +52,8 @@ def obstacle(op: Operation) -> str | None:
     """Why an operation cannot be lowered; None where it can."""
     if is_number(op):
         return None
+    if (reason := obstacle_of_sizes(op)) is not None:
+        return reason
     if isinstance(op, OperatorOp):
         if op.NUMBERS:
             return "not an edge operation"
@@ -61,7 +63,7 @@ def obstacle(op: Operation) -> str | None:
         return f"belongs to backend {op.backend}"
     elif not isinstance(op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp | REGIONS):
         return "no lowering"
-    if (reason := obstacle_of_region(op) or obstacle_of_sizes(op)) is not None:
+    if (reason := obstacle_of_region(op)) is not None:
         return reason
     values = (*op.operands, *op.results)
     return next((reason for value in values if (reason := unlowerable(op, value.type))), None) or (

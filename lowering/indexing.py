@@ -467,11 +467,10 @@ def bucketize(b: LinalgBuilder, self: Tensor, boundaries: Tensor, right: bool, o
 
 @lowering("aten.nonzero_static")
 def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) -> Tensor:
-    """The indices of elements that are not 0, as many as there is place for."""
+    """The indices of elements that are not 0, as many as there is place for. A row behind them takes all others."""
     count, rank = out[0].shape
-    result = b.fill(fill_value, (count, rank), dt.Long)
     if 0 in (*out[0].shape, *self.shape):
-        return result
+        return b.fill(fill_value, (count, rank), dt.Long)
     found = b.convert(self, dt.Bool)
     before = true_before(b, found)
 
@@ -481,10 +480,11 @@ def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) ->
         for axis in range(1, self.ndim):
             index = s.select(s.from_index(dim).equals(axis), s.from_index(where[axis]), index)
         row = read(before, where)
-        place: Place = [s.minimum(row, count - 1), dim]
-        return place, s.select(read(found, where) & (row < count), index, read(so_far, place))
+        place: Place = [s.select(read(found, where) & (row < count), row, s.constant(count, dt.Long)), dim]
+        return place, index
 
-    return b.update(result, (*self.shape, rank), step)
+    rows = b.update(b.fill(fill_value, (count + 1, rank), dt.Long), (*self.shape, rank), step)
+    return b.slice(rows, [0, 0], (count, rank), [1, 1])
 
 
 # --- bags ----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
 from xdsl_exir.dialects.control_flow import OPERATIONS
 from xdsl_exir.dialects.exir import (
@@ -44,7 +45,15 @@ from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.data_dependent import CountSizes
 from xdsl_exir.lowering.dispatch import symbol_places
-from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, meta_of, obstacle, obstacle_to_all, sizes_of
+from xdsl_exir.lowering.edge_to_linalg import (
+    FunctionLowering,
+    is_number,
+    is_symbol,
+    meta_of,
+    obstacle,
+    obstacle_to_all,
+    sizes_of,
+)
 from xdsl_exir.lowering.folding import Array, folded
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.sizes import symbols_of
@@ -52,6 +61,8 @@ from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, without_checks
+from xdsl_exir.transforms.builder import Builder, Namespace
+from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.partition import group
 
 
@@ -62,8 +73,10 @@ def make_engine(program: Program, fallback: Fallback) -> NativeEngine | SplitEng
     """
     program = as_edge(program).apply(CountSizes(), NumbersToTensors())
     unchecked, _ = without_checks(program)
-    in_the_way = [op for op in unchecked.module.walk() if obstacle(op) is not None]
-    if not in_the_way or (fallback == "error" and not any(map(is_host, in_the_way))):
+    candidates = (
+        unchecked.module.walk() if fallback == "interpreter" else filter(is_host, unchecked.module.walk())
+    )
+    if all(obstacle(op) is None for op in candidates):
         return NativeEngine(program)
     cut = split(program)
     if cut.fallbacks and fallback == "error":
@@ -124,6 +137,7 @@ def split(program: Program) -> Split:
         chosen = lowerable(function.body.block, cut.fallbacks)
         sources = symbol_sources(function, chosen)
         say_numbers(chosen, sources)
+        ask_sources(function.body.block, sources)
         for index, delegate in enumerate(group(function.body.block, chosen, "native") if chosen else ()):
             piece = outline(delegate, f"{name}.native{index}", attrs, sources)
             cut.pieces.module.body.block.add_op(piece)
@@ -211,6 +225,17 @@ def say_numbers(chosen: Iterable[Operation], sources: Mapping[str, SSAValue]) ->
                 number = UnrealizedConversionCastOp.get(list(said), [operand.type])
                 Rewriter.insert_op(number, InsertPoint.before(op))
                 op.operands[index] = number.results[0]
+
+
+def ask_sources(block: Block, sources: Mapping[str, SSAValue]) -> None:
+    """Makes the sizes that a tensor is asked for those of the values that say their symbols."""
+    for op in list(block.ops):
+        if isinstance(op, OperatorOp) and is_number(op) and is_symbol(size := sizes_of(op.results)[0]):
+            said = sources.get(str(size))
+            if said is not None and said is not op.results[0]:
+                number = Sizes(Namespace(Builder(edge.OPERATORS, op)), said)(size)
+                assert isinstance(number, SSAValue)
+                Rewriter.replace_op(op, [], [number])
 
 
 def outline(

@@ -26,7 +26,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec.harvest import find_overload
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
-from xdsl_exir.runtime.native import NativeEngine
+from xdsl_exir.runtime.fallback import make_engine
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.builder import Builder, flat_results
 from xdsl_exir.transforms.decompose_aten import DecomposeAten
@@ -161,7 +161,8 @@ def run_native(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]
     """Compiles an edge module's one function and runs it."""
     [function] = module.ops
     assert isinstance(function, FuncOp)
-    return tuple(NativeEngine(Program(module)).run(function.sym_name.data, [to_numpy(t) for t in tensors]))
+    engine = make_engine(Program(module), "error")
+    return tuple(engine.run(function.sym_name.data, [to_numpy(t) for t in tensors]))
 
 
 def check_native(name: str, *args: Any, values: bool = True, scale: float = 1, **kwargs: Any) -> None:
@@ -198,7 +199,7 @@ def check_natively(calls: Iterable[tuple[str, Sequence[Any], Mapping[str, Any]]]
         module.body.block.add_op(function)
     DecomposeAten().apply(Context(), module)
     AtenToEdge().apply(Context(), module)
-    engine = NativeEngine(Program(module))
+    engine = make_engine(Program(module), "error")
     for index, (name, args, kwargs) in enumerate(given):
         results = engine.run(f"call_{index}", [to_numpy(tensor) for tensor in inputs[index]])
         expected = flatten(find_operator(name)(*args, **kwargs))

@@ -1,26 +1,17 @@
-"""Operators that reach edge and have no lowering yet: native code leaves them to the interpreter, or refuses them. Those of
-`dim_order_ops` need none, since native code forgets layouts first.
+"""Operators that make tensors, reach edge and have no lowering yet: native code leaves them to the interpreter, or refuses them.
+Those of `dim_order_ops` need none, since native code forgets layouts first.
 """
 
 INTERPRETER_ONLY = frozenset(
     {
-        "aten._assert_async.msg",
-        "aten._linalg_check_errors",
         "aten._linalg_eigvals",
-        "aten._local_scalar_dense",
-        "aten._print",
-        "aten._unique2",
         "aten.bernoulli.p",
-        "aten.bincount",
         "aten.linalg_eig",
         "aten.linalg_eigvals",
         "aten.linalg_ldl_factor_ex",
         "aten.linalg_ldl_solve",
-        "aten.masked_select",
         "aten.multinomial",
         "aten.native_dropout",
-        "aten.nonzero",
-        "aten.one_hot",
         "aten.rand",
         "aten.rand_like",
         "aten.randint",
@@ -33,11 +24,7 @@ INTERPRETER_ONLY = frozenset(
         "aten.random.from",
         "aten.random.to",
         "aten.randperm",
-        "aten.sym_numel",
-        "aten.sym_size.int",
         "aten.tensor_split.tensor_indices_or_sections",
-        "aten.unique_consecutive",
-        "aten.unique_dim",
         "dim_order_ops._clone_dim_order",
         "dim_order_ops._empty_dim_order",
         "dim_order_ops._to_dim_order_copy",
