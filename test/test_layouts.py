@@ -21,6 +21,7 @@ from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.strides import memory_order
 from xdsl_exir.program import context
+from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.transforms.verify import violations_of
 
 torch: Any = pytest.importorskip("torch")
@@ -349,6 +350,23 @@ def test_outputs_natively() -> None:
         for mine, its in zip(run(x.numpy()), module(forward)(x), strict=True):
             np.testing.assert_array_equal(mine, its)
             assert strides(mine) == list(its.clone().stride())
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_formats_cost_nothing_natively() -> None:
+    """A program with memory formats is cut into the dispatches of the one without: layouts are copied where it is called."""
+
+    def planned(forward: Callable[..., Any], x: Any) -> Any:
+        program = xdsl_exir.from_exported_program(exported(module(forward, conv=CONV), (x,)))
+        plan = plan_program(program)
+        return plan.dispatches, len(plan.plans["forward"].calls)
+
+    plain = planned(lambda self, x: torch.relu(self.conv(x)) + 1, IMAGE.contiguous())
+    assert plain == planned(lambda self, x: torch.relu(self.conv(x)) + 1, IMAGE)
+    assert plain == planned(
+        lambda self, x: torch.relu(self.conv(x.to(memory_format=torch.channels_last))).contiguous() + 1,
+        IMAGE.contiguous(),
+    )
 
 
 def test_written_state_keeps_its_layout() -> None:

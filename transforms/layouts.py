@@ -46,13 +46,13 @@ def order_of(op: OperatorOp, arguments: Mapping[str, Any]) -> list[int] | None:
 
 
 def _in_aten(op: OperatorOp, formats: bool) -> None:
-    """Puts the operator of ATen in place of one that takes an order; a mere copy goes where formats do."""
+    """Puts the operator of ATen in place of one that takes an order; where formats go, so does what changes nothing else."""
     name = ATEN_OPERATORS.get(op.SPEC.qualified_name)
     if name is None:
         return
     builder = Builder((aten if op.NUMBERS else edge).OPERATORS, op)
-    if name == "aten.clone" and not formats:
-        replace(builder, op, [op.operands[0]])
+    if not formats and list(op.operand_types) == list(op.result_types):
+        replace(builder, op, [*op.operands])
         return
     target = builder.dialect[name]
     order: list[int] | None = op.arguments()["dim_order"]
