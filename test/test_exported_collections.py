@@ -31,14 +31,7 @@ NOT_IMPORTED = {
     "hop.inline_asm_elementwise.simple": r"higher_order\.inline_asm_elementwise: .* PTX, the assembly of NVIDIA's GPUs",
 }
 
-NOT_NATIVE = {
-    "db.assume_constant_result": r"_local_scalar_dense: no lowering",  # sizes that depend on data
-    "db.constrain_as_size_example": r"_local_scalar_dense: no lowering",
-    "db.constrain_as_value_example": r"_local_scalar_dense: no lowering",
-    "hop.while_loop_stack_output.simple": r"higher_order\.while_loop_stack_output: no lowering",
-}
-
-REASONS = {"export": NOT_EXPORTED, "import": NOT_IMPORTED, "interpreter": {}, "native": NOT_NATIVE}
+REASONS = {"export": NOT_EXPORTED, "import": NOT_IMPORTED, "interpreter": {}, "native": {}}
 
 
 @pytest.mark.parametrize(
