@@ -78,6 +78,8 @@ class Executable:
         self.state = dict(program.state)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         """State as arrays, made when first used; replaced where a call writes to it."""
+        self.gradients: dict[str, Any] = {}
+        """What the last call of a program with its backward pass found, by the parameter or input it is the gradient of."""
         self.methods = {
             name: Method(self, function, program.conventions.get(name))
             for name, function in program.methods.items()
@@ -160,7 +162,7 @@ class Method:
         return [slot.constant if slot.is_constant else next(computed) for slot in self.convention.outputs]
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
-        """Runs the method; returns the user outputs that it computes."""
+        """Runs the method; returns the user outputs that it computes. Gradients are the executable's from then on."""
         values = self.bind(list(inputs))
         results = self.owner.engine.run(self.name, values)
         written = {spec.target: value for spec, value in zip(self.inputs, values, strict=True)}
@@ -173,6 +175,8 @@ class Method:
                 lain = np.empty_like(written[spec.target])  # in the order of dimensions that it has
                 np.copyto(lain, value)
                 self.owner.arrays[spec.target] = lain
+            elif spec.kind in GRADIENTS:
+                self.owner.gradients[spec.target] = value
             elif spec.kind is not OutputKind.TOKEN:
                 outputs.append(lying(value, spec.dim_order))
         return outputs
@@ -203,6 +207,7 @@ def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
     return np.ascontiguousarray(value.transpose(dim_order)).transpose(np.argsort(dim_order))
 
 
+GRADIENTS = (OutputKind.GRADIENT_TO_PARAMETER, OutputKind.GRADIENT_TO_USER_INPUT)
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)
 _USER_OUTPUT = OutputSpec(OutputKind.USER_OUTPUT)
 

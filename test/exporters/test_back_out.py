@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import dataclasses
 import importlib.util
 import json
 import re
@@ -635,3 +636,70 @@ def test_strings_are_saved_but_not_loaded_by_pytorch(tmp_path: Path) -> None:
 def test_pytree_fields() -> None:
     spec = pytree.TreeSpec("collections.namedtuple", ("a.B", ("x", "y")), (pytree.LEAF, pytree.LEAF))
     assert pytree.namedtuple_fields(pytree.TreeSpec("builtins.list", None, (spec,))) == {"a.B": ("x", "y")}
+
+
+# --- calling conventions -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Batch:
+    tokens: Any
+    mask: Any = None
+    number: int = 3
+
+
+class Box:
+    """Registered as a node of pytrees, with what it holds besides its child as context."""
+
+    def __init__(self, inside: Any, label: str) -> None:
+        self.inside, self.label = inside, label
+
+
+@pytest.fixture(scope="module")
+def _containers() -> None:
+    """Tells PyTorch of the classes; this package is told of none."""
+    torch.export.register_dataclass(Batch, serialized_type_name="test_back_out.Batch")
+    torch.utils._pytree.register_pytree_node(
+        Box,
+        lambda box: ([box.inside], box.label),
+        lambda children, label: Box(next(iter(children)), label),
+        flatten_with_keys_fn=lambda box: (
+            [(torch.utils._pytree.GetAttrKey("inside"), box.inside)],
+            box.label,
+        ),
+        serialized_type_name="test_back_out.Box",
+    )
+
+
+@pytest.mark.usefixtures("_containers")
+@pytest.mark.parametrize("without_torch", [False, True])
+def test_containers(without_torch: bool, tmp_path: Path) -> None:
+    """Whatever a model takes and gives goes through, also where nobody knows the classes."""
+
+    def forward(self: Any, batch: Any, box: Any, *, more: Any) -> Any:
+        x = batch.tokens + box.inside
+        ordered = collections.OrderedDict(b=x, a=None)
+        default = collections.defaultdict(list, k=[x * 2, (x, 3)])
+        return Batch(x), Box(more["deque"][0], "out"), ordered, default, collections.deque([x], 4), None
+
+    x = randn(3)
+    kwargs = {"more": {"deque": collections.deque([x * 3, None]), "none": None}}
+    args = (Batch(x), Box(x + 1, "in"))
+    theirs = torch.export.export(module(forward), args, kwargs)
+    torch.export.save(theirs, tmp_path / "in.pt2")
+    if without_torch:
+        code = (
+            "import sys, xdsl_exir; p = xdsl_exir.load(sys.argv[1]); p.save(sys.argv[2]); "
+            "xdsl_exir.load(sys.argv[2]).to_edge().save(sys.argv[3]); assert 'torch' not in sys.modules"
+        )
+        paths = [tmp_path / name for name in ("in.pt2", "m.mlir", "out.pt2")]
+        subprocess.run([sys.executable, "-c", code, *map(str, paths)], check=True)
+        ours = torch.export.load(tmp_path / "out.pt2")
+    else:
+        ours = xdsl_exir.from_exported_program(theirs).to_exported_program()
+    assert ours.call_spec == theirs.call_spec
+    got, wanted = (program.module()(*args, **kwargs) for program in (ours, theirs))
+    assert list(map(type, got)) == list(map(type, wanted))
+    assert got[1].label == "out"
+    assert (got[3].default_factory, got[4].maxlen) == (list, 4)
+    assert_same(got, wanted)
