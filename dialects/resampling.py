@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import overload
 
 from xdsl_exir.dialects.exir import TensorMeta
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import Shape, check, numel, pair, same_size, shape_rule, shape_text
 from xdsl_exir.dialects.pooling import check_positive, window_count
@@ -197,8 +198,12 @@ CUBIC = -0.75
 """The free parameter of cubic convolution, as PyTorch has it."""
 
 
-def ratio(size: int, count: int, align_corners: bool = False, factor: float | None = None) -> float:
+@overload
+def ratio(size: int, count: int, align_corners: bool = False, factor: float | None = None) -> float: ...
+@overload
+def ratio(size: Dim, count: Dim, align_corners: bool = False, factor: float | None = None) -> float | Dim: ...
+def ratio(size: Dim, count: Dim, align_corners: bool = False, factor: float | None = None) -> float | Dim:
     """The distance between output elements, in input elements (area_pixel_compute_scale in UpSample.h)."""
     if align_corners:
-        return (size - 1) / (count - 1) if count > 1 else 0.0
+        return (size - 1) / max_(count - 1, 1)  # of a single element no distance counts
     return 1 / factor if factor is not None and factor > 0 else size / count

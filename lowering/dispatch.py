@@ -13,8 +13,8 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -82,12 +82,49 @@ def within(value: int, low: int | None, high: int | None) -> int:
     return value if high is None else min(value, high)
 
 
-SQUEEZE = "aten.squeeze.dims"
+Conditions: TypeAlias = list[tuple[Dim, str]]
+"""What has to hold of symbols, and what to say where it does not."""
 
 
-def assertions_of(
-    name: str, arguments: Mapping[str, Any], out: Sequence[TensorMeta]
-) -> list[tuple[Dim, str]]:
+def stays(self: TensorMeta, dim: Sequence[int], **_: Any) -> Conditions:
+    """A dimension is squeezed where its size is 1."""
+    sizes = [(at, self.shape[at]) for at in wrap_dims(dim, self.ndim)]
+    return [
+        (apply("ne", size, 1), f"dimension {at} is squeezed where its size {size} is 1")
+        for at, size in sizes
+        if isinstance(size, Expr)
+    ]
+
+
+def same_sizes(pairs: Iterable[tuple[Dim, Dim]]) -> Conditions:
+    """Sizes that have to be the same, if they are not 1."""
+    apart = [(a, b) for a, b in pairs if a != b and a != 1]
+    return [(apply("eq", a, b), f"{a} elements along a dimension are not {b}") for a, b in apart]
+
+
+def expands(self: TensorMeta, out: Sequence[TensorMeta], **_: Any) -> Conditions:
+    return same_sizes(zip(reversed(self.shape), reversed(out[0].shape), strict=False))
+
+
+def masks_cover(self: TensorMeta, indices: Sequence[TensorMeta | None], **_: Any) -> Conditions:
+    pairs: list[tuple[Dim, Dim]] = []
+    dim = 0
+    for index in indices:
+        mask = index if index is not None and index.dtype in (dt.Bool, dt.Byte) else None
+        pairs += [] if mask is None else zip(mask.shape, self.shape[dim:], strict=False)
+        dim += 1 if mask is None else mask.ndim
+    return same_sizes(pairs)
+
+
+UNCHECKED: dict[str, Callable[..., Conditions]] = {
+    "aten.squeeze.dims": stays,
+    "aten.expand": expands,
+    "aten.index_put": masks_cover,
+}
+"""What PyTorch takes for granted when it traces these, without a guard."""
+
+
+def assertions_of(name: str, arguments: Mapping[str, Any], out: Sequence[TensorMeta]) -> Conditions:
     """What an operator asserts about a number, or a number that it takes has to keep: conditions and messages."""
     if name == "aten._assert_scalar":
         return [(arguments["self"], arguments["assert_msg"])]
@@ -101,14 +138,8 @@ def assertions_of(
         size, count = slice_size(arguments["self"].shape[dim], start, end, step), out[0].shape[dim]
         assert size is not None, "numbers have expressions"
         return [(apply("eq", size, count), f"a slice has {size} elements, not {count}")]
-    if name == SQUEEZE:
-        self = arguments["self"]
-        kept = [(dim, self.shape[dim]) for dim in wrap_dims(arguments["dim"], self.ndim)]
-        return [
-            (apply("ne", size, 1), f"dimension {dim} is squeezed where its size {size} is 1")
-            for dim, size in kept
-            if isinstance(size, Expr)
-        ]
+    if name in UNCHECKED:
+        return UNCHECKED[name](**arguments, out=out)
     if not name.startswith("aten.sym_constrain_range"):
         return []
     size, low, high = (arguments[key] for key in ("size", "min", "max"))
@@ -236,7 +267,7 @@ class Planner:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""
         name = op.SPEC.qualified_name
         takes_numbers = any(isinstance(operand.type, SymType) for operand in op.operands)
-        if op.results and not takes_numbers and name != SQUEEZE:
+        if op.results and not takes_numbers and name not in UNCHECKED:
             return
         arguments = op.arguments(lambda value: as_meta(value.type))
         out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]

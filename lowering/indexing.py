@@ -290,7 +290,7 @@ def mask_put(
     def element(old: Scalar, masked: Scalar, before: Scalar, *at: SSAValue) -> Scalar:
         target = [*at[:start], before, *at[covered.stop :]]
         place: Place = [
-            s.constant(0, dt.Long) if size == 1 else in_range(x, size) if isinstance(x, Scalar) else x
+            in_range(x if isinstance(x, Scalar) else s.from_index(x), size)
             for x, size in zip(target[len(target) - values.ndim :], values.shape, strict=True)
         ]
         new = s.cast(read(values, place), old.dtype)

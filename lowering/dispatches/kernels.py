@@ -87,7 +87,9 @@ def product(
     given = [lhs, rhs, *([] if bias is None else [bias])]
     *batch, m, n = shape_of(result)
     k = shape_of(lhs)[-1]
-    if not is_float32(result, *given) or 0 in (*batch, m, n, k):
+    # Sizes of which only a guard says that they are equal stay apart.
+    fits = shape_of(lhs) == (*batch, m, k) and shape_of(rhs) == (*batch, k, n)
+    if not is_float32(result, *given) or not fits or 0 in (*batch, m, n, k):
         return False
     factor = planner.unscale(lhs) * planner.unscale(rhs)
     apart = batches_apart(planner, lhs, rhs) if batch else None

@@ -25,13 +25,18 @@ def spatial_size(
     return [int(size * factor) for size, factor in zip(input.shape[2:], scale_factors, strict=True)]
 
 
+def spatial(input: Array) -> tuple[int, ...]:
+    """The sizes of an image or a volume."""
+    return input.shape[2:]
+
+
 def nearest(input: Array, output_size: Sequence[int], factors: Sequence[float | None]) -> Array:
     """The element that the corner of each output element lies in. Positions are computed in float32.
 
     Equal and double sizes have their own ratio, whatever the factor (nearest_idx in UpSample.h).
     """
-    result = input
-    for axis, (size, count, given) in enumerate(zip(input.shape[2:], output_size, factors, strict=True), 2):
+    result, sizes = input, spatial(input)
+    for axis, (size, count, given) in enumerate(zip(sizes, output_size, factors, strict=True), 2):
         factor = None if count in (size, 2 * size) else given
         places = np.arange(count, dtype=np.float32) * np.float32(ratio(size, count, False, factor))
         result = result.take(np.minimum(np.floor(places).astype(np.int64), size - 1), axis)
@@ -81,7 +86,7 @@ def linear_bytes(
 ) -> Array:
     """Linear interpolation of bytes: in fixed point, rounded after each dimension (UpSampleKernel.cpp)."""
     result = input.astype(np.int64)
-    options = list(zip(range(2, input.ndim), input.shape[2:], output_size, factors, strict=True))
+    options = list(zip(range(2, input.ndim), spatial(input), output_size, factors, strict=True))
     for axis, size, count, factor in reversed(options):
         if size == count:
             continue

@@ -14,18 +14,20 @@ from typing import Any, TypeAlias
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import DType, Float, Long
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.pooling import window_count
 from xdsl_exir.dialects.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
+from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 
 Tap: TypeAlias = tuple[SSAValue, SSAValue | None]
 """Indices (Long) into a dimension and the weights of what they pick, both vectors; None is 1."""
 
-Taps: TypeAlias = Callable[[Namespace, int, int, bool, float | None, DType], Sequence[Tap]]
-"""From the sizes before and after, `align_corners`, the scale factor if given, and the dtype to compute in."""
+Taps: TypeAlias = Callable[[Sizes, Dim, Dim, bool, float | None, DType], Sequence[Tap]]
+"""From what computes sizes, the sizes before and after, `align_corners`, the scale factor if given, and the dtype to compute in."""
 
 
 def constant_sizes(values: Sequence[Any], what: str) -> list[int]:
@@ -40,11 +42,11 @@ def constant_sizes(values: Sequence[Any], what: str) -> list[int]:
 
 
 def positions(
-    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+    sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
 ) -> SSAValue:
     """Where output elements lie among input elements: centers of pixels on centers, or corners on corners."""
-    scale = ratio(size, count, align_corners, factor)
-    places = aten.arange.start_step(0, count, 1, dtype=dtype)
+    aten, scale = sizes.aten, sizes.number(ratio(size, count, align_corners, factor))
+    places = aten.arange.start_step(0, sizes(count), 1, dtype=dtype)
     if align_corners:
         return aten.mul.Tensor(places, scale)
     return aten.sub.Tensor(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 0.5)
@@ -52,38 +54,40 @@ def positions(
 
 def nearest_taps(exact: bool) -> Taps:
     def taps(
-        aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+        sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
     ) -> list[Tap]:
         """The element that a pixel's corner lies in, or (`exact`) its center. In float32 whatever the dtype."""
-        scale = ratio(size, count, align_corners, factor)
-        places = aten.arange.start_step(0, count, 1, dtype=Float)
+        aten, scale = sizes.aten, sizes.number(ratio(size, count, align_corners, factor))
+        places = aten.arange.start_step(0, sizes(count), 1, dtype=Float)
         places = aten.mul.Tensor(aten.add.Tensor(places, 0.5) if exact else places, scale)
-        return [(aten.clamp(cast(aten, places, Long), None, size - 1), None)]
+        return [(aten.clamp(cast(aten, places, Long), None, sizes(size - 1)), None)]
 
     return taps
 
 
 def linear_taps(
-    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+    sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
 ) -> list[Tap]:
-    place = positions(aten, size, count, align_corners, factor, dtype)
+    aten, last = sizes.aten, sizes(size - 1)
+    place = positions(sizes, size, count, align_corners, factor, dtype)
     place = place if align_corners else aten.clamp(place, 0.0)
-    low = aten.clamp(cast(aten, place, Long), None, size - 1)
-    high = aten.clamp(aten.add.Tensor(low, 1), None, size - 1)
+    low = aten.clamp(cast(aten, place, Long), None, last)
+    high = aten.clamp(aten.add.Tensor(low, 1), None, last)
     weight = aten.clamp(aten.sub.Tensor(place, low), 0.0, 1.0)
     return [(low, aten.rsub.Scalar(weight, 1)), (high, weight)]
 
 
 def cubic_taps(
-    aten: Namespace, size: int, count: int, align_corners: bool, factor: float | None, dtype: DType
+    sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
 ) -> list[Tap]:
-    place = positions(aten, size, count, align_corners, factor, dtype)
+    aten, last = sizes.aten, sizes(size - 1)
+    place = positions(sizes, size, count, align_corners, factor, dtype)
     floor = aten.floor(place)
     t = aten.clamp(aten.sub.Tensor(place, floor), 0.0, 1.0)
     low = cast(aten, floor, Long)
     weights = cubic_weights(aten, t)
     return [
-        (aten.clamp(aten.add.Tensor(low, offset - 1), 0, size - 1), weight)
+        (aten.clamp(aten.add.Tensor(low, offset - 1), 0, last), weight)
         for offset, weight in enumerate(weights)
     ]
 
@@ -121,13 +125,13 @@ def resample(
     dtype = meta(input).dtype
     wide = opmath(dtype) if taps in (linear_taps, cubic_taps) else dtype
     result = cast(aten, input, wide)
-    before = constant_sizes(meta(input).shape[2:], "upsampling")
-    after = constant_sizes(output_size, "upsampling")
+    before, after = meta(input).shape[2:], dims_of(output_size, "upsampling")
+    sizes = Sizes(aten, input, *output_size)
     for dim in reversed(range(len(before))):
         if before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1)):
             continue
         result = along(
-            aten, result, dim + 2, taps(aten, before[dim], after[dim], align_corners, factors[dim], wide)
+            aten, result, dim + 2, taps(sizes, before[dim], after[dim], align_corners, factors[dim], wide)
         )
     return aten.clone(input) if result is input else cast(aten, result, dtype)
 
@@ -162,7 +166,7 @@ def _register(count: int, name: str, taps: Taps) -> None:
         scale_factors: list[float] | None,
         align_corners: bool = False,
     ) -> SSAValue:
-        size = output_size or size_from(meta(input).shape, count, None, scale_factors)
+        size = output_size or Sizes(aten, input).all(size_from(meta(input).shape, count, None, scale_factors))
         return resample(aten, input, size, align_corners, scale_factors or [None] * count, taps)
 
     register = DECOMPOSITIONS.register
@@ -272,33 +276,30 @@ def grid_sampler(
 # --- patches -------------------------------------------------------------------------------------------------
 
 
-def coordinates(
-    aten: Namespace, size: int, taps: int, dilation: int, padding: int, stride: int, rank: int
-) -> SSAValue:
+def coordinates(sizes: Sizes, count: Dim, taps: int, dilation: int, stride: int, rank: int) -> SSAValue:
     """Where each tap of each patch lies in the padded dimension: Long `[taps, patches]`, then 1 up to the rank."""
-    count = window_count(size, taps, stride, padding, dilation)
-    assert isinstance(count, int)
+    aten = sizes.aten
     of_tap = aten.view(aten.arange.start_step(0, taps * dilation, dilation), [taps, 1])
-    of_patch = aten.arange.start_step(0, count * stride, stride)
-    return aten.view(aten.add.Tensor(of_tap, of_patch), [taps, count, *([1] * (rank - 2))])
+    of_patch = aten.arange.start_step(0, sizes(count * stride), stride)
+    return aten.view(aten.add.Tensor(of_tap, of_patch), [taps, sizes(count), *([1] * (rank - 2))])
 
 
 def patches(
-    aten: Namespace,
-    sizes: Sequence[int],
+    sizes: Sizes,
+    image: Sequence[Dim],
     kernel_size: Sequence[int],
     dilation: Sequence[int],
     padding: Sequence[int],
     stride: Sequence[int],
-) -> tuple[list[SSAValue], list[int], list[int]]:
+) -> tuple[list[SSAValue], list[Dim], list[int]]:
     """Row and column indices that broadcast to `[kh, oh, kw, ow]`, that shape, and the padding of both."""
     options = [pair(option, 2) for option in (kernel_size, dilation, padding, stride)]
     index: list[SSAValue] = []
-    shape: list[int] = []
-    for size, rank, *line in zip(sizes, (4, 2), *options, strict=True):
-        taps, spread, pad, step = line
-        index.append(coordinates(aten, size, taps, spread, pad, step, rank))
-        shape += constant_sizes(meta(index[-1]).shape[:2], "patches")
+    shape: list[Dim] = []
+    for size, rank, (taps, spread, pad, step) in zip(image, (4, 2), zip(*options, strict=True), strict=True):
+        count = window_count(size, taps, step, pad, spread)
+        index.append(coordinates(sizes, count, taps, spread, step, rank))
+        shape += [taps, count]
     return index, shape, options[2]
 
 
@@ -311,16 +312,17 @@ def im2col(
     padding: list[int],
     stride: list[int],
 ) -> SSAValue:
-    *batch, channels, height, width = constant_sizes(meta(self).shape, "im2col")
+    sizes = Sizes(aten, self)
+    *batch, channels, height, width = meta(self).shape
     index, (kh, oh, kw, ow), (top, left) = patches(
-        aten, [height, width], kernel_size, dilation, padding, stride
+        sizes, [height, width], kernel_size, dilation, padding, stride
     )
     padded = aten.constant_pad_nd(self, [left, left, top, top])
     first = len(batch) + 1
     picked = aten.index.Tensor(padded, [*([None] * first), *index])
     order = [*range(first), first, first + 2, first + 1, first + 3]
     columns = aten.clone(aten.permute(picked, order), memory_format="contiguous_format")
-    return aten.view(columns, [*batch, channels * kh * kw, oh * ow])
+    return aten.view(columns, sizes.all([*batch, channels * kh * kw, oh * ow]))
 
 
 @decomposition("aten.col2im")
@@ -333,16 +335,17 @@ def col2im(
     padding: list[int],
     stride: list[int],
 ) -> SSAValue:
-    *batch, rows, _ = constant_sizes(meta(self).shape, "col2im")
-    height, width = constant_sizes(output_size, "col2im")
+    sizes = Sizes(aten, self, *output_size)
+    *batch, rows, _ = meta(self).shape
+    height, width = dims_of(output_size, "col2im")
     index, (kh, oh, kw, ow), (top, left) = patches(
-        aten, [height, width], kernel_size, dilation, padding, stride
+        sizes, [height, width], kernel_size, dilation, padding, stride
     )
     channels, first = rows // (kh * kw), len(batch) + 1
-    columns = aten.view(self, [*batch, channels, kh, kw, oh, ow])
+    columns = aten.view(self, sizes.all([*batch, channels, kh, kw, oh, ow]))
     order = [*range(first), first, first + 2, first + 1, first + 3]
     shape = [*batch, channels, height + 2 * top, width + 2 * left]
-    image = aten.full(shape, 0, dtype=meta(self).dtype)
+    image = aten.full(sizes.all(shape), 0, dtype=meta(self).dtype)
     image = aten.index_put(image, [*([None] * first), *index], aten.permute(columns, order), True)
     return aten.constant_pad_nd(image, [-left, -left, -top, -top])
 

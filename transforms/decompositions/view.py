@@ -51,6 +51,10 @@ class Sizes:
     def __call__(self, size: Dim) -> Size:
         return size if isinstance(size, int) else self._value(size)
 
+    def number(self, value: Dim | float) -> float | SSAValue:
+        """A number, which may be an expression of sizes."""
+        return self._value(value) if isinstance(value, Expr) else value
+
     def all(self, shape: Sequence[Dim]) -> list[Size]:
         """The sizes of a shape."""
         return [self(size) for size in shape]
@@ -62,8 +66,8 @@ class Sizes:
         if size in self.known:
             source, dim = self.known[size]
             return source if dim is None else self.aten.sym_size.int(source, dim)
-        if size.head == "constant" and isinstance(size.value, int):
-            return self._value(size.value)
+        if size.head == "constant" and isinstance(size.value, int | float):
+            return self.aten.builder.insert(NumberOp(size.value, symbolic=True)).results[0]
         if size.head == "symbol":
             return self._solved(size)
         if size.head not in SYM_OP_OF:
