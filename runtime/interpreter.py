@@ -45,7 +45,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.locations import location_text
+from xdsl_exir.locations import location_text, name_place
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.runtime.kernels import KERNELS, Array, is_array
 from xdsl_exir.transforms.decompose_aten import Decomposer
@@ -275,7 +275,7 @@ class ProgramInterpreter(Interpreter):
         try:
             result = implementation(functions, self, op, inputs)
         except Exception as error:
-            error.add_note(f"in {op.name} {location_text(op)}".rstrip())
+            name_place(error, op)
             raise
         for listener in self.listeners:
             listener.did_interpret_op(op, result.values)

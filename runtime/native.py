@@ -27,7 +27,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported
-from xdsl_exir.locations import location_text
+from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
@@ -177,7 +177,7 @@ class NativeMethod:
             try:
                 run_operator(check, tuple(reversed(looked_at)), RANDOM)
             except ExirError as error:
-                error.add_note(f"in {check.name} {location_text(check)}".rstrip())
+                name_place(error, check)
                 raise
         results: list[Any] = outputs
         for position, number in frame.numbers:

@@ -298,6 +298,5 @@ def test_checks_of_what_tensors_hold() -> None:
         np.testing.assert_array_equal(inverse, np.eye(3, dtype=np.float32) / 2)
         with pytest.raises(xdsl_exir.ExirError, match="smaller than num_classes"):
             run(np.array([0, 4]), np.eye(3, dtype=np.float32))
-        with pytest.raises(xdsl_exir.ExirError, match="singular") as raised:
+        with pytest.raises(xdsl_exir.ExirError, match=r"singular.* \(in \S+ .*test_fallback\.py:\d+\)"):
             run(np.array([0, 1]), np.zeros((3, 3), np.float32))
-        assert "test_fallback.py" in "".join(raised.value.__notes__)

@@ -11,6 +11,13 @@ from xdsl.utils.exceptions import PassFailedException
 class ExirError(Exception):
     """Root of all errors of xdsl-exir. The text names what is wrong and where."""
 
+    place = ""
+    """The operation that was running, and its line of Python."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text} (in {self.place})" if self.place else text
+
 
 class LoadError(ExirError):
     """A file or program that cannot be read: damaged, hostile, or of a form the importers do not know."""

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from xdsl_exir.dialects.exir import ORIGIN, OriginAttr
+from xdsl_exir.errors import ExirError
 
 
 def location_text(op: Operation) -> str:
@@ -34,6 +35,15 @@ def text_of(location: LocationAttr | Attribute) -> str:
             return text_of(first)
         case _:
             return ""
+
+
+def name_place(error: Exception, op: Operation) -> None:
+    """Says in an error which operation was running: the innermost in the text of ours, each one in notes on others."""
+    place = f"{op.name} {location_text(op)}".rstrip()
+    if not isinstance(error, ExirError):
+        error.add_note(f"in {place}")
+    elif not error.place:
+        error.place = place
 
 
 def descent_of(op: Operation) -> LocationAttr:
