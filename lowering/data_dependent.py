@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeVar
 
 from xdsl.context import Context
@@ -108,19 +109,32 @@ def masked_select(aten: Namespace, self: SSAValue, mask: SSAValue, symbol: Expr)
 
 @counted("aten.index.Tensor")
 def index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None], symbol: Expr) -> Any:
-    """One of the indices is a mask: it stands for the places where it is True, an index for each of its dimensions."""
+    """A mask stands for the places where it is True, an index for each of its dimensions. Indices are broadcast."""
     masks = [index for index in indices if index and meta(index).dtype in (dt.Bool, dt.Byte)]
-    if len(masks) != 1 or not meta(masks[0]).ndim:
+    if not masks or not all(meta(mask).ndim for mask in masks):
         return KEEP
-    [mask] = masks
-    where, rank = indices.index(mask), meta(mask).ndim
-    found = count(aten, mask, symbol)
-    if any(index for index in indices if index is not mask):
+    counts = [aten.sum(truth(aten, mask)) for mask in masks]
+    total = reduce(lambda n, count: aten.where.self(aten.eq.Scalar(n, 1), count, n), counts)
+    found = number(aten, total, symbol)
+    if not any(index for index in indices if index is not masks[0]):
+        where, rank = indices.index(masks[0]), meta(masks[0]).ndim
+        rows = aten.flatten.using_ints(self, where, where + rank - 1)
+        return aten.index_select(rows, where, true_places(aten, truth(aten, flat(aten, masks[0])), found))
+
+    def columns(mask: SSAValue) -> list[SSAValue]:
         places = aten.nonzero_static(mask, size=found)
-        columns = [aten.select.int(places, 1, dim) for dim in range(rank)]
-        return aten.index.Tensor(self, [*indices[:where], *columns, *indices[where + 1 :]])
-    rows = aten.flatten.using_ints(self, where, where + rank - 1)
-    return aten.index_select(rows, where, true_places(aten, flat(aten, truth(aten, mask)), found))
+        if len(masks) > 1:
+            picks = counts[masks.index(mask)]
+            is_one = aten.eq.Scalar(picks, 1)
+            fits = aten.logical_or(is_one, aten.eq.Tensor(picks, total))
+            aten._assert_async.msg(fits, "masks pick different numbers of elements")
+            rows = aten.arange.start_step(0, found)
+            places = aten.index_select(places, 0, aten.where.ScalarSelf(is_one, 0, rows))
+        return [aten.select.int(places, 1, dim) for dim in range(meta(mask).ndim)]
+
+    return aten.index.Tensor(
+        self, [i for index in indices for i in (columns(index) if index in masks else [index])]
+    )
 
 
 # --- unique --------------------------------------------------------------------------------------------------

@@ -471,6 +471,8 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.column_stack": (call([f(2), f(2, 3)]),),
     "aten.repeat": (call(f(2, 3), [2, 1]),),
     "aten.repeat_interleave.self_int": (call(f(2, 3), 2, 1),),
+    "aten.repeat_interleave.Tensor": (call(i(3), results=[i("u0")]),),
+    "aten.repeat_interleave.self_Tensor": (call(f(2, 3), i(3), 1, results=[f(2, "u0")]),),
     "aten.tile": (call(f(2, 3), [2, 1]),),
     "aten.roll": (call(f(2, 3), [1], [1]),),
     "aten.as_strided": (call(f(2, 3), [3, 2], [1, 3]),),

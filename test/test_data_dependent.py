@@ -9,17 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from differential import compare, dtype, find_operator, flatten, to_numpy
+from interpreter_only import INTERPRETER_ONLY
+from operators.test_indexing import DEPENDENT, DEPENDENT_SEVERAL, dependent_program
 from torch._higher_order_ops.while_loop import (  # pyright: ignore[reportMissingTypeStubs]
     while_loop,
     while_loop_stack_output_op,
 )
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir.dialects.exir import tensor_type
 from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.executable import Executable
-from xdsl_exir.runtime.fallback import SplitEngine
+from xdsl_exir.runtime.fallback import SplitEngine, make_engine
+from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+from xdsl_exir.transforms.decompose_aten import DecomposeAten
 
 pytestmark = [
     pytest.mark.usefixtures("native_tools"),
@@ -237,3 +246,27 @@ def test_sizes_that_a_region_computes_are_refused() -> None:
     run = xdsl_exir.compile(program, target="native", fallback="interpreter")
     np.testing.assert_allclose(run(X.numpy()), leaves(function(Net(function), X))[0], rtol=1e-5)
     assert [item.operator for item in run.fallbacks] == ["higher_order.cond"]
+
+
+def test_operators_in_all_forms() -> None:
+    """The calls that the interpreter is tested with, compiled together."""
+    calls = [*((call, (shape,)) for call, shape in DEPENDENT), *DEPENDENT_SEVERAL]
+    calls = [(call, shapes) for call, shapes in calls if f"aten.{call[0]}" not in INTERPRETER_ONLY]
+    whole = ModuleOp([])
+    for index, ((name, *args), shapes) in enumerate(calls):
+        expected = flatten(find_operator(f"aten.{name}")(*args))
+        types = [tensor_type(shape, dtype(e.dtype)) for shape, e in zip(shapes, expected, strict=True)]
+        [function] = dependent_program(name, *args, types=types).ops
+        assert isinstance(function, FuncOp)
+        function.detach()
+        function.sym_name = StringAttr(f"call_{index}")
+        whole.body.block.add_op(function)
+    for stage in (DecomposeAten(), AtenToEdge()):
+        stage.apply(Context(), whole)
+    engine = make_engine(Program(whole), "error")
+    for index, ((name, *args), _) in enumerate(calls):
+        tensors = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
+        given = [to_numpy(x) for x in tensors if isinstance(x, torch.Tensor)]
+        expected = flatten(find_operator(f"aten.{name}")(*args))
+        for got, wanted in zip(engine.run(f"call_{index}", given), expected, strict=True):
+            compare(f"{name}{args}", got, wanted)

@@ -277,6 +277,11 @@ DEPENDENT: list[tuple[Call, tuple[Dim, ...]]] = [
     (("combinations", L([3.0, 1.0, 2.0]), 3, True), (U0, 3)),
     (("combinations", L([3, 1]), 3), (U0, 3)),
     (("combinations", L([3, 1]), 0), (0,)),
+    (("repeat_interleave.Tensor", L([2, 0, 3])), (U0,)),
+    (("repeat_interleave.Tensor", L([0, 0], dtype=torch.int32)), (U0,)),
+    (("repeat_interleave.self_Tensor", X, L([2, 0, 1, 1]), 0), (U0, 5)),
+    (("repeat_interleave.self_Tensor", X, L([2]), -1), (4, U0)),
+    (("repeat_interleave.self_Tensor", X, L(1, dtype=torch.int32)), (U0,)),
 ]
 
 
@@ -348,6 +353,7 @@ def test_every_operator_occurs() -> None:
     mine = {name for name, spec in specs().items() if spec.family == "indexing"}
     # Of other families, but of sizes that depend on the data.
     mine |= {"aten.bincount", "aten.combinations", "aten.tensor_split.tensor_indices_or_sections"}
+    mine |= {"aten.repeat_interleave.Tensor", "aten.repeat_interleave.self_Tensor"}
     assert mine == {
         f"aten.{call[0]}" for call in CALLS + [call for call, _ in [*DEPENDENT, *DEPENDENT_SEVERAL]]
     }

@@ -105,6 +105,8 @@ TABLE: dict[str, list[Case]] = {
     "stack": [([X, X],), ([X, X], 1), ([X, X, X], -1), ([SCALAR, SCALAR],), ([t(2), t(2, dtype=LONG)], -2), ([EMPTY, EMPTY], 1)],
     "repeat": [(X, [1, 2, 1]), (X, [3, 1, 1, 2]), (SCALAR, [2, 2]), (SCALAR, []), (X, [0, 1, 1])],
     "repeat_interleave.self_int": [(X, 2), (X, 3, 1), (X, 2, -1), (SCALAR, 2), (X, 0, 0)],
+    "repeat_interleave.Tensor": [(torch.tensor([2, 0, 3]), {"output_size": 5})],
+    "repeat_interleave.self_Tensor": [(X, torch.tensor([2, 0, 3]), 1, {"output_size": 5})],
     "tile": [(X, [2]), (X, [2, 1, 1, 1]), (SCALAR, [2]), (X, [])],
     "flip": [(X, [0, -1]), (X, []), (SCALAR, []), (SCALAR, [0]), (t(3, dtype=BF16), [0])],
     "roll": [(X, [1]), (X, [1, -1], [0, 2]), (X, [5], [1]), (X, [0], [1]), (X, [1, 1], [0, 0]), (EMPTY, [1], [1]), (SCALAR, [1])],
