@@ -29,6 +29,7 @@ from xdsl_exir.transforms.decompositions.resampling import (
     linear_taps,
     nearest_taps,
 )
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 # --- what rules share ----------------------------------------------------------------------------------------
 
@@ -590,7 +591,7 @@ def resampled_back(
         after, shape[dim] = shape[dim], before[dim]
         terms = (
             added_along(aten, shape, dim, index, weighted(aten, result, dim, weight))
-            for index, weight in taps(aten, before[dim], after, align_corners, factor, wide)
+            for index, weight in taps(Sizes(aten), before[dim], after, align_corners, factor, wide)
         )
         result = reduce(aten.add.Tensor, list(terms))
     return cast(aten, result, dtype)
