@@ -1105,7 +1105,7 @@ DECOMPOSED: list[tuple[str, Call, str]] = [
     ("aten.to.dtype", Call(F, torch.float64), "_to_copy"),
     ("aten.to.dtype", Call(F, torch.float32, False, True), "_to_copy"),
     ("aten.to.dtype_layout", Call(F), ""),
-    ("aten.contiguous", Call(F), ""),
+    ("aten.contiguous", Call(F), "clone"),
     ("aten.detach", Call(F), "alias"),
     ("aten.dropout", Call(F, 0.5, False), "clone"),
     ("aten.dropout", Call(F, 0.5, True), "native_dropout"),
