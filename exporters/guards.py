@@ -6,18 +6,22 @@ eq(s77 mod 2, 0)    where x is tensor<?x..., #exir.shape<[s77, ...]>>:    ((L['x
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.exir import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr, linear
+from xdsl_exir.dialects.expr.pytorch import PYTHON_FUNCTIONS
 from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.importers.guards import RENAMED
 
 _INFIX = {
     "add": "+",
     "mul": "*",
     "floordiv": "//",
     "mod": "%",
+    "truediv": "/",
     "pow": "**",
     "eq": "==",
     "ne": "!=",
@@ -28,7 +32,7 @@ _INFIX = {
     "and": "and",
     "or": "or",
 }
-_CALLS = frozenset({"max", "min"})
+_CALLS = {PYTHON_FUNCTIONS[name]: text for text, name in RENAMED.items()}
 
 
 def symbol_places(paths: Sequence[str], leaves: Sequence[Attribute | None]) -> dict[str, str]:
@@ -61,12 +65,12 @@ def guard_text(guard: Dim, places: Mapping[str, str]) -> str:
     match guard.head:
         case "symbol" if guard.text in places:
             return places[guard.text]
-        case "constant" if isinstance(guard.value, int):
-            return str(guard.value)
+        case "constant" if isinstance(guard.value, int | float) and isfinite(guard.value):
+            return repr(guard.value)
         case "not":
             return f"(not {arguments[0]})"
         case head if head in _CALLS:
-            return f"{head}({', '.join(arguments)})"
+            return f"{_CALLS[head]}({', '.join(arguments)})"
         case head if head in _INFIX:
             return f"({f' {_INFIX[head]} '.join(arguments)})"
         case _:

@@ -19,7 +19,15 @@ from xdsl_exir.dialects.expr import Dim, Expr, ExprError, Ranges, provably
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers.pytree import TreeSpec, paths
 
-RENAMED = {"max": "Max", "min": "Min"}
+RENAMED = {
+    "max": "Max",
+    "min": "Min",
+    "torch.sym_float": "ToFloat",
+    "math.trunc": "TruncToInt",
+    "math.floor": "FloorToInt",
+    "math.ceil": "CeilToInt",
+    "math.sqrt": "OpaqueUnaryFn_sqrt",
+}
 """Python's functions by the names that expressions have them under."""
 
 VARIADIC = re.compile(r"^L\['(\w+)_(\d+)'\]")
@@ -53,8 +61,9 @@ class _Reader(ast.NodeTransformer):
         return self.number(known.data) if isinstance(known, SymType) else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name):
-            node.func.id = RENAMED.get(node.func.id, node.func.id)
+        name = ast.unparse(node.func)
+        if name in RENAMED:
+            node.func = ast.Name(RENAMED[name])
         return self.generic_visit(node)
 
 

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    f64,
     i64,
 )
 from xdsl.dialects.complex import CreateOp
@@ -171,6 +172,11 @@ class LinalgBuilder:
 
     def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.add(_INDEX_OPS[name](a, b))
+
+    def scaled(self, a: SSAValue, factor: float) -> SSAValue:
+        real = self.add(arith.SIToFPOp(self.add(arith.IndexCastOp(a, i64)), f64))
+        product = self.add(arith.MulfOp(real, self.add(arith.ConstantOp(FloatAttr(factor, f64)))))
+        return self.add(arith.IndexCastOp(self.add(arith.FPToSIOp(product, i64)), IndexType()))
 
     def choose(self, predicate: str, a: SSAValue, b: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         return self.add(arith.SelectOp(self.add(arith.CmpiOp(a, b, predicate)), yes, no))

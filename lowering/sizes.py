@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Protocol, TypeVar
 
-from xdsl_exir.dialects.expr import Dim, Expr, linear
+from xdsl_exir.dialects.expr import Dim, Expr, apply, linear, provably
 from xdsl_exir.errors import ExirError
 
 Sizes = tuple[Dim, ...]
@@ -31,6 +31,10 @@ class Arithmetic(Protocol[V]):
 
     def binary(self, name: str, a: V, b: V) -> V:
         """An operation of two indices, `muli`."""
+        ...
+
+    def scaled(self, a: V, factor: float) -> V:
+        """The whole part of an index times a number, in float64."""
         ...
 
     def choose(self, predicate: str, a: V, b: V, yes: V, no: V) -> V:
@@ -95,7 +99,21 @@ def is_computable(size: Dim) -> bool:
             and type(exponent.value) is int
             and exponent.value > 0
         )
-    return size.head in FUNCTIONS and all(map(is_computable, size.args))
+    parts = scaled(size)
+    return is_computable(parts[0]) if parts else size.head in FUNCTIONS and all(map(is_computable, size.args))
+
+
+def scaled(size: Expr) -> tuple[Expr, float] | None:
+    """`(s0, 1.5)` of `trunc_to_int(1.5 * to_float(s0))`, as sizes are scaled; None of anything else."""
+    match size:
+        case Expr(head="trunc_to_int" | "floor_to_int", args=(Expr(head="mul", args=(a, b)),)):
+            factor, of = (a, b) if a.head == "constant" else (b, a)
+            if factor.head == "constant" and isinstance(factor.value, float) and of.head == "to_float":
+                known = factor.value > 0 and provably(apply("ge", of.args[0], 0))
+                return (of.args[0], factor.value) if known else None
+        case _:
+            pass
+    return None
 
 
 def compute(size: Dim, to: Arithmetic[V]) -> V:
@@ -113,6 +131,9 @@ def compute(size: Dim, to: Arithmetic[V]) -> V:
         base, times = compute(size.args[0], to), size.args[1].value
         assert isinstance(times, int)
         return reduce(lambda a, b: to.binary("muli", a, b), [base] * times)
+    parts = scaled(size)
+    if parts:
+        return to.scaled(compute(parts[0], to), parts[1])
     function = FUNCTIONS[size.head]
     if function is _where:
         return _where(to, *[compute(arg, to) for arg in size.args])

@@ -64,6 +64,9 @@ class SizesInC:
     def binary(self, name: str, a: str, b: str) -> str:
         return self.let(OPERATIONS[name].format(a, b))
 
+    def scaled(self, a: str, factor: float) -> str:
+        return self.let(f"(int64_t)((double){a} * {factor.hex()})")
+
     def choose(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
         return self.let(f"{a} {PREDICATES[predicate]} {b} ? {yes} : {no}")
 

@@ -235,6 +235,12 @@ class Text:
     def binary(self, name: str, a: str, b: str) -> str:
         return self.early(f"arith.{name} {a}, {b} : index")
 
+    def scaled(self, a: str, factor: float) -> str:
+        real = self.early(f"arith.sitofp {self.early(f'arith.index_cast {a} : index to i64')} : i64 to f64")
+        constant = self.early(f"arith.constant {factor:.17e} : f64")
+        whole = self.early(f"arith.fptosi {self.early(f'arith.mulf {real}, {constant} : f64')} : f64 to i64")
+        return self.early(f"arith.index_cast {whole} : i64 to index")
+
     def choose(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
         condition = self.early(f"arith.cmpi {predicate}, {a}, {b} : index")
         return self.early(f"arith.select {condition}, {yes}, {no} : index")
