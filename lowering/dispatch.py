@@ -206,7 +206,7 @@ class Planner:
             for op in self.function.walk()
             if not self.is_constant(op) and (reason := obstacle(op)) is not None
         ]
-        blocking += [
+        blocking = blocking or [
             Unsupported(symbol, "a symbol that is no size of an input")
             for symbol in sorted(self.unknown_symbols())
         ]
