@@ -18,7 +18,7 @@ from xdsl_exir.dialects.exir import is_tensor_type, is_value
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.spec.autocast import policies
-from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, Results, Rule, cast, meta
 from xdsl_exir.transforms.decompose_aten import Decomposer
@@ -27,6 +27,9 @@ DEFAULT_DTYPE = dt.BFloat16
 """What autocast casts to on CPUs where the program does not say."""
 DTYPES = (dt.BFloat16, dt.Half)
 """Dtypes that autocast has on CPUs. Asked for another one PyTorch warns, and does nothing."""
+
+CAST_INSIDE = frozenset({"aten.linalg_pinv.atol_rtol_tensor"})
+"""Operators of whose parts some are cast, and that are not made of parts here."""
 
 
 def is_cast(value: Any) -> bool:
@@ -87,6 +90,8 @@ class Autocast(Decomposer):
         builder.before, builder.rule_of = block, partial(self.rule, builder)
         try:
             results = rule(bound)
+        except UnsupportedError:
+            raise
         except ExirError:  # a size that only the program tells, in what comes of `item`
             if self.casts != casts:
                 raise
@@ -103,7 +108,10 @@ class Autocast(Decomposer):
         return results
 
     def rule(self, builder: Builder, name: str) -> Rule | None:
-        """What is built in place of a part of a composite operator."""
+        """What is built in place of an operator, composite or a part of one. Raises `UnsupportedError`."""
+        if name in CAST_INSIDE:
+            reason = "autocast inside it; ExportedProgram.run_decompositions() makes the casts explicit"
+            raise UnsupportedError([Unsupported(name, reason)])
         if name not in policies():
             return super().rule(builder, name)
         cls = builder.dialect_of(name)[name]

@@ -144,8 +144,15 @@ def test_parts_that_are_not_cast_stay_together() -> None:
     assert "aten.einsum(" not in text
 
 
+def pseudo_inverse(self: Layers, x: torch.Tensor) -> Any:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return torch.linalg.pinv(x)
+
+
 def test_refused() -> None:
-    """Autocast of tensors on a GPU, and a dtype that PyTorch itself refuses."""
+    """Casts inside a kernel, autocast of tensors on a GPU, and a dtype that PyTorch itself refuses."""
+    with pytest.raises(UnsupportedError, match=r"linalg_pinv\.atol_rtol_tensor: autocast inside it"):
+        xdsl_exir.from_exported_program(torch.export.export(Layers(pseudo_inverse), (torch.ones(3, 4),)))
     program = read_exported_program(torch.export.export(Layers(widest).eval(), (torch.ones(3, 4),)))
     x, [node] = program.graph.values["x"], program.graph.nodes
     assert isinstance(x, g.TensorMeta)
