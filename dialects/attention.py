@@ -60,6 +60,24 @@ def flash_attention_for_cpu(
     ]
 
 
+def check_shapes(**expected: tuple[TensorMeta | None, Shape]) -> None:
+    """Checks tensors, by their names, against the shapes that they are to have; None is left out."""
+    for name, (tensor, shape) in expected.items():
+        if tensor is not None:
+            fits = tensor.ndim == len(shape) and all(map(same_size, tensor.shape, shape))
+            check(fits, f"'{name}' has shape {shape_text(tensor.shape)}; {shape_text(shape)} expected")
+
+
+def check_heads(inputs: TensorMeta, features: int, heads: int) -> None:
+    """Checks what goes into a layer of attention, `[B, L, E]`, against its options."""
+    check(
+        inputs.ndim == 3,
+        f"an input has shape {shape_text(inputs.shape)}; batch, positions, features expected",
+    )
+    check(same_size(inputs.shape[-1], features), f"inputs of {inputs.shape[-1]} features, not {features}")
+    check(heads > 0 and features % heads == 0, f"{heads} heads of {features} features")
+
+
 @shape_rule("aten._native_multi_head_attention")
 def native_multi_head_attention(
     query: TensorMeta,
@@ -68,31 +86,69 @@ def native_multi_head_attention(
     embed_dim: int,
     num_head: int,
     qkv_weight: TensorMeta,
+    qkv_bias: TensorMeta,
+    proj_weight: TensorMeta,
+    proj_bias: TensorMeta,
     mask: TensorMeta | None,
     need_weights: bool,
     average_attn_weights: bool,
     mask_type: int | None,
 ) -> list[Shape]:
     """`[B, L, E]` throughout; the weights are `[B, L, L]` averaged over heads, `[B, H, L, L]` else, none if not asked for."""
-    check(
-        query.ndim == 3, f"'query' has shape {shape_text(query.shape)}; batch, positions, features expected"
-    )
-    check(same_size(query.shape[-1], embed_dim), f"queries of {query.shape[-1]} features, not {embed_dim}")
-    check(num_head > 0 and embed_dim % num_head == 0, f"{num_head} heads of {embed_dim} features")
-    check(key.shape == value.shape, f"keys {shape_text(key.shape)}, values {shape_text(value.shape)}")
-    check(same_size(qkv_weight.shape[0], 3 * embed_dim), f"'qkv_weight' is {shape_text(qkv_weight.shape)}")
-    check(
-        mask is None or mask_type in (0, 1, 2), f"mask type {mask_type}; it says what a mask is of: 0, 1 or 2"
-    )
+    check_heads(query, embed_dim, num_head)
     batch, queries, _ = query.shape
+    check(key.ndim == 3, f"keys have shape {shape_text(key.shape)}; batch, positions, features expected")
+    keys = key.shape[1]
+    masked = {0: (queries, keys), 1: (batch, keys), 2: (batch, num_head, queries, keys)}
+    check(mask is None or mask_type in masked, f"mask type {mask_type}; 0, 1 or 2 say what a mask is of")
+    check_shapes(
+        key=(key, (batch, keys, embed_dim)),
+        value=(value, (batch, keys, embed_dim)),
+        qkv_weight=(qkv_weight, (3 * embed_dim, embed_dim)),
+        qkv_bias=(qkv_bias, (3 * embed_dim,)),
+        proj_weight=(proj_weight, (embed_dim, embed_dim)),
+        proj_bias=(proj_bias, (embed_dim,)),
+        mask=(mask, masked.get(mask_type or 0, ())),
+    )
     heads = () if average_attn_weights else (num_head,)
-    weights = (batch, *heads, queries, key.shape[1]) if need_weights else (0,)
-    return [query.shape, weights]
+    return [query.shape, (batch, *heads, queries, keys) if need_weights else (0,)]
 
 
 @shape_rule("aten._transformer_encoder_layer_fwd")
-def transformer_encoder_layer(src: TensorMeta, embed_dim: int, num_heads: int) -> Shape:
-    check(src.ndim == 3, f"'src' has shape {shape_text(src.shape)}; batch, positions, features expected")
-    check(same_size(src.shape[-1], embed_dim), f"{src.shape[-1]} features, not {embed_dim}")
-    check(num_heads > 0 and embed_dim % num_heads == 0, f"{num_heads} heads of {embed_dim} features")
+def transformer_encoder_layer(
+    src: TensorMeta,
+    embed_dim: int,
+    num_heads: int,
+    qkv_weight: TensorMeta,
+    qkv_bias: TensorMeta,
+    proj_weight: TensorMeta,
+    proj_bias: TensorMeta,
+    norm_weight_1: TensorMeta,
+    norm_bias_1: TensorMeta,
+    norm_weight_2: TensorMeta,
+    norm_bias_2: TensorMeta,
+    ffn_weight_1: TensorMeta,
+    ffn_bias_1: TensorMeta,
+    ffn_weight_2: TensorMeta,
+    ffn_bias_2: TensorMeta,
+    mask: TensorMeta | None,
+    mask_type: int | None,
+) -> Shape:
+    weights = qkv_weight, qkv_bias, proj_weight, proj_bias
+    native_multi_head_attention(src, src, src, embed_dim, num_heads, *weights, mask, False, True, mask_type)
+    check(
+        ffn_weight_1.ndim == 2,
+        f"'ffn_weight_1' has shape {shape_text(ffn_weight_1.shape)}; a matrix expected",
+    )
+    inner = ffn_weight_1.shape[0]
+    check_shapes(
+        norm_weight_1=(norm_weight_1, (embed_dim,)),
+        norm_bias_1=(norm_bias_1, (embed_dim,)),
+        norm_weight_2=(norm_weight_2, (embed_dim,)),
+        norm_bias_2=(norm_bias_2, (embed_dim,)),
+        ffn_weight_1=(ffn_weight_1, (inner, embed_dim)),
+        ffn_bias_1=(ffn_bias_1, (inner,)),
+        ffn_weight_2=(ffn_weight_2, (embed_dim, inner)),
+        ffn_bias_2=(ffn_bias_2, (embed_dim,)),
+    )
     return src.shape

@@ -75,7 +75,9 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     from xdsl_exir.transforms.flex_attention import ExpandFlexAttention, has_flex_attention
     from xdsl_exir.transforms.layouts import ToMemoryFormats
     from xdsl_exir.transforms.partition import InlineDelegates
+    from xdsl_exir.transforms.verify import refuse_linalg
 
+    refuse_linalg(program, "Export IR")
     program = program.inlined()
     function = program.method(method)
     if any(isinstance(op, DelegateOp) for op in function.walk()):

@@ -23,6 +23,7 @@ from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.program import CallingConvention, Program
 from xdsl_exir.runtime.guards import Guards, Seen, check_input
 from xdsl_exir.runtime.kernels import is_array
+from xdsl_exir.transforms.verify import refuse_linalg
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
 
@@ -67,6 +68,7 @@ def compile(program: Program, target: str = "interpreter", fallback: Fallback = 
         raise ExirError(f"no fallback '{fallback}'; there is {', '.join(get_args(Fallback))}")
     if target not in ENGINES:
         raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
+    refuse_linalg(program, f"target {target}")
     return Executable(program, ENGINES[target](program, fallback))
 
 

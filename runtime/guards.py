@@ -166,6 +166,11 @@ NUMBERS: dict[Category | None, tuple[str, tuple[type, ...]]] = {
 """What numbers among the inputs may be, by the category of their type."""
 
 
+def typed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array; with this dtype, if it has its bytes: .npy files hold what NumPy has no types of its own for as those."""
+    return array.view(dtype) if array.dtype == np.dtype(f"V{dtype.itemsize}") else array
+
+
 def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any:
     """A user input as the method takes it; notes its symbolic sizes.
 
@@ -183,7 +188,7 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
             seen.append(Seen(what, type.data, int(value)))
         return value
     meta = tensor_meta(type)
-    array = np.asarray(value)
+    array = typed(np.asarray(value), meta.dtype.numpy)
     if array.dtype != meta.dtype.numpy:
         raise InputError(f"{what} is {array.dtype}, expected {meta.dtype.torch_name}")
     if array.ndim != meta.ndim:

@@ -121,6 +121,35 @@ def test_run_another_method(capsys: pytest.CaptureFixture[str], silu: Path, tmp_
     assert printed == "out0: int64[2] [-1,  2]\n"
 
 
+BF16 = """
+func.func @f(%x: tensor<2xbf16>) -> tensor<2xbf16> {
+  %0 = aten.neg(%x) : (tensor<2xbf16>) -> tensor<2xbf16>
+  func.return %0 : tensor<2xbf16>
+}
+"""
+
+
+def test_files_of_numbers_that_numpy_has_as_bytes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    import ml_dtypes
+
+    path, x, y = tmp_path / "bf16.mlir", tmp_path / "x.npy", tmp_path / "y.npy"
+    path.write_text(BF16)
+    for file, values in ((x, [1, 2]), (y, [-1, -2])):
+        np.save(file, np.array(values, ml_dtypes.bfloat16))
+    printed = output_of(capsys, "run", path, "--inputs", x, "--expected", y)
+    assert printed.splitlines() == ["out0: bfloat16[2] [-1, -2]", "out0: agrees, largest difference 0"]
+
+
+def test_a_program_lowered_too_far(capsys: pytest.CaptureFixture[str], silu: Path, tmp_path: Path) -> None:
+    linalg = "a program lowered to linalg: {} takes it as it was at edge"
+    refused = error_of(capsys, "import", silu, "--stage", "linalg", "--to", "pt2", "-o", tmp_path / "m.pt2")
+    assert refused.endswith(linalg.format("Export IR"))
+    program = common.at_stage(xdsl_exir.load(silu), "linalg")
+    for target in ("interpreter", "native"):
+        with pytest.raises(xdsl_exir.UnsupportedError, match=linalg.format(f"target {target}")):
+            xdsl_exir.compile(program, target)
+
+
 DYNAMIC = """
 func.func @f(%x: tensor<?x3xf32, #exir.shape<[s0, 3]>> {exir.input = #exir.input<user_input, "x">},
              %y: tensor<?x1xf32, #exir.shape<[s0, 1]>> {exir.input = #exir.input<user_input, "y">},

@@ -38,7 +38,7 @@ from xdsl_exir.dialects.exir import (
     tensor_meta,
 )
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.errors import ExirError, VerificationError
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError, VerificationError
 from xdsl_exir.locations import location_text
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
 DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
-    "linalg": frozenset({"arith", "linalg", "math", "scf", "tensor"}),
+    "linalg": frozenset({"arith", "complex", "linalg", "math", "scf", "tensor"}),
 }
 """Dialects that a stage may hold besides its operators."""
 
@@ -262,6 +262,12 @@ def stage_of(module: ModuleOp) -> str:
         return "edge"
     dialects = {op.dialect_name() for op in module.walk()} - {"builtin", "func"}
     return "linalg" if dialects and dialects <= DIALECTS["linalg"] else "aten"
+
+
+def refuse_linalg(program: Program, what: str) -> None:
+    """Raises `UnsupportedError` for a program that is lowered past edge; `what` says where it is needed as it was."""
+    if stage_of(program.module) == "linalg":
+        raise UnsupportedError([Unsupported("a program lowered to linalg", f"{what} takes it as it was at edge")])
 
 
 def verify_program(program: Program) -> None:
