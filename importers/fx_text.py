@@ -10,7 +10,7 @@ The text may come from anywhere: what is wrong is a LoadError with line and colu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias
 
@@ -395,18 +395,23 @@ class _Arguments:
     def keyword(self, schema: Mapping[str, Argument]) -> list[tuple[str, g.Value]]:
         """`, kwargs = {...})` to the end of the line."""
         self.expect(_KWARGS)
+        values = self.named(lambda name: self.argument(schema.get(name), "})", schema))
+        self.expect(")")
+        self.end()
+        return list(values.items())
+
+    def named(self, read: Callable[[str], g.Value]) -> dict[str, g.Value]:
+        """Values by name, after the bracket that opens them."""
         values: dict[str, g.Value] = {}
         while not self.skip("}"):
             key = re.compile(r"(\w+): ").match(self.text, self.position)
             if key is None or key[1] in values:
                 self.fail("expected the name of an argument, each once")
             self.position = key.end()
-            values[key[1]] = self.argument(schema.get(key[1]), "})", schema)
+            values[key[1]] = read(key[1])
             if not self.skip(", ") and not self.at("}"):
                 self.fail("expected ',' or '}'")
-        self.expect(")")
-        self.end()
-        return list(values.items())
+        return values
 
     def argument(self, argument: Argument | None, end: str, names: Mapping[str, Argument] = {}) -> g.Value:
         """One argument. A string, which nothing quotes, goes on to `end`, or to the next argument."""
@@ -447,6 +452,8 @@ class _Arguments:
                     self.line.fail(start, str(error))
         if text[start : start + 1] in _OPEN:
             return self.values(_OPEN[text[start]], bare_names, depth)
+        if self.skip("{"):
+            return self.named(lambda name: self.value(depth=depth + 1))
         word = _WORD.match(text, start)
         if word is None:
             self.fail("expected a value")
@@ -457,7 +464,8 @@ class _Arguments:
             return _WORDS[word[0]]
         if word[0].startswith("torch.") or bare_names:
             self.line.fail(start, f"{word[0]!r:.60} is no value that is known")
-        return word[0]
+        operator = g.normal_target(word[0])
+        return g.OperatorRef(operator) if operator in spec.specs() else word[0]
 
     def values(self, close: str, bare_names: bool, depth: int) -> tuple[g.Value, ...]:
         self.position += 1

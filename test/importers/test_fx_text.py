@@ -302,6 +302,35 @@ def test_damaged_text() -> None:
     assert read > 0
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_operators_and_tables_as_arguments(strict: bool) -> None:
+    """What PyTorch prints of operators that take an operator, or a table of options."""
+    torch: Any = pytest.importorskip("torch")
+    flex_attention = pytest.importorskip("torch.nn.attention.flex_attention").flex_attention
+    out_dtype = pytest.importorskip("torch._higher_order_ops.out_dtype").out_dtype
+
+    class Model(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            scaled = out_dtype(torch.ops.aten.mul.Tensor, torch.float64, x, 3)
+            return scaled, flex_attention(x, x, x, score_mod=lambda score, b, h, i, j: score + i * j)
+
+    x = torch.linspace(-1, 1, 32).reshape(1, 2, 4, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.export.export(Model(), (x,), strict=strict).run_decompositions()
+        expected = Model()(x)
+    graphs = [f"{name} = {inner.graph}" for name, inner in program.graph_module.named_children()]
+    text = "\n\n".join([str(program.graph), *graphs])
+    assert "(aten.mul.Tensor, torch.float64, %x, 3)" in text
+    assert "{BACKEND: AUTO, " in text
+    run = xdsl_exir.compile(xdsl_exir.from_fx_text(text, {"x": "float32[1, 2, 4, 4]"}))
+    for given, wanted in zip(run(x.numpy()), expected, strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-5, atol=1e-6)
+    for broken in ("{BACKEND AUTO, ", "{BACKEND: AUTO, BACKEND: AUTO, "):
+        with pytest.raises(LoadError, match="expected the name of an argument, each once"):
+            xdsl_exir.from_fx_text(text.replace("{BACKEND: AUTO, ", broken), {"x": "float32[1, 2, 4, 4]"})
+
+
 # --- printing ------------------------------------------------------------------------------------------------
 
 
