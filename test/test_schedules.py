@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.schedules import Conv2d, Epilogue, Input, Machine, Matmul, Text
 from xdsl_exir.lowering.schedules import functions as functions_module
@@ -104,6 +105,12 @@ def test_matmul_large_enough_for_threads() -> None:
     right = [kernels[0].pack(b.T, transposed=True), b, np.ascontiguousarray(b.T)]
     for actual in run_all([(kernel, [a, one], (m, n)) for kernel, one in zip(kernels, right, strict=True)]):
         close(actual, a @ b, (m, n, k))
+
+
+def test_threads_of_symbolic_sizes_are_started_where_they_pay() -> None:
+    many, few = (Matmul(m, 64, 64, machine=MACHINES["threads"]) for m in (Expr.symbol("s0"), 4))
+    assert "omp.parallel if(" in many.emit("many")
+    assert "omp.parallel" not in few.emit("few")
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import NAME, Shape, Value
@@ -76,7 +77,8 @@ class RowOp:
 
     def takes(self, op: OperatorOp) -> bool:
         """Whether an operation has these dtypes."""
-        given = [meta_of(value).dtype for value in (op.results[0], *op.operands)]
+        tensors = (value for value in (op.results[0], *op.operands) if is_tensor_type(value.type))
+        given = [meta_of(value).dtype for value in tensors]
         wanted = self.result + self.dtypes.ljust(len(given) - 1, self.dtypes[-1])
         return all(dtype in DTYPES[code] for dtype, code in zip(given, wanted, strict=True))
 
@@ -381,7 +383,7 @@ class Builder:
     def __init__(self, planner: Planner, group: RowGroup):
         self.planner, self.group = planner, group
         self.inputs: list[Value] = []
-        self.loads: dict[tuple[SSAValue, Shape], Node] = {}
+        self.loads: dict[tuple[SSAValue, Shape, bool], Node] = {}
         self.made: dict[SSAValue, Node] = {}
         for op in group.ops:
             self.operator(op)
@@ -426,7 +428,8 @@ class Builder:
         if root.owner in self.group.inside:
             return self.inner(value, root)
         shape = shape_of(value)
-        return self.load(value, (*self.group.leading, prod(shape) // prod(self.group.leading)), shape)
+        rows = (*self.group.leading, prod(shape) // prod(self.group.leading))
+        return self.load(value, rows, shape, whole=True)
 
     def inner(self, value: SSAValue, root: SSAValue) -> Node:
         """A value that the group makes, or part of its row."""
@@ -435,19 +438,22 @@ class Builder:
         length = last(shape_of(value)).length
         return node if node.length == length else Slice(length, (node,), node.dtype, start)
 
-    def load(self, value: SSAValue, rows: Shape, shape: Shape) -> Node:
-        """An input: a value that broadcasts to `shape`, whose elements are those of `rows`, in order."""
-        if (value, rows) not in self.loads:
+    def load(self, value: SSAValue, rows: Shape, shape: Shape, whole: bool = False) -> Node:
+        """An input: a value that broadcasts to `shape`, whose elements are those of `rows`, in order.
+
+        One that is the same all along its row is loaded as one element, but for who needs the `whole` of it.
+        """
+        if (value, rows, whole) not in self.loads:
             given = self.planner.value(value)
             seen = reshaped(expanded(given, shape), rows)
             if seen is None or (rows[-1] != 1 and seen.strides[-1] not in (0, 1)):
                 given = self.planner.contiguous(given)
                 seen = reshaped(expanded(given, shape), rows)
-            if seen is None:
+            if seen is None or (whole and rows[-1] != 1 and seen.strides[-1] == 0):
                 seen = reshaped(self.planner.contiguous(expanded(given, shape)), rows)
             assert seen is not None
             seen = one_sized(seen)
             dtype = "i1" if seen.dtype is dt.Bool else "f32"
-            self.loads[value, rows] = Load(seen.shape[-1], (), dtype, len(self.inputs))
+            self.loads[value, rows, whole] = Load(seen.shape[-1], (), dtype, len(self.inputs))
             self.inputs.append(seen)
-        return self.loads[value, rows]
+        return self.loads[value, rows, whole]

@@ -105,6 +105,27 @@ CALLS: list[tuple[str, Call]] = [
     # elements by place
     ("aten.embedding", lambda n, m: (rand(10, 40), rand(n, m, dtype=torch.int64))),
     ("aten.index_select", lambda n, m: (rand(n, 4), 1, rand(3, dtype=torch.int64) % 4)),
+    ("aten.gather", lambda n, m: (rand(n, 4), 1, rand(n, 3, dtype=torch.int64) % 4)),
+    ("aten.scatter_add", lambda n, m: (rand(n, 4), 1, rand(n, 3, dtype=torch.int64) % 4, rand(n, 3))),
+    ("aten.index.Tensor", lambda n, m: (rand(n, 5), [torch.arange(m) % n])),
+    ("aten.index_put", lambda n, m: (rand(n, 5), [torch.arange(m) % n], rand(m, 5), True)),
+    ("aten.searchsorted.Tensor", lambda n, m: (torch.arange(m).float() / m, rand(n))),
+    # order, running results, and copies
+    ("aten.sort", lambda n, m: (rand(n, m), 1)),
+    ("aten.topk", lambda n, m: (rand(n + 8, 9)[:n], 3, 1)),
+    ("aten.median.dim", lambda n, m: (rand(n, m), 1)),
+    ("aten.cummax", lambda n, m: (rand(n, m), 0)),
+    ("aten.flip", lambda n, m: (rand(n, m, 3), [0, 1])),
+    ("aten.roll", lambda n, m: (rand(n, m), [1, -2], [0, 1])),
+    ("aten.repeat", lambda n, m: (rand(n, m), [2, 1, 3])),
+    ("aten.diagonal", lambda n, m: (rand(3, n, m), 0, 1, 2)),
+    ("aten.diag_embed", lambda n, m: (rand(n, m), 2)),
+    ("aten.tril", lambda n, m: (rand(n, m), 1)),
+    ("aten.unfold", lambda n, m: (rand(n, 8, m), 1, 3, 2)),
+    # of several loops
+    ("aten.group_norm", lambda n, m: (rand(n, 6, m), 3, rand(6), rand(6))),
+    ("aten.linalg_inv_ex", lambda n, m: (rand(n, 3, 3) + 2 * torch.eye(3),)),
+    ("aten._fft_r2c", lambda n, m: (rand(n, 12), [1], 1, True)),
     # fillings
     ("aten.full_like", lambda n, m: (rand(n, m), 3)),
     ("aten.zeros_like", lambda n, m: (rand(n, m, dtype=torch.int64),)),
@@ -128,6 +149,18 @@ IMAGES: list[tuple[str, Call]] = [
     ("aten.max_pool2d_with_indices", lambda n, m: (rand(1, 3, n, m), [3, 3], [2, 2], [1, 1])),
     ("aten.max_pool2d_with_indices", lambda n, m: (rand(n, 3, 6, 7), [2, 2])),
     ("aten.avg_pool2d", lambda n, m: (rand(1, 3, n, m), [3, 3], [2, 2], [1, 1])),
+    ("aten._adaptive_avg_pool2d", lambda n, m: (rand(2, 3, n, m), [3, 4])),
+    ("aten.adaptive_max_pool2d", lambda n, m: (rand(2, 3, n, m), [1, 2])),
+    (
+        "aten.convolution",
+        lambda n, m: (rand(1, 3, n, m), rand(3, 4, 3, 3), rand(4), [2, 2], [1, 1], [1, 1], True, [1, 1], 1),
+    ),
+    ("aten.upsample_nearest2d.vec", lambda n, m: (rand(1, 3, n, m), None, [2.0, 1.5])),
+    ("aten.upsample_bilinear2d.vec", lambda n, m: (rand(1, 3, n, m), None, False, [0.6, 2.0])),
+    ("aten.grid_sampler_2d", lambda n, m: (rand(1, 2, n, m), rand(1, 3, 4, 2), 0, 2, False)),
+    ("aten.reflection_pad2d", lambda n, m: (rand(1, 3, n, m), [1, 1, 2, 1])),
+    ("aten.im2col", lambda n, m: (rand(2, 3, n, m), [3, 3], [1, 1], [1, 1], [2, 2])),
+    ("aten.pixel_shuffle", lambda n, m: (rand(1, 8, n, m), 2)),
 ]
 IMAGE_SIZES = ((71, 73), (5, 5), (7, 33), (16, 8), (40, 130))
 
@@ -300,6 +333,32 @@ def parsed(text: str) -> Program:
     from xdsl_exir.program import context
 
     return Program(Parser(context().clone(), text).parse_module())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_resampled_to_sizes_of_others(target: str) -> None:
+    def forward(self: Any, x: Any, y: Any) -> Any:
+        resample = torch.nn.functional.interpolate
+        rows = resample(x[0], size=y.shape[2]), resample(x[0], size=y.shape[2], mode="linear")
+        image = resample(x, size=y.shape[1:], mode="bicubic", align_corners=True)
+        return *rows, image, resample(x, scale_factor=1.5, mode="nearest-exact")
+
+    program = export(
+        forward, (rand(1, 3, 5, 7), rand(1, 6, 11)), ({2: Dim.AUTO, 3: Dim.AUTO}, {1: Dim.AUTO, 2: Dim.AUTO})
+    )
+    run = xdsl_exir.compile(program, target)
+    for h, w, rows, columns in ((5, 7, 6, 11), (8, 3, 9, 5)):
+        x, y = rand(1, 3, h, w), rand(1, rows, columns)
+        for got, expected in zip(run(x.numpy(), y.numpy()), forward(None, x, y), strict=True):
+            np.testing.assert_allclose(got, expected.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_what_was_taken_for_granted() -> None:
+    """A dimension is squeezed at size 1 only, which no guard of PyTorch's says."""
+    run = xdsl_exir.compile(export(lambda self, x: x.squeeze(), (rand(5, 1, 4),), ({0: Dim.AUTO},)), "native")
+    assert run(rand(3, 1, 4).numpy()).shape == (3, 4)
+    with pytest.raises(AssertionFailed, match=r"dimension 0 is squeezed where its size s\d+ is 1"):
+        run(rand(1, 1, 4).numpy())
 
 
 def test_attention_of_several_batches() -> None:
