@@ -327,6 +327,21 @@ def test_elementwise_chains_over_any_shape(shape: tuple[int, ...]):
 
 
 @native
+@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 3)])
+def test_rows_of_repeated_elements(shape: tuple[int, int]):
+    """What is reduced along a row is all of it, though one element in memory may stand for it."""
+    rows, columns = shape
+    text = f"""
+    func.func @main(%x: tensor<{rows}x{columns}xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<4x3xf32>) {{
+      %0 = edge.aten.expand(%x, size = [4, 3]) : (tensor<{rows}x{columns}xf32>) -> tensor<4x3xf32>
+      %1 = edge.aten.sum.dim_IntList(%0, dim = []) : (tensor<4x3xf32>) -> tensor<f32>
+      %2 = edge.aten.sum.dim_IntList(%0, dim = [1]) : (tensor<4x3xf32>) -> tensor<4xf32>
+      %3 = edge.aten._softmax(%0, dim = 1, half_to_float = false) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+      func.return %1, %2, %3 : tensor<f32>, tensor<4xf32>, tensor<4x3xf32>
+    }}"""
+    check(text, np.linspace(1, 2, rows * columns, dtype=np.float32).reshape(shape))
+
+
 def test_results_that_are_views_of_inputs_and_of_each_other():
     t = "tensor<3x4xf32>"
     text = f"""func.func @main(%x: {t}) -> ({t}, tensor<4x3xf32>, {t}, {t}, tensor<2xf32>) {{
