@@ -9,13 +9,13 @@ operators that take the size as they take any other.
         return aten.nonzero_static(self, size=count(aten, self, symbol))
 
 Rules are written as decompositions are, in `aten`, and what they build becomes edge. Besides the operator's arguments a rule
-may name `symbol`, the one that the results' types name first. Without a rule, what names a symbol first for a size that its
+may name `symbol`, the one that the results' types name first, or `out`, these types, where they name several. Without a rule, what names a symbol first for a size that its
 operands' sizes and numbers tell gets that size, and is refined to the symbol. Other operators stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeVar
@@ -23,14 +23,14 @@ from typing import Any, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.control_flow import ScanOp, YieldOp
-from xdsl_exir.dialects.exir import SymIntType, is_tensor_type
-from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.exir import SymIntType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.errors import ExirError
@@ -44,7 +44,7 @@ from xdsl_exir.transforms.decompositions import KEEP
 F = TypeVar("F", bound=Callable[..., Any])
 
 RULES: Registry[Callable[..., Any]] = Registry(
-    "size rule", "xdsl_exir.lowering", leading=1, extras=frozenset({"symbol"})
+    "size rule", "xdsl_exir.lowering", leading=1, extras=frozenset({"symbol", "out"})
 )
 
 
@@ -133,8 +133,35 @@ def index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None], symbo
         return [aten.select.int(places, 1, dim) for dim in range(meta(mask).ndim)]
 
     return aten.index.Tensor(
-        self, [i for index in indices for i in (columns(index) if index in masks else [index])]
+        self, [i for index in indices for i in (columns(index) if index and index in masks else [index])]
     )
+
+
+@counted("aten.tensor_split.tensor_indices_or_sections")
+def tensor_split(
+    aten: Namespace,
+    self: SSAValue,
+    tensor_indices_or_sections: SSAValue,
+    dim: int,
+    out: Sequence[Attribute],
+) -> Any:
+    """Slices from each index to the next one."""
+    indices, rank = tensor_indices_or_sections, meta(self).ndim
+    parts = [tensor_meta(type).shape[dim] for type in out if is_tensor_type(type)]
+    if not meta(indices).ndim or not all(isinstance(size, Expr) for size in parts):
+        return KEEP
+    total = aten.scalar_tensor(sizes(aten, self)[dim], dtype=dt.Long)
+    wrapped = aten.where.self(aten.lt.Scalar(indices, 0), aten.add.Tensor(indices, total), indices)
+    bounds = aten.minimum(aten.clamp_min(wrapped, 0), total)
+    places = [aten.select.int(bounds, 0, index) for index in range(len(parts) - 1)]
+    starts, ends = [aten.full_like(total, 0), *places], [*places, total]
+
+    def part(start: SSAValue, end: SSAValue, symbol: Dim) -> SSAValue:
+        assert isinstance(symbol, Expr)
+        size = number(aten, aten.clamp_min(aten.sub.Tensor(end, start), 0), symbol)
+        return aten.index_select(self, dim % rank, aten.add.Tensor(aten.arange.start_step(0, size), start))
+
+    return list(map(part, starts, ends, parts))
 
 
 # --- unique --------------------------------------------------------------------------------------------------
@@ -288,8 +315,11 @@ class Counter(Decomposer):
         builder, entry = self.builder(aten_dialect.OPERATORS, op), RULES.find(op.SPEC)
         if entry is None:
             results = with_inferred_sizes(builder, op)
-        elif len(new) == 1 and new[0] in sizes_of(op.results):
-            results = entry.call({"symbol": new[0], **op.arguments()}, Namespace(builder))
+        elif all(symbol in sizes_of(op.results) for symbol in new) and (
+            len(new) == 1 or "symbol" not in entry.parameters
+        ):
+            given = {"symbol": new[0], "out": op.result_types, **op.arguments()}
+            results = entry.call(given, Namespace(builder))
         else:
             return
         if results is not KEEP:

@@ -24,7 +24,6 @@ INTERPRETER_ONLY = frozenset(
         "aten.random.from",
         "aten.random.to",
         "aten.randperm",
-        "aten.tensor_split.tensor_indices_or_sections",
         "dim_order_ops._clone_dim_order",
         "dim_order_ops._empty_dim_order",
         "dim_order_ops._to_dim_order_copy",
