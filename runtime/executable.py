@@ -131,6 +131,9 @@ class Method:
         self.guards = Guards.of(function)
         results = function.function_type.outputs.data
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
+        self.written = {
+            spec.target for spec in self.outputs if MUTATIONS.get(spec.kind) is InputKind.USER_INPUT
+        }
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
@@ -193,7 +196,10 @@ class Method:
         seen: list[Seen] = []
         for spec, type in zip(self.inputs, self.types, strict=True):
             if spec.kind is InputKind.USER_INPUT:
-                values.append(check_input(spec.target, next(given), type, seen))
+                value = check_input(spec.target, next(given), type, seen)
+                if spec.target in self.written and is_array(value) and not value.flags.writeable:
+                    raise InputError(f"input '{spec.target}' is written to, and is read-only")
+                values.append(value)
             else:
                 values.append(self.owner.array(spec.target))
         self.guards.check(seen)

@@ -188,9 +188,14 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
             seen.append(Seen(what, type.data, int(value)))
         return value
     meta = tensor_meta(type)
-    array = typed(np.asarray(value), meta.dtype.numpy)
+    try:
+        array = typed(np.asarray(value), meta.dtype.numpy)
+    except (TypeError, ValueError, RuntimeError) as error:
+        # What PyTorch does not give NumPy: bfloat16, tensors that require gradients.
+        raise InputError(f"{what} is no array: {error}") from None
     if array.dtype != meta.dtype.numpy:
-        raise InputError(f"{what} is {array.dtype}, expected {meta.dtype.torch_name}")
+        found = value.__class__.__name__ if array.dtype.kind in "OUS" else str(array.dtype)
+        raise InputError(f"{what} is {found}, expected {meta.dtype.torch_name}")
     if array.ndim != meta.ndim:
         raise InputError(f"{what} has {array.ndim} dimensions, expected {meta.ndim}")
     for dim, (size, given) in enumerate(zip(meta.shape, array.shape, strict=True)):

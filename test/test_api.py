@@ -324,7 +324,10 @@ def test_inputs_of_another_structure(tree: Any, change: Any) -> None:
         (np.zeros(4, np.float32), "input 'x' has 1 dimensions, expected 2"),
         (np.zeros((3, 5), np.float32), "input 'x', dimension 1: 5 is not 4"),
         (np.zeros((2, 4), np.float32), "input 'x', dimension 0: 2 is not 3"),
-        ("text", "input 'x' is <U4, expected float32"),
+        ("text", "input 'x' is str, expected float32"),
+        (None, "input 'x' is NoneType, expected float32"),
+        (torch.zeros(3, 4, requires_grad=True), "input 'x' is no array: .*requires grad"),
+        (torch.zeros(3, 4, dtype=torch.bfloat16), "input 'x' is no array: .*BFloat16"),
     ],
 )
 def test_inputs_of_another_type(program: Program, value: Any, message: str) -> None:
@@ -332,6 +335,24 @@ def test_inputs_of_another_type(program: Program, value: Any, message: str) -> N
     for call in (lambda: run(value), lambda: run.flat([value])):
         with pytest.raises(xdsl_exir.InputError, match=message):
             call()
+
+
+def test_inputs_that_are_written_to() -> None:
+    """They are the caller's arrays, at any strides, but not read-only ones."""
+
+    class Writing(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.add_(1).sum()
+
+    run = xdsl_exir.compile(
+        xdsl_exir.from_exported_program(torch.export.export(Writing(), (torch.zeros(3),)))
+    )
+    table = np.zeros((3, 2), np.float32)
+    assert run(table[:, 0]) == 3
+    np.testing.assert_array_equal(table, [[1, 0]] * 3)
+    table.flags.writeable = False
+    with pytest.raises(xdsl_exir.InputError, match="input 'x' is written to, and is read-only"):
+        run(table[:, 0])
 
 
 def test_number_of_inputs(program: Program) -> None:
