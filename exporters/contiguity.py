@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from xdsl_exir.dialects.exir import ORIGIN, ConstantOp, OriginAttr, RefineOp, is_tensor_type
+from xdsl_exir.ancestry import origin_of
+from xdsl_exir.dialects.exir import ConstantOp, RefineOp, is_tensor_type
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import specs
 
 NEEDS_ROW_MAJOR = frozenset(
     {
@@ -62,6 +64,14 @@ class Contiguity:
         concerned = name in NEEDS_ITS_START or (name in NEEDS_ROW_MAJOR and op in self.foreign)
         return concerned and op.operands[0] not in self.row_major
 
+    def lost_its_copy(self, op: OperatorOp) -> bool:
+        """Whether an operator's results lay row-major in memory of their own in the imported program, and are views now
+        of which that is not known."""
+        origin = origin_of(op)
+        before = specs().get(origin.operator) if origin is not None else None
+        was_copied = before is not None and not before.schema.is_view
+        return op.SPEC.schema.is_view and was_copied and not self.row_major.issuperset(op.results)
+
     def gives_row_major(self, op: Operation) -> bool:
         """Whether an operation's results are known to be row-major."""
         if not isinstance(op, OperatorOp):
@@ -80,5 +90,5 @@ def _is_as_imported(op: Operation) -> bool:
     """Whether an operation is one that the importer made of a node of the same operator."""
     if not isinstance(op, OperatorOp):
         return True
-    origin = op.attributes.get(ORIGIN)
-    return op.NUMBERS and isinstance(origin, OriginAttr) and origin.data.operator == op.SPEC.qualified_name
+    origin = origin_of(op)
+    return op.NUMBERS and origin is not None and origin.operator == op.SPEC.qualified_name

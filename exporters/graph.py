@@ -329,10 +329,17 @@ class _GraphWriter:
         """Writes all operations; returns what the block's terminator gives."""
         for op in self.block.ops:
             if isinstance(op, ReturnOp | cf.YieldOp):
-                return tuple(self.env[value] for value in op.operands)
+                return tuple(map(self.returned, op.operands))
             self.contiguity.visit(op)
             self.operation(op)
         raise ExirError("a block without terminator")
+
+    def returned(self, value: SSAValue) -> g.Value:
+        """An output; one that was a copy is a copy again."""
+        op = value.owner
+        if isinstance(op, OperatorOp) and self.contiguity.lost_its_copy(op):
+            return self.row_major_copy(value, op)
+        return self.env[value]
 
     def operation(self, op: Operation) -> None:
         """Writes one operation."""

@@ -69,7 +69,7 @@ from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import REPORTS, clone_order, in_memory_order, read_expr, reported, size_of
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
-from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta
+from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
 
 if TYPE_CHECKING:
     from xdsl_exir.importers.autocast import Autocast
@@ -557,31 +557,55 @@ def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
 # --- writes that the schema does not declare -----------------------------------------------------------------
 
 
-def _batch_norm(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
-    """aten.batch_norm in training updates its running statistics, though its schema does not say so."""
-    refs = {item.name: item.value for item in node.inputs}
-    statistics = [
-        build.values[ref.name]
-        for ref in (refs["running_mean"], refs["running_var"])
-        if isinstance(ref, g.Ref)
-    ]
-    if not bound["training"] or len(statistics) != 2:
-        return False
+def _batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
     names = ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps")
-    results = build.builder.call(
-        "aten._native_batch_norm_legit_functional", [bound[name] for name in names], {}
+    output, _, _, *statistics = aten._native_batch_norm_legit_functional(*(bound[name] for name in names))
+    return [output, *statistics]
+
+
+def _instance_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
+    from xdsl_exir.transforms.decompositions.normalization import one_sample
+
+    shape = sizes(aten, bound["input"])
+    names = ("input", "weight", "bias", "running_mean", "running_var")
+    flat = one_sample(aten, *(bound[name] for name in names))
+    output, _, _, *statistics = aten._native_batch_norm_legit_functional(
+        *flat, True, bound["momentum"], bound["eps"]
     )
-    [output] = node.outputs
-    assert isinstance(output, g.Ref)
-    build.define(output.name, results[0])
-    for target, value in zip(statistics, results[3:], strict=True):
-        assert isinstance(target, Tensor)
-        target.write(build.builder, value)
-    return True
+    # Each sample has statistics; what is kept is their mean.
+    kept = (aten.mean.dim(aten.view(value, shape[:2]), [0]) for value in statistics)
+    return [aten.view(output, shape), *kept]
+
+
+def _statistics(
+    flag: str, functional: Callable[[Namespace, Mapping[str, Any]], list[SSAValue]]
+) -> Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]:
+    """How an operator is built that updates running statistics if a flag says so: its result and theirs."""
+
+    def build_node(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+        refs = {item.name: item.value for item in node.inputs}
+        statistics = [
+            build.values[ref.name]
+            for ref in (refs["running_mean"], refs["running_var"])
+            if isinstance(ref, g.Ref)
+        ]
+        if not bound[flag] or len(statistics) != 2:
+            return False
+        result, *updated = functional(Namespace(build.builder), bound)
+        [output] = node.outputs
+        assert isinstance(output, g.Ref)
+        build.define(output.name, result)
+        for target, value in zip(statistics, updated, strict=True):
+            assert isinstance(target, Tensor)
+            target.write(build.builder, value)
+        return True
+
+    return build_node
 
 
 IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
-    "aten.batch_norm": _batch_norm
+    "aten.batch_norm": _statistics("training", _batch_norm),
+    "aten.instance_norm": _statistics("use_input_stats", _instance_norm),
 }
 """Operators that write to arguments which their schema does not mark; the function says whether it took the node."""
 

@@ -339,9 +339,7 @@ def test_natively(name: str) -> None:
 
 
 AS_SCF = [
-    name
-    for name, (_, _, dynamic) in CASES.items()
-    if dynamic is None and name not in (*NUMBERS, "wrappers")
+    name for name, (_, _, dynamic) in CASES.items() if dynamic is None and name not in (*NUMBERS, "wrappers")
 ]
 """Of static sizes, for they are called by address; and without buffers that are written to."""
 

@@ -503,6 +503,20 @@ def test_batch_norm(training: bool, kwargs: dict[str, Any]) -> None:
     assert written == (tracked if training and kwargs.get("track_running_stats", True) else set())
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_instance_norm(training: bool) -> None:
+    model = torch.nn.InstanceNorm1d(3, affine=True, track_running_stats=True).train(training)
+    rows = {0: torch.export.Dim("rows", min=2, max=9)}
+    program = check(model, (torch.randn(2, 3, 5),))
+    written = {target for kind, target in kinds(program) if kind is OutputKind.BUFFER_MUTATION}
+    assert written == ({"running_mean", "running_var"} if training else set())
+    exported = torch.export.export(copy.deepcopy(model), (torch.randn(2, 3, 5),), dynamic_shapes=(rows,))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported).to_edge())
+    x = torch.randn(4, 3, 5)
+    compare("instance norm", run.flat([x.numpy()]), [model(x)])
+    compare("its statistics", [run.array("running_var")], [model.running_var])
+
+
 def test_programs_that_pytorch_functionalized() -> None:
     """The same in the core dialect, where `run_decompositions` has left nothing to functionalize."""
     for forward, buffers in (

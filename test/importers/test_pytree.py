@@ -304,7 +304,9 @@ def test_containers_that_are_not_registered() -> None:
     spec = loads(text)
     assert dumps(spec) == text
     for call in (lambda: flatten(Late(1), spec), lambda: unflatten([1], spec)):
-        with pytest.raises(InputError, match=r"unknown container 'my.Late'; tell it to .* or give flat inputs"):
+        with pytest.raises(
+            InputError, match=r"unknown container 'my.Late'; tell it to .* or give flat inputs"
+        ):
             call()
     register_dataclass(Late, serialized_type_name="my.Late")
     assert flatten(Late(1), spec) == [1]

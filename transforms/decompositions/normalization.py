@@ -6,7 +6,7 @@ Only RMS norm is written out, as PyTorch does.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -76,16 +76,17 @@ def instance_norm(
     eps: float,
 ) -> SSAValue:
     """Batch norm of one sample whose channels are those of all samples."""
+    flat, *of_channels = one_sample(aten, input, weight, bias, running_mean, running_var)
+    result = aten.batch_norm(flat, *of_channels, use_input_stats, momentum, eps, False)
+    return aten.view(result, sizes(aten, input))
+
+
+def one_sample(aten: Namespace, input: SSAValue, *of_channels: SSAValue | None) -> Iterator[SSAValue | None]:
+    """All samples as one that has the channels of all, and what there is for each channel for each of these."""
     samples, channels, *rest = sizes(aten, input)
-    weight, bias, running_mean, running_var = (
-        None if each is None else aten.repeat(each, [samples])
-        for each in (weight, bias, running_mean, running_var)
-    )
-    flat = aten.view(input, [1, flat_size(samples, channels), *rest])
-    result = aten.batch_norm(
-        flat, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False
-    )
-    return aten.view(result, [samples, channels, *rest])
+    yield aten.view(input, [1, flat_size(samples, channels), *rest])
+    for each in of_channels:
+        yield None if each is None else aten.repeat(each, [samples])
 
 
 # --- layer, group and RMS norm -------------------------------------------------------------------------------
