@@ -40,6 +40,7 @@ from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer, replace
 from xdsl_exir.transforms.decompositions import KEEP
+from xdsl_exir.transforms.decompositions.symbolic import item
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,8 +59,7 @@ def counted(*names: str) -> Callable[[F], F]:
 
 def number(aten: Namespace, element: SSAValue, symbol: Expr) -> SSAValue:
     """The element of a tensor as the number that a symbol stands for."""
-    item = aten.builder.dialect["aten._local_scalar_dense"]
-    return aten.builder.build(item, {"self": element}, [SymIntType(symbol)])
+    return item(aten, element, [SymIntType(symbol)])
 
 
 def true_places(aten: Namespace, flags: SSAValue, size: SSAValue) -> SSAValue:

@@ -50,6 +50,7 @@ from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer, replace
 from xdsl_exir.transforms.decompositions import KEEP
+from xdsl_exir.transforms.decompositions.symbolic import item
 from xdsl_exir.transforms.decompositions.view import Sizes
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -113,12 +114,6 @@ def tensor_of_number(number: SSAValue) -> tuple[SymType, DType]:
     """The type of a number, and the dtype of the tensor that stands for it."""
     assert isinstance(number.type, SymType)
     return number.type, DTYPES[type(number.type)]
-
-
-def item(aten: Namespace, tensor: SSAValue, type: SymType) -> SSAValue:
-    """A tensor's element as a number of this type."""
-    dense = aten.builder.dialect["aten._local_scalar_dense"]
-    return aten.builder.build(dense, {"self": tensor}, [type])
 
 
 def is_item(op: object) -> bool:
@@ -192,7 +187,7 @@ class Tensors(Decomposer):
         """Makes an argument or result that is a number a tensor, and reads the number out of it."""
         kind, dtype = tensor_of_number(value)
         tensor = Rewriter.replace_value_with_new_type(value, tensor_type((), dtype))
-        number = item(self.aten(next_op(tensor)), tensor, kind)
+        number = item(self.aten(next_op(tensor)), tensor, [kind])
         tensor.replace_uses_with_if(number, lambda use: use.operation is not number.owner)
 
 
@@ -233,19 +228,17 @@ class RegionNumbers:
         self.tensors = tensors
 
     def rewrite(self, op: Operation) -> None:
-        """Rewrites one operation, those around it first."""
-        given = symbols_of(sizes_of(op.operands))
-
-        def is_computed(value: SSAValue) -> bool:
-            return isinstance(value.type, SymType) and not symbols_of([value.type.data]) <= given
-
-        for index, args in enumerate(carried_arguments(op)):
-            if any(map(is_computed, args)):
+        """Rewrites one operation. Those around it were rewritten before."""
+        given, carried = symbols_of(sizes_of(op.operands)), carried_arguments(op)
+        for index, args in enumerate(carried):
+            if isinstance(op.operands[index].type, SymType):
                 op.operands[index] = self.tensors.before(op, op.operands[index])
                 for arg in args:
                     self.tensors.stand_for(arg)
         for index, result in enumerate(list(op.results)):
-            if is_computed(result):
+            if isinstance(result.type, SymType) and (
+                index < len(carried) or not symbols_of([result.type.data]) <= given
+            ):
                 for end in results_from(op):
                     end.operands[index] = self.tensors.before(end, end.operands[index])
                 self.tensors.stand_for(result)
@@ -300,7 +293,7 @@ class RegionNumbers:
             predicate = aten.reshape(op.pred, [])
         else:
             predicate = self.tensors.before(op, op.pred)
-        return item(aten, aten.where.self(predicate, first, *others), type)
+        return item(aten, aten.where.self(predicate, first, *others), [type])
 
 
 def unrefined(value: SSAValue) -> SSAValue:
@@ -330,7 +323,7 @@ def as_stacked_scan(op: cf.WhileLoopStackOutputOp) -> None:
 
     length = cf.leading_dimension(cf.types_of(op.outputs))
     assert isinstance(length, Expr)
-    steps = aten.full([item(aten, aten.clamp(turns, 1), SymIntType(length))], 0, dtype=dt.Bool)
+    steps = aten.full([item(aten, aten.clamp(turns, 1), [SymIntType(length)])], 0, dtype=dt.Bool)
     taken = aten.gt.Scalar(turns, 0)
 
     combine = op.body_region.clone()

@@ -152,6 +152,15 @@ def counter(self: Net, x: torch.Tensor) -> Any:
     return while_loop(lambda i, total, x: i < x.shape[0], turn, (0, torch.zeros(4), x))
 
 
+def nested(self: Net, x: torch.Tensor, n: torch.Tensor) -> Any:
+    def turn(i: Any, x: torch.Tensor) -> Any:
+        y = torch.cond(i % 2 == 0, lambda x: x - 1.5, lambda x: x * 3, (x,))
+        return i + 1, while_loop(lambda j, y: j < 2, lambda j, y: (j + 1, y + i), (0, y))[1]
+
+    i, y = while_loop(lambda i, x: i < 5, turn, (0, x))
+    return torch.cond(n.item() > 3, lambda y: y + 1, lambda y: y * 2, (y,)), i
+
+
 def joined(self: Net, x: torch.Tensor) -> Any:
     some = x[x > 0]
     grown = torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a - 1, (some,))
@@ -183,6 +192,7 @@ BATCH = {"dynamic_shapes": (({0: torch.export.Dim("n", min=2, max=99)},),)}
         (numbers_of_any_sign, [(X, t(3)), (X, t(-2)), (X, t(0))], {}),
         (floats, [(X, t(2.5)), (X, t(-1.5))], {}),
         (counter, [(X,)], {}),
+        (nested, [(X, t(3)), (X, t(4))], {}),
         (joined, [(X + 1,), (X - 0.5,), (NONE,)], {}),
         (stacked, [(t(3), X), (t(-2), X), (t(9), X)], {}),
     ],
