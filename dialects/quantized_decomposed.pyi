@@ -1,4 +1,6 @@
 # Made from the operator spec by `python -m xdsl_exir.dialects.stubs`. Do not edit.
+# Names of PyTorch's private operators begin with an underscore.
+# pyright: reportPrivateUsage=false
 from xdsl.ir import Dialect
 
 from xdsl_exir.dialects import signatures

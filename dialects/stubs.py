@@ -47,6 +47,8 @@ Value = SSAValue | Operation
 """
 
 DIALECT = """\
+# Names of PyTorch's private operators begin with an underscore.
+# pyright: reportPrivateUsage=false
 from xdsl.ir import Dialect
 
 from xdsl_exir.dialects import signatures
