@@ -115,14 +115,15 @@ _COMPLEX_OF = {dt.BFloat16: dt.ComplexFloat, dt.Float: dt.ComplexFloat, dt.Doubl
 
 @cache
 def result_type(operands: tuple[Operand, ...]) -> DType:
-    """The computation dtype of operands that promote, as `torch.result_type` has it. Needs at least one operand."""
+    """The computation dtype of operands that promote, as `torch.result_type` has it. Raises `DtypeError` if there are none."""
     tiers: list[DType | None] = [None, None, None]
     for operand in operands:
         held = tiers[operand.tier]
         tiers[operand.tier] = operand.dtype if held is None else promote_types(held, operand.dtype)
     number, zero_dim, dimensioned = tiers
     result = _combine(dimensioned, _combine(zero_dim, number))
-    assert result is not None, "result_type of no operands"
+    if result is None:
+        raise DtypeError("a number where a tensor belongs: nothing says in which dtype to compute")
     return result
 
 

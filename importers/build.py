@@ -454,11 +454,12 @@ class GraphBuilder:
         operands = [name for item in node.inputs for name in g.references(item.value)]
         number = reported(node, self.meta_of(operands[0]) if operands else None)
         known = [value for value in self.values.values() if is_value(value)]
-        [result] = node.outputs
-        assert isinstance(result, g.Ref)
+        name, *others = *node.result_names, None
+        if name is None or others != [None]:
+            raise LoadError(f"{node.target} gives one number")
         sizes = Sizes(Namespace(self.builder), *map(self.read, operands), *self.block.args, *known)
         value = sizes(number) if isinstance(number, Expr) else number
-        self.define(result.name, value if is_value(value) else self.symbolic_operand(value))
+        self.define(name, value if is_value(value) else self.symbolic_operand(value))
 
     def symbolic_operand(self, value: g.Value) -> SSAValue:
         """A number as operand of symbolic arithmetic; constants are numbers whose type says their value."""
