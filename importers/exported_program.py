@@ -92,6 +92,8 @@ def read_exported_program(ep: Any) -> ExportedGraph:
 FLAT_APPLY = "higher_order.flat_apply"
 MOD_INDEX = "torch._dynamo._trace_wrapped_higher_order_op.ModIndex"
 """How functions of `flex_attention` index tensors, a function of Python that `flat_apply` calls."""
+LARGEST_LITERAL = 256
+"""Elements that a tensor may have which is written down in a function of control flow."""
 ENTER_AUTOCAST = "torch.amp.autocast_mode._enter_autocast"
 
 
@@ -114,7 +116,7 @@ class _GraphReader:
                 case "placeholder":
                     inputs.append(self.placeholder(node))
                 case "get_attr":
-                    self.env[node] = self.attribute(node)
+                    self.env[node] = self.attribute(node, nodes)
                 case "call_function":
                     if not _is_getitem(node):  # part of the node it reads
                         nodes.append(self.call(node))
@@ -142,10 +144,13 @@ class _GraphReader:
         self.env[node] = value
         return value
 
-    def attribute(self, node: Any) -> Value:
+    def attribute(self, node: Any, nodes: list[Node]) -> Value:
         torch = _import("torch")
 
         attribute = getattr(self.module, node.target)
+        if isinstance(attribute, torch.Tensor):
+            nodes += self.literal(node, attribute)
+            return Ref(nodes[-1].name)
         if isinstance(attribute, torch.fx.GraphModule):
             return Subgraph(node.target, _GraphReader(attribute).read())
         if isinstance(attribute, torch.utils._pytree.TreeSpec):
@@ -153,6 +158,32 @@ class _GraphReader:
         raise LoadError(
             f"node {node.name}: attribute {node.target} is a {type(attribute).__name__}, not a graph"
         )
+
+    def literal(self, node: Any, tensor: Any) -> list[Node]:
+        """A tensor that a function of control flow writes down (`torch.tensor([1, 2])`), made of its elements: such
+        graphs have no inputs that are constants. Raises `UnsupportedError` for one that is too large."""
+        if tensor.numel() > LARGEST_LITERAL:
+            reason = f"{tensor.numel()} elements in a function of control flow; make them a buffer"
+            raise UnsupportedError([Unsupported("torch.tensor", reason)])
+        tensor = tensor.detach()
+        elements = tensor.flatten()
+
+        def call(operator: str, name: str, value: Any, **arguments: Value) -> Node:
+            inputs = tuple(NodeInput(key, argument, key == "dtype") for key, argument in arguments.items())
+            trace = node.meta.get("stack_trace") or ""
+            return Node(name, f"aten.{operator}", inputs, (self.define(name, value),), stack_trace=trace)
+
+        def full(name: str, value: Any, element: Any) -> Node:
+            sizes, dtype = tuple(value.shape), BY_TORCH_NAME[str(value.dtype).removeprefix("torch.")]
+            return call("full", name, value, size=sizes, fill_value=element.item(), dtype=dtype)
+
+        if tensor.numel() <= 1:
+            element = elements[0] if tensor.numel() else tensor.new_zeros(())
+            return [full(node.name, tensor, element)]
+        each = [full(f"{node.name}_{i}", element, element) for i, element in enumerate(elements)]
+        row = call("stack", f"{node.name}_row", elements, tensors=tuple(Ref(one.name) for one in each))
+        shaped = call("view", node.name, tensor, self=Ref(row.name), size=tuple(tensor.shape))
+        return [*each, row, shaped]
 
     def call(self, node: Any) -> Node:
         meta = node.meta
@@ -525,7 +556,7 @@ def _register_containers(entries: Sequence[Any]) -> None:
             continue
         cls: type = spec.type
         known = torch_pytree.SUPPORTED_NODES[cls]
-        if is_dataclass(cls) and known.flatten_fn.__qualname__.startswith("register_dataclass."):
+        if is_dataclass(spec.type) and known.flatten_fn.__qualname__.startswith("register_dataclass."):
             pytree.register_dataclass(cls, serialized_type_name=name)
             continue
         saved = torch_pytree.SUPPORTED_SERIALIZED_TYPES[cls]

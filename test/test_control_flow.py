@@ -158,6 +158,16 @@ def loops_in_a_loop(self: Function, i: torch.Tensor, x: torch.Tensor) -> Any:
     return while_loop(lambda i, x: i < 3, outer, (i, x))
 
 
+def literals(self: Function, x: torch.Tensor) -> Any:
+    """Tensors that a function writes down, which PyTorch keeps as attributes of its graph."""
+
+    def step(total: torch.Tensor, row: torch.Tensor) -> Any:
+        total = total * torch.tensor(0.5) + row * torch.tensor([[1.0, -2.0, 3.0]])[0]
+        return total, total + torch.tensor([2, 2, 2])
+
+    return scan(step, torch.zeros(3), x)
+
+
 def over_constants(self: Function, x: torch.Tensor) -> Any:
     table = torch.ones(4, 3) * 2
 
@@ -404,6 +414,20 @@ def test_a_branch_that_is_not_taken_does_not_fail(target: str) -> None:
 
 
 @needs_mlir
+@needs_mlir
+def test_literals() -> None:
+    """PyTorch neither decomposes nor saves programs whose functions hold tensors as attributes; their elements are written down."""
+    inputs = (_tensor(4, 3),)
+    model, exported = export(literals, inputs, None)
+    program = xdsl_exir.from_exported_program(exported)
+    expected = leaves(model(*inputs))
+    compare("literals", program, [inputs], [expected])
+    for value, wanted in zip(
+        leaves(xdsl_exir.compile(program, "native")(inputs[0].numpy())), expected, strict=True
+    ):
+        np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_an_assertion_in_a_branch_is_not_run_natively() -> None:
     """A caller checks all assertions, so it would have to hold for the other branch too."""
     text = """
