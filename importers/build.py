@@ -667,7 +667,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
 def dim_order(program: g.ExportedGraph, name: str) -> tuple[int, ...] | None:
     """The order of a value's dimensions in memory; None of what is row-major, or is no tensor."""
     meta = program.graph.values.get(name)
-    order = clone_order(meta) if isinstance(meta, g.TensorMeta) else None
+    order = clone_order(meta, program.range_constraints) if isinstance(meta, g.TensorMeta) else None
     return None if order is None or order == tuple(range(len(order))) else order
 
 

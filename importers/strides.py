@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from xdsl_exir.dialects import spec
-from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably, provably_equal
+from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.locations import text_of
@@ -61,11 +61,11 @@ def memory_order(meta: g.TensorMeta) -> tuple[int, ...] | None:
     return tuple(inner)
 
 
-def clone_order(meta: g.TensorMeta) -> tuple[int, ...]:
+def clone_order(meta: g.TensorMeta, ranges: Ranges) -> tuple[int, ...]:
     """Dimensions from outermost to innermost in a copy that PyTorch makes of the tensor: its own order, if that is known.
 
     Of a tensor with gaps or overlaps, by falling strides; a stride of 0 says nothing, nor do two whose order is not known
-    (`infer_dense_strides` in ATen's `ExpandUtils.cpp`).
+    (`infer_dense_strides` in ATen's `ExpandUtils.cpp`). `ranges` are those of the symbols.
     """
     order = memory_order(meta)
     if order is not None:
@@ -77,8 +77,8 @@ def clone_order(meta: g.TensorMeta) -> tuple[int, ...]:
         if strides[dim] == 0 or strides[other] == 0:
             return None
         if strides[dim] == strides[other]:
-            return provably(apply("lt", sizes[dim], sizes[other])) or None
-        return provably(apply("lt", strides[dim], strides[other]))
+            return provably(apply("lt", sizes[dim], sizes[other]), ranges) or None
+        return provably(apply("lt", strides[dim], strides[other]), ranges)
 
     inner = [*reversed(range(len(sizes)))]
     for start in range(1, len(inner)):
