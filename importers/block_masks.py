@@ -30,6 +30,9 @@ def without_block_masks(graph: g.Graph) -> g.Graph:
 
 
 def _without(node: g.Node) -> g.Node:
+    if node.target != FLEX_ATTENTION and not any(isinstance(item.value, g.Subgraph) for item in node.inputs):
+        return node
+
     def changed(index: int, value: g.Value) -> g.Value:
         if isinstance(value, g.Subgraph):
             return replace(value, graph=without_block_masks(value.graph))
