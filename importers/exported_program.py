@@ -599,6 +599,8 @@ def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> Tensor
 
     if not isinstance(tensor, torch.Tensor):
         raise LoadError(f"{name}: a custom object of type {type(tensor).__name__} is not supported")
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        raise LoadError(f"{name}: a tensor of a function transform, which has left it")
     if isinstance(tensor, fake_tensor.FakeTensor) or tensor.is_meta:
         raise LoadError(f"{name}: a tensor without data (fake or meta)")
     if type(tensor.data) is not torch.Tensor:

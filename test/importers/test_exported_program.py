@@ -546,8 +546,9 @@ def test_not_a_program() -> None:
         (lambda: torch.ones(2, 2, device="meta"), "without data"),
         (lambda: torch.ones(2, 2).to(torch.complex32), "dtype complex32"),
         (lambda: torch.ones(2, 2).as_subclass(_Subclass), "tensor subclass _Subclass"),
+        (lambda: torch._C._functorch._wrap_for_grad(torch.ones(2, 2), 1), "of a function transform"),
     ],
-    ids=["sparse", "quantized", "meta", "complex32", "subclass"],
+    ids=["sparse", "quantized", "meta", "complex32", "subclass", "transformed"],
 )
 def test_refused_tensors(export: Any, tensor: Callable[[], Any], message: str) -> None:
     ep = export(weights)
