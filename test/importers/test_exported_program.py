@@ -546,7 +546,7 @@ def test_not_a_program() -> None:
         (lambda: torch.ones(2, 2, device="meta"), "without data"),
         (lambda: torch.ones(2, 2).to(torch.complex32), "dtype complex32"),
         (lambda: torch.ones(2, 2).as_subclass(_Subclass), "tensor subclass _Subclass"),
-        (lambda: torch._C._functorch._wrap_for_grad(torch.ones(2, 2), 1), "of a function transform"),
+        (lambda: _leaked(), "of a function transform"),
     ],
     ids=["sparse", "quantized", "meta", "complex32", "subclass", "transformed"],
 )
@@ -563,6 +563,13 @@ def test_refused_tensors(export: Any, tensor: Callable[[], Any], message: str) -
 
 class _Subclass(torch.Tensor):
     pass
+
+
+def _leaked() -> Any:
+    """What `torch.func.grad` calls its function with, after it."""
+    seen: list[Any] = []
+    torch.func.grad(lambda x: (seen.append(x), x.sum())[1])(torch.ones(2, 2))
+    return seen[0]
 
 
 def test_conjugates_are_resolved(export: Any) -> None:
