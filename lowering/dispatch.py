@@ -88,7 +88,7 @@ Conditions: TypeAlias = list[tuple[Dim, str]]
 
 def stays(self: TensorMeta, dim: Sequence[int], **_: Any) -> Conditions:
     """A dimension is squeezed where its size is 1."""
-    sizes = [(at, self.shape[at]) for at in wrap_dims(dim, self.ndim)]
+    sizes = [(at, self.shape[at]) for at in wrap_dims(dim, self.ndim) if self.shape]
     return [
         (apply("ne", size, 1), f"dimension {at} is squeezed where its size {size} is 1")
         for at, size in sizes
