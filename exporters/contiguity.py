@@ -69,7 +69,8 @@ class Contiguity:
         of which that is not known."""
         origin = origin_of(op)
         before = specs().get(origin.operator) if origin is not None else None
-        was_copied = before is not None and not before.schema.is_view
+        # Operators made of others may give views though their schemas do not say so, as broadcast_tensors does.
+        was_copied = before is not None and not before.schema.is_view and "composite" not in before.tags
         return op.SPEC.schema.is_view and was_copied and not self.row_major.issuperset(op.results)
 
     def gives_row_major(self, op: Operation) -> bool:

@@ -30,11 +30,11 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -56,13 +56,24 @@ SAMPLES = 300
 HAS_EXECUTORCH = importlib.util.find_spec("executorch") is not None
 
 
+Made: TypeAlias = "tuple[torch.nn.Module, tuple[Any, ...]]"
+
+
 @dataclass
 class Case:
-    """A module and what it is called with."""
+    """A module and what it is called with, made when they are needed."""
 
     name: str
-    model: torch.nn.Module
-    args: tuple[Any, ...]
+    make: Callable[[], Made]
+
+    @cached_property
+    def made(self) -> Made:
+        torch.manual_seed(0)
+        return self.make()
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        return self.made[1]
 
 
 def models() -> Iterator[Case]:
@@ -74,25 +85,24 @@ def models() -> Iterator[Case]:
     script = sys.modules["export_models"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     for name in MODELS:
-        yield Case(f"model.{name}", *script.get_model_and_inputs(name))
+        yield Case(f"model.{name}", partial(script.get_model_and_inputs, name))
 
 
 def ordinary() -> Iterator[Case]:
     """Those of ordinary.py."""
     for name, make in ORDINARY.items():
-        torch.manual_seed(0)
-        yield Case(f"ordinary.{name}", *make())
+        yield Case(f"ordinary.{name}", make)
 
 
 def samples() -> Iterator[Case]:
-    """One of each operator that has samples in float32, evenly chosen."""
+    """The first of each operator that has samples in float32, of so many operators, evenly chosen."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     infos = [info for info in op_db if torch.float32 in info.dtypes]
-    for info in infos[:: max(1, len(infos) // SAMPLES)][:SAMPLES]:
-        torch.manual_seed(0)
-        for model, args in itertools.islice(sample_modules(info, torch.float32), 1):
-            yield Case(f"sample.{info.name}.{info.variant_test_name or 'default'}", model, args)
+    chosen = [infos[i * len(infos) // SAMPLES] for i in range(SAMPLES)]
+    for info in chosen:
+        name = f"sample.{info.name}.{info.variant_test_name or 'default'}"
+        yield Case(name, partial(lambda info: next(sample_modules(info, torch.float32)), info))
 
 
 def cases() -> Iterator[Case]:
@@ -107,7 +117,7 @@ def cases() -> Iterator[Case]:
 
 def call(program: Any, args: tuple[Any, ...]) -> list[Any]:
     """What two calls of an exported program give, and what they leave of their inputs."""
-    run, seen = program.module(), []
+    run, seen = copy.deepcopy(program.module()), []  # what it writes is the program's own
     for _ in range(2):
         mine = copy.deepcopy(args)
         torch.manual_seed(0)
@@ -226,7 +236,7 @@ def aspects(program: Any) -> dict[str, list[Any]]:
     names = {node.name: name_of(node) for node in program.graph.nodes}
 
     def named(value: Any) -> str:
-        return re.sub(r"name='(\w*)'", lambda found: f"name='{names.get(found[1], found[1])}'", str(value))
+        return re.sub(r"name='(\w*)'", lambda found: f"name='{names.get(found[1], found[1])}'", repr(value))
 
     return {
         "inputs": signature.input_specs,
@@ -398,13 +408,13 @@ def reason(error: Exception) -> str:
     return f"{type(error).__name__}: {found[0] if found else ''}"
 
 
-def follow(case: Case, dialect: str, steps: Iterable[str] = STEPS) -> dict[str, str | None]:
+def follow(case: Case, dialect: str) -> dict[str, str | None]:
     """How a case fares: by step, None or the reason why it fails; empty for what PyTorch does not export or save."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "m.pt2"
         try:
             with torch.no_grad():
-                exported = torch.export.export(copy.deepcopy(case.model), case.args)
+                exported = torch.export.export(copy.deepcopy(case.made[0]), case.args)
                 exported = exported if dialect == "training" else exported.run_decompositions()
             torch.export.save(exported, path)
             exported = torch.export.load(path)
@@ -416,7 +426,7 @@ def follow(case: Case, dialect: str, steps: Iterable[str] = STEPS) -> dict[str, 
         except ExirError as error:
             return {"import": reason(error)}
         found: dict[str, str | None] = {"import": None}
-        for step in steps:
+        for step in STEPS:
             if applies(step, case):
                 try:
                     getattr(trip, step)()
@@ -427,7 +437,7 @@ def follow(case: Case, dialect: str, steps: Iterable[str] = STEPS) -> dict[str, 
 
 
 def results(
-    chosen: Iterable[Case], steps: Iterable[str] = STEPS
+    chosen: Iterable[Case], dialects: Iterable[str] = DIALECTS
 ) -> Iterator[tuple[str, dict[str, str | None]]]:
     """How cases fare, with name and dialect."""
     with warnings.catch_warnings():
@@ -435,8 +445,8 @@ def results(
         logging.disable(logging.ERROR)
         try:
             for case in chosen:
-                for dialect in DIALECTS:
-                    yield f"{case.name} {dialect}", follow(case, dialect, steps)
+                for dialect in dialects:
+                    yield f"{case.name} {dialect}", follow(case, dialect)
         finally:
             logging.disable(logging.NOTSET)
 
