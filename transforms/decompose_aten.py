@@ -69,12 +69,13 @@ class Decomposer:
 
 
 def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
-    """Puts values in place of an operation's results and erases it, and what was built without being of use.
+    """Puts values in place of an operation's results and erases it, and what was built without being of use, if it was of use.
 
     Raises `ExirError` where types do not agree.
     """
     if len(results) != len(op.results):
         raise ExirError(f"{op.name}: rule gives {len(results)} results for {len(op.results)}")
+    used = any(old.first_use is not None for old in op.results)
     for old, new in zip(op.results, results, strict=True):
         if old.type != new.type:
             if not may_equal(old.type, new.type):
@@ -86,7 +87,7 @@ def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
     op.detach()
     op.erase()
     for made in reversed(builder.made):
-        if is_trivially_dead(made):
+        if used and is_trivially_dead(made):
             made.detach()
             made.erase()
 
