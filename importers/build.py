@@ -558,9 +558,13 @@ def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
 # --- writes that the schema does not declare -----------------------------------------------------------------
 
 
-def _batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
+def _native_batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
     names = ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps")
-    output, _, _, *statistics = aten._native_batch_norm_legit_functional(*(bound[name] for name in names))
+    return list(aten._native_batch_norm_legit_functional(*(bound[name] for name in names)))
+
+
+def _batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
+    output, _, _, *statistics = _native_batch_norm(aten, bound)
     return [output, *statistics]
 
 
@@ -581,7 +585,7 @@ def _instance_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
 def _statistics(
     flag: str, functional: Callable[[Namespace, Mapping[str, Any]], list[SSAValue]]
 ) -> Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]:
-    """How an operator is built that updates running statistics if a flag says so: its result and theirs."""
+    """How an operator is built that updates running statistics if a flag says so: its results, and then theirs."""
 
     def build_node(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
         refs = {item.name: item.value for item in node.inputs}
@@ -592,11 +596,9 @@ def _statistics(
         ]
         if not bound[flag] or len(statistics) != 2:
             return False
-        result, *updated = functional(Namespace(build.builder), bound)
-        [output] = node.outputs
-        assert isinstance(output, g.Ref)
-        build.define(output.name, result)
-        for target, value in zip(statistics, updated, strict=True):
+        *results, mean, variance = functional(Namespace(build.builder), bound)
+        build.define_all(node.result_names, results)
+        for target, value in zip(statistics, (mean, variance), strict=True):
             assert isinstance(target, Tensor)
             target.write(build.builder, value)
         return True
@@ -606,6 +608,7 @@ def _statistics(
 
 IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
     "aten.batch_norm": _statistics("training", _batch_norm),
+    "aten.native_batch_norm": _statistics("training", _native_batch_norm),
     "aten.instance_norm": _statistics("use_input_stats", _instance_norm),
 }
 """Operators that write to arguments which their schema does not mark; the function says whether it took the node."""

@@ -25,8 +25,8 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec.harvest import find_overload
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.runtime.fallback import make_engine
+from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.builder import Builder, flat_results
 from xdsl_exir.transforms.decompose_aten import DecomposeAten

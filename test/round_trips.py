@@ -150,6 +150,7 @@ def operators(program: Any) -> set[Any]:
 
 NORMS = {
     "aten.batch_norm.default": ("training",),
+    "aten.native_batch_norm.default": ("training",),
     "aten.instance_norm.default": ("use_input_stats",),
 }
 

@@ -81,6 +81,8 @@ _U0 = SymIntType(Expr.parse("u0"))
 _IMAGE, _LINE, _VOLUME = f(1, 4, 6, 6), f(1, 4, 8), f(1, 4, 4, 4, 4)
 _ATTENTION = (f(12, 4), f(12), f(4, 4), f(4))
 """Weights and biases of a layer of attention: of queries, keys and values together, of what comes out."""
+_FEED_FORWARD = (*[f(4)] * 4, f(6, 4), f(6), f(4, 6), f(4))
+"""Those of the norms and of the feed-forward network after it."""
 _HEADS = f(1, 2, 4, 8)
 _STATS = (f(4), f(4), f(4), f(4))
 _RNN, _GRU, _LSTM = ([f(n, 3), f(n, 4), f(n), f(n)] for n in (4, 12, 16))
@@ -403,9 +405,13 @@ CALLS: dict[str, tuple[Call, ...]] = {
     # attention
     "aten.scaled_dot_product_attention": (call(_HEADS, _HEADS, _HEADS, f(4, 4)),),
     "aten._scaled_dot_product_flash_attention_for_cpu": (call(_HEADS, _HEADS, _HEADS),),
-    "aten._native_multi_head_attention": (call(*[f(2, 3, 4)] * 3, 4, 2, *_ATTENTION),),
+    "aten._native_multi_head_attention": (
+        call(*[f(2, 3, 4)] * 3, 4, 2, *_ATTENTION),
+        call(*[f(2, 3, 4)] * 3, 4, 2, *_ATTENTION, b(3, 3), mask_type=0),
+    ),
     "aten._transformer_encoder_layer_fwd": (
-        call(f(2, 3, 4), 4, 2, *_ATTENTION, True, False, 1e-5, *[f(4)] * 4, f(6, 4), f(6), f(4, 6), f(4)),
+        call(f(2, 3, 4), 4, 2, *_ATTENTION, True, False, 1e-5, *_FEED_FORWARD),
+        call(f(2, 3, 4), 4, 2, *_ATTENTION, True, False, 1e-5, *_FEED_FORWARD, b(3, 3), 0),
     ),
     # recurrent
     "aten.lstm.input": (

@@ -503,6 +503,19 @@ def test_batch_norm(training: bool, kwargs: dict[str, Any]) -> None:
     assert written == (tracked if training and kwargs.get("track_running_stats", True) else set())
 
 
+def test_native_batch_norm() -> None:
+    """PyTorch's own operator writes its statistics as well, and gives those of the batch."""
+
+    def forward(self: Any, x: Any) -> Any:
+        return torch.native_batch_norm(x, self.w, None, self.mean, self.var, True, 0.1, 1e-5)
+
+    program = check(
+        Model(forward, w=torch.rand(3), mean=torch.zeros(3), var=torch.ones(3)), (torch.randn(4, 3, 2),)
+    )
+    written = {target for kind, target in kinds(program) if kind is OutputKind.BUFFER_MUTATION}
+    assert written == {"mean", "var"}
+
+
 @pytest.mark.parametrize("training", [True, False])
 def test_instance_norm(training: bool) -> None:
     model = torch.nn.InstanceNorm1d(3, affine=True, track_running_stats=True).train(training)
