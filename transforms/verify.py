@@ -267,7 +267,9 @@ def stage_of(module: ModuleOp) -> str:
 def refuse_linalg(program: Program, what: str) -> None:
     """Raises `UnsupportedError` for a program that is lowered past edge; `what` says where it is needed as it was."""
     if stage_of(program.module) == "linalg":
-        raise UnsupportedError([Unsupported("a program lowered to linalg", f"{what} takes it as it was at edge")])
+        raise UnsupportedError(
+            [Unsupported("a program lowered to linalg", f"{what} takes it as it was at edge")]
+        )
 
 
 def verify_program(program: Program) -> None:
