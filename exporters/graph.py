@@ -72,6 +72,18 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
     Raises `UnsupportedError` that lists every operation that Export IR has no form for, `ExirError` for an unknown
     method.
     """
+    program = exportable(program)
+    return _graph(program, program.method(method))
+
+
+def graphs_of(program: Program) -> dict[str, g.ExportedGraph]:
+    """All methods of a program, by name. Raises what `graph_of` raises."""
+    program = exportable(program)
+    return {name: _graph(program, function) for name, function in program.methods.items()}
+
+
+def exportable(program: Program) -> Program:
+    """The program without what PyTorch has other words for."""
     from xdsl_exir.transforms.flex_attention import ExpandFlexAttention, has_flex_attention
     from xdsl_exir.transforms.layouts import ToMemoryFormats
     from xdsl_exir.transforms.partition import InlineDelegates
@@ -79,13 +91,14 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
 
     refuse_linalg(program, "Export IR")
     program = program.inlined()
-    function = program.method(method)
-    if any(isinstance(op, DelegateOp) for op in function.walk()):
+    if any(isinstance(op, DelegateOp) for op in program.module.walk()):
         program = program.apply(InlineDelegates())
-    program = program.apply(ToMemoryFormats())
     if has_flex_attention(program.module):  # which PyTorch itself does not save
         program = program.apply(ExpandFlexAttention())
-    function = program.method(method)
+    return program.apply(ToMemoryFormats())
+
+
+def _graph(program: Program, function: FuncOp) -> g.ExportedGraph:
     return _Writer(program, function, program.conventions.get(function.sym_name.data)).program()
 
 

@@ -1,13 +1,22 @@
-"""What tests share: skipping without tools, and figures that they record, printed after the run (with xdist as well)."""
+"""What tests share: skipping without tools, forgetting operators that a test registers, and figures that tests record,
+printed after the run (with xdist as well)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from xdsl_exir.lowering import toolchain
+from xdsl_exir.dialects.meta import SHAPES
+from xdsl_exir.dialects.spec import specs
+from xdsl_exir.lowering import LOWERINGS, toolchain
+from xdsl_exir.lowering.data_dependent import RULES
+from xdsl_exir.program import context
+from xdsl_exir.runtime.kernels import KERNELS
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 
 
 @pytest.fixture
@@ -36,3 +45,21 @@ def native_tools() -> None:
         toolchain.find_tool("mlir-opt")
     except toolchain.ToolchainError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def clean() -> Iterator[None]:
+    """Forgets what a test registers."""
+    kept: list[Any] = [specs()._specs, XDSL_EXIR_UNIVERSE.all_dialects]
+    before = [set(table) for table in kept]
+    yield
+    for table, names in zip(kept, before, strict=True):
+        for name in [name for name in table if name not in names]:
+            del table[name]
+    for registry in (SHAPES, KERNELS, DECOMPOSITIONS, LOWERINGS, RULES):
+        for name in [name for name in registry._entries if name not in specs()]:
+            del registry._entries[name]
+        registry._loaded -= {name for name in registry._loaded if name.endswith(".py")}
+    for name in [name for name in sys.modules if name.endswith(".py")]:
+        del sys.modules[name]
+    context.cache_clear()

@@ -399,7 +399,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.native_layer_norm": (call(f(2, 3), [3], f(3), f(3), 1e-5),),
     "aten.group_norm": (call(_IMAGE, 2, f(4), f(4)),),
     "aten.native_group_norm": (call(_IMAGE, f(4), f(4), 1, 4, 36, 2, 1e-5),),
-    "aten.instance_norm": (call(_IMAGE, *_STATS, True, 0.1, 1e-5, False),),
+    "aten.instance_norm": (call(_IMAGE, *_STATS, False, 0.1, 1e-5, False),),
     "aten.rms_norm": (call(f(2, 3), [3], f(3)),),
     "aten._fused_rms_norm": (call(f(2, 3), [3], f(3), 1e-5),),
     # attention

@@ -34,6 +34,7 @@ NOT_IMPORTED = {
 REASONS = {"export": NOT_EXPORTED, "import": NOT_IMPORTED, "interpreter": {}, "native": {}}
 
 
+@pytest.mark.usefixtures("clean")
 @pytest.mark.parametrize(
     ("collection", "count"), [(collections.examples, 36), (collections.higher_order_operators, 17)]
 )

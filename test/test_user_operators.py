@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,9 @@ from xdsl_exir.dialects.spec import find, specs
 from xdsl_exir.errors import ExirError, LoadError, SpecError, UnsupportedError
 from xdsl_exir.importers.build import dialect_of
 from xdsl_exir.libraries import found
-from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.program import Program, context
-from xdsl_exir.runtime.kernels import KERNELS, kernel
-from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
+from xdsl_exir.runtime.kernels import kernel
+from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 
 # What torch.export warns of is its own use of its own functions.
@@ -60,24 +58,6 @@ def python(code: str, *arguments: str | Path, **environment: str) -> str:
 
 def program_of(text: str) -> Program:
     return Program(Parser(context().clone(), text).parse_module()).verify()
-
-
-@pytest.fixture
-def clean() -> Iterator[None]:
-    """Forgets what a test registers."""
-    kept: list[Any] = [specs()._specs, XDSL_EXIR_UNIVERSE.all_dialects]
-    before = [set(table) for table in kept]
-    yield
-    for table, names in zip(kept, before, strict=True):
-        for name in [name for name in table if name not in names]:
-            del table[name]
-    for registry in (SHAPES, KERNELS, DECOMPOSITIONS, LOWERINGS):
-        for name in [name for name in registry._entries if name not in specs()]:
-            del registry._entries[name]
-        registry._loaded -= {name for name in registry._loaded if name.endswith(".py")}
-    for name in [name for name in sys.modules if name.endswith(".py")]:
-        del sys.modules[name]
-    context.cache_clear()
 
 
 # --- the example ---------------------------------------------------------------------------------------------

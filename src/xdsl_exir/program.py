@@ -195,11 +195,11 @@ class Program:
 
             write_mlir(target, self)
         elif target.suffix == ".pt2":
-            from xdsl_exir.exporters.graph import graph_of
+            from xdsl_exir.exporters.graph import graphs_of
             from xdsl_exir.exporters.pt2 import MODEL, save_pt2
 
-            names = list(self.methods)
-            save_pt2(target, {MODEL if len(names) == 1 else name: graph_of(self, name) for name in names})
+            graphs = graphs_of(self)
+            save_pt2(target, graphs if len(graphs) > 1 else {MODEL: graph for graph in graphs.values()})
         else:
             raise ExirError(f"{path}: programs are saved as .pt2 or .mlir")
 

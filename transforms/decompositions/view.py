@@ -414,13 +414,16 @@ def repeat_interleave_by(
 ) -> SSAValue:
     self, dim = (aten.view(self, [-1]), 0) if dim is None else (self, wrap_dim(dim, rank(self)))
     repeats = aten.expand(aten.reshape(repeats, [-1]), [sizes(aten, self)[dim]])
+    if output_size is not None:
+        found = aten.repeat_interleave.Tensor(repeats, output_size=output_size)
+        return aten.index_select(self, dim, found)
     places = aten.builder.dialect["aten.repeat_interleave.Tensor"]
     types = out and [
         tensor_type(tensor_meta(one).shape[dim : dim + 1], meta(repeats).dtype)
         for one in out
         if is_tensor_type(one)
     ]
-    found = aten.builder.build(places, {"repeats": repeats, "output_size": output_size}, types)
+    found = aten.builder.build(places, {"repeats": repeats, "output_size": None}, types)
     return aten.index_select(self, dim, found)
 
 
