@@ -199,7 +199,7 @@ class Program:
             from xdsl_exir.exporters.pt2 import MODEL, save_pt2
 
             graphs = graphs_of(self)
-            save_pt2(target, graphs if len(graphs) > 1 else {MODEL: graph for graph in graphs.values()})
+            save_pt2(target, graphs if len(graphs) > 1 else {MODEL: next(iter(graphs.values()))})
         else:
             raise ExirError(f"{path}: programs are saved as .pt2 or .mlir")
 
