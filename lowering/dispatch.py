@@ -13,8 +13,8 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -27,17 +27,16 @@ from xdsl_exir.dialects.exir import (
     ConstantOp,
     SymIntType,
     SymType,
-    TensorMeta,
     checked_ranges_of,
     is_tensor_type,
     ranges_of,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, apply, prod, provably
-from xdsl_exir.dialects.meta import as_meta, wrap_dims
+from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
+from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.view import slice_size
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
+from xdsl_exir.lowering.dispatches.assertions import ASSERTIONS, UNCHECKED
 from xdsl_exir.lowering.dispatches.buffers import (
     ALIGNMENT,
     NAME,
@@ -80,73 +79,6 @@ def within(value: int, low: int | None, high: int | None) -> int:
     """The number of a range, both ends included, that is closest to a value."""
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
-
-
-Conditions: TypeAlias = list[tuple[Dim, str]]
-"""What has to hold of symbols, and what to say where it does not."""
-
-
-def stays(self: TensorMeta, dim: Sequence[int], **_: Any) -> Conditions:
-    """A dimension is squeezed where its size is 1."""
-    sizes = [(at, self.shape[at]) for at in wrap_dims(dim, self.ndim) if self.shape]
-    return [
-        (apply("ne", size, 1), f"dimension {at} is squeezed where its size {size} is 1")
-        for at, size in sizes
-        if isinstance(size, Expr)
-    ]
-
-
-def same_sizes(pairs: Iterable[tuple[Dim, Dim]]) -> Conditions:
-    """Sizes that have to be the same, if they are not 1."""
-    apart = [(a, b) for a, b in pairs if a != b and a != 1]
-    return [(apply("eq", a, b), f"{a} elements along a dimension are not {b}") for a, b in apart]
-
-
-def expands(self: TensorMeta, out: Sequence[TensorMeta], **_: Any) -> Conditions:
-    return same_sizes(zip(reversed(self.shape), reversed(out[0].shape), strict=False))
-
-
-def masks_cover(self: TensorMeta, indices: Sequence[TensorMeta | None], **_: Any) -> Conditions:
-    pairs: list[tuple[Dim, Dim]] = []
-    dim = 0
-    for index in indices:
-        mask = index if index is not None and index.dtype in (dt.Bool, dt.Byte) else None
-        pairs += [] if mask is None else zip(mask.shape, self.shape[dim:], strict=False)
-        dim += 1 if mask is None else mask.ndim
-    return same_sizes(pairs)
-
-
-UNCHECKED: dict[str, Callable[..., Conditions]] = {
-    "aten.squeeze.dims": stays,
-    "aten.expand": expands,
-    "aten.index_put": masks_cover,
-}
-"""What PyTorch takes for granted when it traces these, without a guard."""
-
-
-def assertions_of(name: str, arguments: Mapping[str, Any], out: Sequence[TensorMeta]) -> Conditions:
-    """What an operator asserts about a number, or a number that it takes has to keep: conditions and messages."""
-    if name == "aten._assert_scalar":
-        return [(arguments["self"], arguments["assert_msg"])]
-    if name == "aten.select.int":
-        size, index = arguments["self"].shape[arguments["dim"]], arguments["index"]
-        text = f"index {index} is out of range for a dimension of size {size}"
-        return [(apply("ge", index, -size), text), (apply("lt", index, size), text)]
-    if name == "aten.slice.Tensor":
-        dim: int = arguments["dim"]
-        start, end, step = (arguments[key] for key in ("start", "end", "step"))
-        size, count = slice_size(arguments["self"].shape[dim], start, end, step), out[0].shape[dim]
-        assert size is not None, "numbers have expressions"
-        return [(apply("eq", size, count), f"a slice has {size} elements, not {count}")]
-    if name in UNCHECKED:
-        return UNCHECKED[name](**arguments, out=out)
-    if not name.startswith("aten.sym_constrain_range"):
-        return []
-    size, low, high = (arguments[key] for key in ("size", "min", "max"))
-    low = 0 if low is None and name.endswith("for_size") else low
-    bounds = f"{size} is not between {'-inf' if low is None else low} and {'inf' if high is None else high}"
-    wanted = (("ge", low), ("le", high))
-    return [(apply(compare, size, bound), bounds) for compare, bound in wanted if bound is not None]
 
 
 def symbol_places(values: Sequence[SSAValue]) -> dict[str, Place]:
@@ -252,8 +184,9 @@ class Planner:
 
     def unknown_symbols(self) -> set[str]:
         """Symbols that values' types name and no input says."""
-        blocks = self.function.walk_blocks()
-        values = [value for block in blocks for op in block.ops for value in (*op.results, *block.args)]
+        blocks = list(self.function.walk_blocks())
+        values = [arg for block in blocks for arg in block.args]
+        values += [result for block in blocks for op in block.ops for result in op.results]
         sizes = [size for value in values if is_tensor_type(value.type) for size in meta_of(value).shape]
         return free_symbols(sizes) - self.plan.symbols.keys()
 
@@ -267,11 +200,11 @@ class Planner:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""
         name = op.SPEC.qualified_name
         takes_numbers = any(isinstance(operand.type, SymType) for operand in op.operands)
-        if op.results and not takes_numbers and name not in UNCHECKED:
+        if name not in ASSERTIONS or not (takes_numbers or name in UNCHECKED or not op.results):
             return
         arguments = op.arguments(lambda value: as_meta(value.type))
         out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]
-        for condition, message in assertions_of(name, arguments, out):
+        for condition, message in ASSERTIONS[name](**arguments, out=out):
             known = not isinstance(condition, Expr) or provably(condition, self.ranges)
             if not known and (condition, message) not in self.plan.checks:
                 self.plan.checks.append((condition, message))

@@ -90,9 +90,9 @@ def obstacle_of_sizes(op: Operation) -> str | None:
     if op.parent is None or isinstance(op, FuncOp):
         return None
     args = [arg for region in op.regions for arg in region.block.args]
-    named = symbols_of(sizes_of([*op.results, *args])) - symbols_of(sizes_of([*op.operands, *op.parent.args]))
-    new = sorted(symbol for symbol in named if Expr.symbol(symbol).is_unbacked)
-    return f"{new[0]} depends on data" if new else None
+    named = {name for name in symbols_of(sizes_of([*op.results, *args])) if Expr.symbol(name).is_unbacked}
+    new = named and named - symbols_of(sizes_of([*op.operands, *op.parent.args]))
+    return f"{min(new)} depends on data" if new else None
 
 
 def sizes_of(values: Iterable[SSAValue]) -> list[Dim]:

@@ -175,6 +175,8 @@ def min_(*dims: Dim) -> Dim:
 
 def ceildiv(a: Dim, b: Dim) -> Dim:
     """a / b rounded up."""
+    if isinstance(a, int) and isinstance(b, int) and b != 0:
+        return -(-a // b)
     return apply("ceildiv", a, b)
 
 

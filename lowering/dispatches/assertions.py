@@ -1,0 +1,102 @@
+"""What operators assert about numbers, and what numbers that they take have to keep: conditions on a call's symbols.
+
+They are checked before a piece of native code is called, which cannot raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, Expr, apply
+from xdsl_exir.dialects.meta import wrap_dims
+from xdsl_exir.dialects.view import slice_size
+
+Conditions: TypeAlias = list[tuple[Dim, str]]
+"""What has to hold of symbols, and what to say where it does not."""
+
+
+def stays(self: TensorMeta, dim: Sequence[int], **_: Any) -> Conditions:
+    """A dimension is squeezed where its size is 1."""
+    sizes = [(at, self.shape[at]) for at in wrap_dims(dim, self.ndim) if self.shape]
+    return [
+        (apply("ne", size, 1), f"dimension {at} is squeezed where its size {size} is 1")
+        for at, size in sizes
+        if isinstance(size, Expr)
+    ]
+
+
+def same_sizes(pairs: Iterable[tuple[Dim, Dim]]) -> Conditions:
+    """Sizes that have to be the same, if they are not 1."""
+    apart = [(a, b) for a, b in pairs if a != b and a != 1]
+    return [(apply("eq", a, b), f"{a} elements along a dimension are not {b}") for a, b in apart]
+
+
+def expands(self: TensorMeta, out: Sequence[TensorMeta], **_: Any) -> Conditions:
+    return same_sizes(zip(reversed(self.shape), reversed(out[0].shape), strict=False))
+
+
+def masks_cover(self: TensorMeta, indices: Sequence[TensorMeta | None], **_: Any) -> Conditions:
+    pairs: list[tuple[Dim, Dim]] = []
+    dim = 0
+    for index in indices:
+        mask = index if index is not None and index.dtype in (dt.Bool, dt.Byte) else None
+        pairs += [] if mask is None else zip(mask.shape, self.shape[dim:], strict=False)
+        dim += 1 if mask is None else mask.ndim
+    return same_sizes(pairs)
+
+
+def is_in_range(self: TensorMeta, dim: int, index: Dim, **_: Any) -> Conditions:
+    """An index that the program computes is in its dimension."""
+    size = self.shape[dim]
+    text = f"index {index} is out of range for a dimension of size {size}"
+    return [(apply("ge", index, -size), text), (apply("lt", index, size), text)]
+
+
+def has_length(
+    self: TensorMeta, dim: int, start: Dim | None, end: Dim | None, step: int, out: Sequence[TensorMeta]
+) -> Conditions:
+    """A slice between bounds that the program computes is as long as its type says."""
+    size, count = slice_size(self.shape[dim], start, end, step), out[0].shape[dim]
+    assert size is not None, "numbers have expressions"
+    return [(apply("eq", size, count), f"a slice has {size} elements, not {count}")]
+
+
+UNCHECKED: dict[str, Callable[..., Conditions]] = {
+    "aten.squeeze.dims": stays,
+    "aten.expand": expands,
+    "aten.index_put": masks_cover,
+}
+"""What PyTorch takes for granted when it traces these, without a guard."""
+
+
+def is_true(self: Dim, assert_msg: str, **_: Any) -> Conditions:
+    return [(self, assert_msg)]
+
+
+def is_within(size: Dim, min: int | None, max: int | None, **_: Any) -> Conditions:
+    low, high = "-inf" if min is None else min, "inf" if max is None else max
+    ends = (("ge", min), ("le", max))
+    return [
+        (apply(relation, size, end), f"{size} is not between {low} and {high}")
+        for relation, end in ends
+        if end is not None
+    ]
+
+
+def is_size_within(size: Dim, min: int | None, max: int | None, **_: Any) -> Conditions:
+    """A size is not negative."""
+    return is_within(size, 0 if min is None else min, max)
+
+
+ASSERTIONS: dict[str, Callable[..., Conditions]] = {
+    **UNCHECKED,
+    "aten._assert_scalar": is_true,
+    "aten.select.int": is_in_range,
+    "aten.slice.Tensor": has_length,
+    "aten.sym_constrain_range": is_within,
+    "aten.sym_constrain_range_for_size": is_size_within,
+}
+"""What operators assert about numbers, or numbers that they take have to keep, from their arguments and results."""
