@@ -208,9 +208,8 @@ class _Symbols:
             return dim
         try:
             hint = dim.evaluate(self.examples) if dim.free_symbols() <= self.examples.keys() else None
-        except (
-            ExprError
-        ):  # no examples were found that the guards hold for, and these give a division by zero
+        except ExprError:
+            # No examples were found that the guards hold for, and these give a division by zero.
             hint = None
         return g.Symbolic(to_srepr(dim, self.plain), hint)
 
