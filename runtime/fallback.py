@@ -7,7 +7,8 @@ What depends on no input is computed beforehand and is constant on both sides.
 
 What makes no tensor is never native where native code cannot know its result when it is called: it reads one number out of
 memory, computes with numbers, or raises. It is the *host's*, with `fallback="error"` as well, and pieces take the symbols that
-it gives. With `fallback="interpreter"` so are the operators that have no lowering.
+it gives. So are draws of random numbers: there is one generator a process, and pieces take what it gives. With
+`fallback="interpreter"` so are the operators that have no lowering.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
-from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, without_checks
+from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, is_draw, without_checks
 from xdsl_exir.transforms.builder import Builder, Namespace
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.partition import group
@@ -86,10 +87,11 @@ def make_engine(program: Program, fallback: Fallback) -> NativeEngine | SplitEng
 
 def is_host(op: Operation) -> bool:
     """Whether an operation makes no tensor: it gives numbers, or only looks at some or at data. What makes a number a tensor
-    is taken for such an operation where native code does not compute the number, as is what names a size."""
+    is taken for such an operation where native code does not compute the number, as is what names a size. What draws random
+    numbers is the host's as well."""
     if not isinstance(op.parent_op(), FuncOp) or not isinstance(op, OperatorOp | SymOp | NumberOp | RefineOp):
         return False
-    if not any(is_tensor_type(result.type) for result in op.results):
+    if is_draw(op) or not any(is_tensor_type(result.type) for result in op.results):
         return True
     names = isinstance(op, RefineOp) or op.name == "edge.aten.scalar_tensor"
     return names and obstacle(op) is not None

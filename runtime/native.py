@@ -100,10 +100,15 @@ def take_checks(function: FuncOp) -> list[OperatorOp]:
     return checks
 
 
+def is_draw(op: Operation) -> bool:
+    """Whether an operation draws random numbers."""
+    return isinstance(op, OperatorOp) and "random" in op.SPEC.tags
+
+
 def drop_draws(function: FuncOp) -> None:
     """Drops random numbers that nobody uses: native code has no stream of them that others continue."""
     for op in reversed(list(function.walk())):
-        if isinstance(op, OperatorOp) and "random" in op.SPEC.tags and not any(r.uses for r in op.results):
+        if is_draw(op) and not any(r.uses for r in op.results):
             op.detach()
             op.erase()
 
