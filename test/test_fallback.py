@@ -167,8 +167,8 @@ def test_random_numbers_are_drawn_in_order() -> None:
     program = export(function, X)
     results: list[list[Any]] = []
     for target in ("interpreter", "native"):
-        run = xdsl_exir.compile(program, target)  # what draws is the host's: nothing is left to the interpreter
-        assert not run.fallbacks
+        run = xdsl_exir.compile(program, target)
+        assert not run.fallbacks  # what draws is the host's
         engine: Any = run.engine
         engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(7))
         results.append(run.flat([X.numpy()]))
