@@ -24,7 +24,6 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import (
-    ConstantOp,
     SymIntType,
     SymType,
     checked_ranges_of,
@@ -34,7 +33,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.assertions import ASSERTIONS, UNCHECKED
 from xdsl_exir.lowering.dispatches.buffers import (
@@ -58,18 +57,12 @@ from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copy_text, groups_o
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
+from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.schedules import Machine
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
-
-LARGEST_FOLDED = 1 << 22
-"""Elements of a folded constant, above which only what is no larger than its operands is folded."""
-
-FILLED = ("aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.full")
-"""Operators whose result is one number everywhere, whatever their operands hold."""
-
 
 TYPICAL = 64
 """The value of a symbol, if its range allows it, by which buffers are compared and loops thought worth threads."""
@@ -109,7 +102,8 @@ class Planner:
         self.dispatches = dispatches
         self.machine = machine
         self.plan = Plan()
-        self.constants: dict[SSAValue, Array] = dict(state)
+        folding = Folding(function, state, inner=True)
+        self.constants, self.folded = folding.known, folding.folded
         self.values: dict[SSAValue, Value] = {}
         """What lies in memory already."""
         self.pending: dict[OperatorOp, None] = {}
@@ -132,7 +126,6 @@ class Planner:
     def run(self) -> Plan:
         """The plan. Raises `UnsupportedError` listing everything in the way, before any work is done."""
         self.find_symbols()
-        self.fold_constants()
         blocking = [
             Unsupported(op.name, reason, location_text(op))
             for op in self.function.walk()
@@ -212,53 +205,8 @@ class Planner:
     # constants
 
     def is_constant(self, op: Operation) -> bool:
-        return bool(op.results) and all(result in self.constants for result in op.results)
-
-    def fold_constants(self) -> None:
-        """Computes what depends on constants alone, with the interpreter."""
-        from xdsl.traits import is_side_effect_free
-
-        from xdsl_exir.runtime.interpreter import literal_array, run_operator
-        from xdsl_exir.runtime.kernels import KERNELS
-
-        rng = np.random.default_rng(0)
-        with np.errstate(all="ignore"):
-            for op in self.function.walk():
-                for operand, arg in cf.shared_arguments(op):
-                    if operand in self.constants:
-                        self.constants[arg] = self.constants[operand]
-                if isinstance(op, ConstantOp):
-                    self.constants[op.result] = literal_array(op)
-                    continue
-                if is_number(op):
-                    continue
-                if (
-                    not isinstance(op, OperatorOp)
-                    or KERNELS.find(op.SPEC) is None
-                    or not is_side_effect_free(op)
-                ):
-                    continue
-                if op.SPEC.qualified_name in FILLED and obstacle(op) is None and is_filled(op):
-                    self.constants[op.results[0]] = filled(op)
-                if not all(operand in self.constants for operand in op.operands) or self.is_constant(op):
-                    continue
-                counts = [prod(meta_of(value).shape) for value in (*op.results, *op.operands)]
-                if not is_static(counts):
-                    continue
-                largest = max(
-                    [count for count in counts[: len(op.results)] if isinstance(count, int)], default=0
-                )
-                if largest > max(
-                    LARGEST_FOLDED, *[self.constants[operand].size for operand in op.operands], 0
-                ):
-                    continue
-                try:
-                    results = run_operator(op, tuple(self.constants[operand] for operand in op.operands), rng)
-                except ExirError:
-                    if op.parent is self.function.body.block:
-                        raise
-                    continue  # of a branch that may never be taken
-                self.constants.update(zip(op.results, results, strict=True))
+        """Whether it is known what an operation gives."""
+        return op in self.folded
 
     def constant(self, array: Array, dtype: DType) -> Value:
         """A constant as an argument of the driver."""
@@ -475,18 +423,3 @@ class Planner:
             if given.buffer is value.buffer:
                 return index
         return -1 - next(i for i, v in enumerate(self.plan.outputs) if v.buffer is value.buffer)
-
-
-def is_filled(op: OperatorOp) -> bool:
-    """Whether it is known what number an operator of `FILLED` fills its result with."""
-    return not isinstance(op.arguments().get("fill_value"), SSAValue)
-
-
-def filled(op: OperatorOp) -> Array:
-    """The result of an operator of `FILLED`: one number in memory, seen everywhere; of symbolic shape, one element."""
-    meta = meta_of(op.results[0])
-    number = {"aten.zeros_like": 0, "aten.ones_like": 1}.get(op.SPEC.qualified_name)
-    given = op.arguments()["fill_value"] if number is None else number
-    number = np.asarray(given).astype(meta.dtype.numpy)
-    shape = [size for size in meta.shape if isinstance(size, int)]
-    return np.broadcast_to(number, shape if is_static(meta.shape) else [1] * meta.ndim)

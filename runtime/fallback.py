@@ -55,7 +55,7 @@ from xdsl_exir.lowering.edge_to_linalg import (
     obstacle_to_all,
     sizes_of,
 )
-from xdsl_exir.lowering.folding import Array, folded
+from xdsl_exir.lowering.folding import Array, Folding
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import Program
@@ -129,9 +129,8 @@ def split(program: Program) -> Split:
             for arg, own in zip(function.args, function.arg_attrs or (), strict=False)
             if arg in constants
         }
-        known = folded(function, constants)
         cut.bound[name] = []
-        for arg, array in bind_folded(function, known).items():
+        for arg, array in bind_folded(function, Folding(function, constants)).items():
             target = f"{name}.folded{len(cut.bound[name])}"
             state[target] = TensorData.of(array, meta_of(arg).dtype)
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
@@ -150,16 +149,16 @@ def split(program: Program) -> Split:
     return cut
 
 
-def bind_folded(function: FuncOp, known: Mapping[SSAValue, Array]) -> dict[SSAValue, Array]:
+def bind_folded(function: FuncOp, folding: Folding) -> dict[SSAValue, Array]:
     """Makes known results that are needed arguments of the function, with their arrays. Drops what computed them."""
     block = function.body.block
     bound: dict[SSAValue, Array] = {}
     for op in list(block.ops):
-        for result in op.results if not isinstance(op, ConstantOp) else ():
-            if result in known and not all(is_known(use.operation, known) for use in result.uses):
+        for result in op.results if op in folding.folded and not isinstance(op, ConstantOp) else ():
+            if not all(use.operation in folding.folded for use in result.uses):
                 arg = block.insert_arg(result.type, len(block.args))
                 arg.name_hint = result.name_hint
-                bound[arg] = known[result]
+                bound[arg] = folding.known[result]
                 result.replace_all_uses_with(arg)
     drop_dead(block)
     function.update_function_type()
@@ -172,11 +171,6 @@ def drop_dead(block: Block) -> None:
         if is_trivially_dead(op):
             op.detach()
             op.erase()
-
-
-def is_known(op: Operation, known: Mapping[SSAValue, Array]) -> bool:
-    """Whether all that an operation gives is known."""
-    return bool(op.results) and all(result in known for result in op.results)
 
 
 def lowerable(block: Block, fallbacks: list[Unsupported]) -> set[Operation]:

@@ -28,6 +28,7 @@ from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena, plan_memory
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
+from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
@@ -177,6 +178,50 @@ def test_what_depends_on_constants_alone_is_folded():
     plan = check(text, random(3, 4), constants=[random(5, 4)])
     assert kinds(plan) == ["kernel"]
     assert len(plan.constants) == 1
+
+
+def widened(rows: int) -> tuple[str, list[np.ndarray]]:
+    """A product with weights that are kept as int8."""
+    w = f"tensor<{rows}x512x"
+    text = f"""func.func @main(%x: tensor<3x512xf32>, %w: {w}si8>, %s: tensor<{rows}x1xf32>) -> tensor<3x{rows}xf32> {{
+      %f = edge.aten._to_copy(%w, dtype = f32) : ({w}si8>) -> {w}f32>
+      %m = edge.aten.mul.Tensor(%f, %s) : ({w}f32>, tensor<{rows}x1xf32>) -> {w}f32>
+      %t = edge.aten.permute(%m, dims = [1, 0]) : ({w}f32>) -> tensor<512x{rows}xf32>
+      %r = edge.aten.mm(%x, %t) : (tensor<3x512xf32>, tensor<512x{rows}xf32>) -> tensor<3x{rows}xf32>
+      func.return %r : tensor<3x{rows}xf32>
+    }}""".replace("si8", "i8")
+    return text, [np.random.default_rng(0).integers(-9, 9, (rows, 512), np.int8), random(rows, 1) / 64]
+
+
+@native
+def test_weights_of_few_bytes_stay_so():
+    text, constants = widened(256)
+    plan = check(text, random(3, 512), constants=constants)
+    assert sum(array.nbytes for _, array in plan.constants) == sum(array.nbytes for array in constants)
+    text, constants = widened(2)  # small enough not to matter: made numbers once
+    assert kinds(check(text, random(3, 512), constants=constants)) == ["kernel"]
+
+
+def test_what_only_folded_operators_needed_is_dropped():
+    text = """func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+      %two = exir.constant 2.0 : tensor<f32>
+      %a = edge.aten.mul.Tensor(%w, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      %b = edge.aten.add.Tensor(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %c = edge.aten.add.Tensor(%b, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      %r = edge.aten.add.Tensor(%x, %c) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      func.return %r : tensor<4xf32>
+    }"""
+    function = next(op for op in module_of(text).ops if isinstance(op, FuncOp))
+    folding = Folding(function, {function.args[1]: np.arange(4, dtype=np.float32)})
+    *_, c, r, _ = function.body.block.ops
+    assert {op.name for op in folding.folded} == {
+        "exir.constant",
+        "edge.aten.mul.Tensor",
+        "edge.aten.add.Tensor",
+    }
+    assert r not in folding.folded
+    assert list(folding.known) == [function.args[1], c.results[0]]
+    np.testing.assert_array_equal(folding.known[c.results[0]], np.arange(4) * 4 + 2)
 
 
 @native
