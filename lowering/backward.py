@@ -16,7 +16,8 @@ from xdsl_exir.lowering.convolution import convolution, forward
 from xdsl_exir.lowering.indexing import Place, scatter_add
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.pooling import Adaptive, Sliding, everywhere, lines_of
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.reduction import shaped
+from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 
 Out = list[TensorMeta]
 
@@ -82,8 +83,7 @@ def convolution_backward(
         results[1] = b.convert(b.reshape(joined, weight.shape), out[1].dtype)
     if output_mask[2]:
         others = [0, *range(2, grad_output.ndim)]
-        total = b.reduce(s.add, grad_output, others, 0, out[2].dtype)
-        results[2] = b.reshape(total, (grad_output.shape[1],))
+        results[2] = shaped(b, b.sum(grad_output, others), out[2])
     return results
 
 
@@ -99,7 +99,7 @@ def spread(
     out: TensorMeta,
 ) -> Tensor:
     """Each window's share of its gradient, added to all elements that the window covers."""
-    shape, wide = out.shape, compute_dtype(out.dtype)
+    shape, wide = out.shape, sum_dtype(out.dtype)
     batch = grad.ndim - len(lines)
 
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
@@ -115,7 +115,7 @@ def spread(
         if divisor is None:
             for line, place in zip(lines, places, strict=True):
                 count = count * line.extent(place, include_pad)
-        share = read(grad, at[: grad.ndim]) / s.cast(count, wide)
+        share = s.cast(read(grad, at[: grad.ndim]), wide) / s.cast(count, wide)
         return here, read(so_far, here) + s.select(everywhere(found), share, 0)
 
     zeros = b.fill(0, shape, wide)
@@ -162,7 +162,7 @@ def max_pool2d_backward(b: LinalgBuilder, grad_output: Tensor, indices: Tensor, 
     """The gradient added where each window's maximum was in its plane."""
     shape, dtype = out[0].shape, out[0].dtype
     planes = prod(shape[:-2])
-    zeros = b.fill(0, (planes, prod(shape[-2:])), compute_dtype(dtype))
+    zeros = b.fill(0, (planes, prod(shape[-2:])), sum_dtype(dtype))
     places, grad = (b.reshape(each, (planes, prod(each.shape[-2:]))) for each in (indices, grad_output))
     placed = scatter_add(b, zeros, 1, places, grad)
     return b.convert(b.reshape(placed, shape), dtype)

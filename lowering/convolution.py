@@ -18,7 +18,7 @@ from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 
 Out = list[TensorMeta]
 
@@ -32,8 +32,8 @@ def forward(
     dilation: Sequence[int],
 ) -> Tensor:
     """A convolution of padded images `[n, [g,] ic, *in]` by weights `[[g,] oc, ic, *kernel]` to `[n, [g,] oc, *sizes]`,
-    in the dtype that elements compute in."""
-    space = len(sizes)
+    in the dtype that sums accumulate in: not rounded yet."""
+    space, wide = len(sizes), sum_dtype(images.dtype)
     group = list(weight.shape[: weight.ndim - space - 2])
     shape = (images.shape[0], *group, weight.shape[len(group)], *sizes)
     loops = dims(len(shape) + 1 + space)
@@ -50,10 +50,10 @@ def forward(
 
     return b.generic(
         [(images, access(n, *g, ic, *reached)), (weight, access(*g, oc, ic, *taps))],
-        b.fill(0, shape, compute_dtype(images.dtype)),
+        b.fill(0, shape, wide),
         access(*loops[: len(shape)]),
         ["parallel"] * len(shape) + ["reduction"] * (1 + space),
-        lambda x, w, total: total + x * w,
+        lambda x, w, total: total + s.cast(x, wide) * s.cast(w, wide),
     )
 
 

@@ -25,7 +25,7 @@ from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, broadcast_map, dims, read
 from xdsl_exir.lowering.pointwise import floor_divide
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.view import part
 
@@ -107,6 +107,9 @@ def scattered(
     """`self` with values, functions of the place in `index`, at their indices, or combined with what stands there."""
     if 0 in index.shape:
         return self
+    if combine is not None and self.dtype is not sum_dtype(self.dtype):
+        wide = b.convert(self, sum_dtype(self.dtype))
+        return b.convert(scattered(b, wide, dim, index, value, combine), self.dtype)
     target, places = at_least_1d(b, self), at_least_1d(b, index)
     dim = wrap_dim(dim, target.ndim)
 
@@ -264,6 +267,9 @@ def index_put(
     where = Indices(self.shape, indices)
     if 0 in where.shape:
         return self
+    if accumulate and self.dtype is not sum_dtype(self.dtype):
+        wide = b.convert(self, sum_dtype(self.dtype))
+        return b.convert(index_put(b, wide, indices, values, True), self.dtype)
     given = [b.broadcast(index, where.common) for index in where.by_dim.values()]
     source = b.broadcast(values, where.shape)
 
@@ -510,7 +516,7 @@ def embedding_bag(
 ) -> list[Tensor]:
     """Sums, means or maxima of rows, a bag from each offset to the next; empty ones are 0."""
     (count, width), total = out[0].shape, indices.shape[0]
-    compute = compute_dtype(weight.dtype)
+    compute = sum_dtype(weight.dtype)
     if not count or not total:
         return [b.fill(0, meta.shape, meta.dtype) for meta in out]
     bag = bag_of_each(b, offsets, total)
@@ -550,7 +556,7 @@ def embedding_bag(
         return b.pad(b.slice(values, [0], [kept], [1]), [0], [size - kept], 0)
 
     def element(row: Scalar, at: list[Scalar | SSAValue]) -> Scalar:
-        value = read(weight, [row, at[1]])
+        value = s.cast(read(weight, [row, at[1]]), compute)
         if per_sample_weights is None:
             return value
         return value * s.cast(read(per_sample_weights, at[:1]), value.dtype)

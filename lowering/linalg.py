@@ -40,7 +40,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes, compute, quotient
 
 Body: TypeAlias = (
@@ -114,6 +114,10 @@ _INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "minui": arith.MinUIOp,
     "maxui": arith.MaxUIOp,
 }
+
+
+def _itself(x: Scalar) -> Scalar:
+    return x
 
 
 class LinalgBuilder:
@@ -350,7 +354,7 @@ class LinalgBuilder:
         dtype: DType,
     ) -> Tensor:
         """A reduction of several tensors, which broadcast to the first. `combine` gets the result so far, which
-        accumulates in `dtype`, and one element of each in the dtype they compute in."""
+        accumulates in what `dtype` computes in, and one element of each in the dtype they compute in."""
         source, rank = inputs[0].shape, inputs[0].ndim
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
@@ -367,6 +371,16 @@ class LinalgBuilder:
             result_first,
         )
         return self.convert(self.reshape(reduced, shape), dtype)
+
+    def sum(
+        self, input: Tensor, over: Sequence[int], term: Callable[..., Scalar] = _itself, *others: Tensor
+    ) -> Tensor:
+        """The sum over dimensions, which stay with size 1, of elements, or of a `term` of each and of those of `others`,
+        which broadcast: not rounded yet, in the dtype that sums accumulate in."""
+        wide = sum_dtype(input.dtype)
+        return self.fold(
+            lambda total, *elements: total + s.cast(term(*elements), wide), [input, *others], over, 0, wide
+        )
 
     def convert(self, input: Tensor, dtype: DType) -> Tensor:
         """A tensor in another dtype."""

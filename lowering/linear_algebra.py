@@ -26,7 +26,7 @@ from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import triangle
 from xdsl_exir.lowering.indexing import ordered
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.view import part
 
@@ -820,7 +820,7 @@ def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int 
     product = p == 2 and (compute_mode == 1 or (not compute_mode and many))
     term, combine, finish = norm(p)
     x1, x2 = broadcast_batches(b, x1, x2)
-    rank, dtype = len(shape), compute_dtype(x1.dtype)
+    rank, dtype = len(shape), sum_dtype(x1.dtype)
     loops = dims(rank + 1)
     batch, (i, j, k) = loops[:-3], loops[-3:]
     maps = [AffineMap(rank + 1, 0, (*batch, row, k)) for row in (i, j)]
@@ -828,8 +828,13 @@ def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int 
 
     def total(body: Callable[[Scalar, Scalar, Scalar], Scalar]) -> Tensor:
         inputs = list(zip((x1, x2), maps, strict=True))
+        output = AffineMap(rank + 1, 0, tuple(loops[:-1]))
         return b.generic(
-            inputs, b.fill(0, shape, dtype), AffineMap(rank + 1, 0, tuple(loops[:-1])), kinds, body
+            inputs,
+            b.fill(0, shape, dtype),
+            output,
+            kinds,
+            lambda x, y, total: body(s.cast(x, dtype), s.cast(y, dtype), total),
         )
 
     if not product:
@@ -848,7 +853,7 @@ def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int 
 @lowering("aten._pdist_forward")
 def pdist(b: LinalgBuilder, self: Tensor, p: float, out: Out) -> Tensor:
     rows, width = self.shape
-    [count] = out[0].shape
+    [count], dtype = out[0].shape, sum_dtype(self.dtype)
     term, combine, finish = norm(p)
     pairs = triangle(b, rows, rows, 1, False, TensorMeta((2, count), dt.Long))
     pair, column = dims(2)
@@ -856,14 +861,14 @@ def pdist(b: LinalgBuilder, self: Tensor, p: float, out: Out) -> Tensor:
     def body(x: Scalar, total: Scalar) -> Scalar:
         at, here = (linalg.IndexOp(dim).results[0] for dim in (0, 1))
         ends = [read(pairs, [s.constant(end, dt.Long), at]) for end in (0, 1)]
-        first, second = (read(self, [end, here]) for end in ends)
+        first, second = (s.cast(read(self, [end, here]), dtype) for end in ends)
         return combine(total, term(first - second))
 
     # Only the shape of this one matters: it says how many columns there are.
     columns = Tensor(b.empty((width,), dt.Byte), (width,), dt.Byte)
     sums = b.generic(
         [(columns, AffineMap(2, 0, (column,)))],
-        b.fill(0, (count,), compute_dtype(self.dtype)),
+        b.fill(0, (count,), dtype),
         AffineMap(2, 0, (pair,)),
         ["parallel", "reduction"],
         body,

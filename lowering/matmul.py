@@ -10,13 +10,13 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 
 Out = list[TensorMeta]
 
 
 def contract(b: LinalgBuilder, left: Tensor, right: Tensor, equation: str) -> Tensor:
-    """Sums of products in Einstein's notation, `mk,kn->mn`, in the dtype that elements compute in: not rounded yet.
+    """Sums of products in Einstein's notation, `mk,kn->mn`, in the dtype that sums accumulate in: not rounded yet.
 
     Loops run over the result's indices, then over those summed.
     """
@@ -24,16 +24,17 @@ def contract(b: LinalgBuilder, left: Tensor, right: Tensor, equation: str) -> Te
     loops = kept + "".join(label for label in dict.fromkeys(left_labels + right_labels) if label not in kept)
     index = dict(zip(loops, dims(len(loops)), strict=True))
     sizes = dict(zip(left_labels + right_labels, left.shape + right.shape, strict=True))
+    wide = sum_dtype(left.dtype)
 
     def access(labels: str) -> AffineMap:
         return AffineMap(len(loops), 0, tuple(index[label] for label in labels))
 
     return b.generic(
         [(left, access(left_labels)), (right, access(right_labels))],
-        b.fill(0, tuple(sizes[label] for label in kept), compute_dtype(left.dtype)),
+        b.fill(0, tuple(sizes[label] for label in kept), wide),
         access(kept),
         ["parallel" if label in kept else "reduction" for label in loops],
-        lambda x, y, total: total + x * y,
+        lambda x, y, total: total + s.cast(x, wide) * s.cast(y, wide),
     )
 
 

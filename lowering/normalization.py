@@ -1,6 +1,7 @@
 """Lowerings of normalizations and softmax: the textbook's sequence of reductions and elementwise maps.
 
-Statistics are kept in the dtype that elements compute in (float32 for short floats) and rounded once, in results.
+Statistics are kept in the dtype that sums accumulate in and rounded once: in results, and where elements meet them, to
+the dtype that these compute in.
 Variances are those of the population.
 """
 
@@ -14,14 +15,14 @@ from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 from xdsl_exir.lowering.reduction import along, greatest, moments, same, shaped, size_of
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 
 
 def inverse_deviation(b: LinalgBuilder, variance: Tensor, eps: float) -> Tensor:
-    dtype = compute_dtype(variance.dtype)
+    dtype = sum_dtype(variance.dtype)
     return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.shape, dtype)
 
 
@@ -35,6 +36,7 @@ def normalized(
     out: TensorMeta,
 ) -> Tensor:
     """`(x - mean) * invstd * weight + bias`, where all broadcast to `x`."""
+    mean, invstd = (b.convert(each, compute_dtype(x.dtype)) for each in (mean, invstd))
     affine = [tensor for tensor in (weight, bias) if tensor is not None]
 
     def body(x: Scalar, mean: Scalar, invstd: Scalar, *rest: Scalar) -> Scalar:
@@ -208,7 +210,7 @@ def softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     x, axis = along(b, self, dim)
     dtype = compute_dtype(self.dtype)
     exponentials = b.elementwise(lambda x, peak: s.exp(x - peak), [x, greatest(b, x, [axis])], x.shape, dtype)
-    total = b.reduce(s.add, exponentials, [axis], 0, dtype)
+    total = b.convert(b.sum(exponentials, [axis]), dtype)
     return b.reshape(
         b.elementwise(s.div, [exponentials, total], x.shape, out[0].dtype),
         self.shape,
@@ -220,7 +222,7 @@ def log_softmax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     x, axis = along(b, self, dim)
     dtype = compute_dtype(self.dtype)
     logits = b.elementwise(s.sub, [x, greatest(b, x, [axis])], x.shape, dtype)
-    total = b.reduce(lambda total, logit: total + s.exp(logit), logits, [axis], 0, dtype)
+    total = b.convert(b.sum(logits, [axis], s.exp), dtype)
     return b.reshape(
         b.elementwise(lambda logit, total: logit - s.log(total), [logits, total], x.shape, out[0].dtype),
         self.shape,

@@ -24,7 +24,7 @@ from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.reduction import is_same, lowest, shaped
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes, quotient
 
 Out = list[TensorMeta]
@@ -349,8 +349,8 @@ def average(
     b: LinalgBuilder, windows: Windows, include_pad: bool, divisor: int | None, out: TensorMeta
 ) -> Tensor:
     """The sum of each window over the number of its elements, or over a given divisor."""
-    compute = compute_dtype(out.dtype)
-    total = windows.fold(b, s.add, [], 0, compute)
+    wide = sum_dtype(out.dtype)
+    total = windows.fold(b, lambda total, x: total + s.cast(x, wide), [], 0, wide)
     rank, space = len(windows.shape), len(windows.lines)
 
     def mean(total: Scalar, *indices: SSAValue) -> Scalar:
@@ -359,7 +359,7 @@ def average(
         count = s.constant(1, dt.Long)
         for line, place in zip(windows.lines, indices[rank - space :], strict=True):
             count = count * line.extent(s.from_index(place), include_pad)
-        return total / s.cast(count, compute)
+        return total / s.cast(count, wide)
 
     return b.indexed(mean, windows.shape, out.dtype, [(total, AffineMap.identity(rank))])
 

@@ -27,7 +27,7 @@ from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import between
 from xdsl_exir.lowering.indexing import indexed_by, search, sorting_order
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes, is_static
 from xdsl_exir.lowering.view import bitcast
 
@@ -79,10 +79,10 @@ def highest(dtype: DType) -> float:
 def accumulate(
     b: LinalgBuilder, combine: Combine, input: Tensor, over: Sequence[int], initial: float, dtype: DType
 ) -> Tensor:
-    """A reduction in the dtype that `dtype` computes in, of elements rounded to `dtype` first, as PyTorch does."""
-    compute = compute_dtype(dtype)
+    """A reduction in the dtype that sums of `dtype` accumulate in, of elements rounded to `dtype` first, as PyTorch does."""
+    wide = sum_dtype(dtype)
     return b.fold(
-        lambda total, x: combine(total, s.cast(s.cast(x, dtype), compute)), [input], over, initial, compute
+        lambda total, x: combine(total, s.cast(s.cast(x, dtype), wide)), [input], over, initial, wide
     )
 
 
@@ -313,7 +313,7 @@ def segment_reduce(
 ) -> Tensor:
     """Reduces consecutive segments of a dimension; `initial` takes part in each."""
     combine, neutral = SEGMENTS[reduce]
-    axis, compute = wrap_dim(axis, data.ndim), compute_dtype(data.dtype)
+    axis, compute = wrap_dim(axis, data.ndim), sum_dtype(data.dtype)
     bounds = b.convert(offsets, dt.Long) if offsets is not None else segment_bounds(b, lengths)
 
     def element(*at: SSAValue) -> Scalar:
@@ -326,7 +326,10 @@ def segment_reduce(
             return here < end
 
         def step(here: Scalar, total: Scalar) -> list[Scalar]:
-            return [here + 1, combine(total, read(data, [*at[:axis], here, *at[axis + 1 :]]))]
+            return [
+                here + 1,
+                combine(total, s.cast(read(data, [*at[:axis], here, *at[axis + 1 :]]), compute)),
+            ]
 
         first = s.constant(neutral if initial is None else initial, compute)
         total = s.repeat_while([start, first], more, step)[1]
@@ -537,10 +540,15 @@ def histogramdd_of_edges(
 
 
 def moments(b: LinalgBuilder, x: Tensor, over: Sequence[int], correction: float = 0) -> tuple[Tensor, Tensor]:
-    """Mean and variance over dimensions, which stay with size 1, in the dtype that `x` computes in."""
-    dtype, count = compute_dtype(x.dtype), size_of(x, over)
-    mean = divided(b, b.reduce(s.add, x, over, 0, dtype), count)
-    squares = b.fold(lambda total, x, mean: total + (x - mean) * (x - mean), [x, mean], over, 0, dtype)
+    """Mean and variance over dimensions, which stay with size 1, in the dtype that sums accumulate in."""
+    count = size_of(x, over)
+    mean = divided(b, b.sum(x, over), count)
+
+    def square(x: Scalar, mean: Scalar) -> Scalar:
+        distance = s.cast(x, mean.dtype) - mean
+        return distance * distance
+
+    squares = b.sum(x, over, square, mean)
     if isinstance(count, Expr):
         return mean, divided(b, squares, max_(count - int(correction), 0))
     return mean, divided(b, squares, max(count - correction, 0))
@@ -624,16 +632,11 @@ def scan(
     return b.update(Tensor(b.empty(shape, dtype), shape, dtype), shape, step)
 
 
-SCAN_DTYPE = {dt.Float: dt.Double}
-"""What running sums and products of a dtype are computed in, if not in the dtype that all else is: as PyTorch's CPU
-kernels, twice the precision."""
-
-
 def running(
     b: LinalgBuilder, combine: Combine, self: Tensor, dim: int, initial: float, out: TensorMeta
 ) -> Tensor:
     vectors, axis = along(b, self, wrap_dim(dim, self.ndim))
-    accumulator = SCAN_DTYPE.get(out.dtype, compute_dtype(out.dtype))
+    accumulator = sum_dtype(out.dtype)
 
     def add(before: Scalar, _: Scalar, x: Scalar) -> Scalar:
         return combine(before, s.cast(s.cast(x, out.dtype), accumulator))

@@ -83,6 +83,17 @@ def compute_dtype(dtype: DType) -> DType:
     return dt.Float if dtype.category is Category.FLOAT and dtype.bits < 32 else dtype
 
 
+TWICE = {dt.Float: dt.Double, dt.ComplexFloat: dt.ComplexDouble}
+"""The dtype of twice the precision, where there is one."""
+
+
+def sum_dtype(dtype: DType) -> DType:
+    """The dtype that sums and products of many elements accumulate in: twice the precision that elements compute in, so
+    that their error does not grow with the number of terms. Of float64 there is none."""
+    compute = compute_dtype(dtype)
+    return TWICE.get(compute, compute)
+
+
 def register_type(dtype: DType) -> Attribute:
     """The MLIR type of a number of this dtype inside a body: signless, booleans one bit."""
     if dtype.category is Category.INT:
