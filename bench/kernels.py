@@ -24,6 +24,7 @@ import torch
 import torch.nn.functional as F
 
 from xdsl_exir.lowering import toolchain
+from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Conv2d, Machine, Matmul
 
 Kernel = Matmul | Conv2d
@@ -214,7 +215,7 @@ def main() -> int:
         columns: list[list[tuple[float, float]]] = []
         for threads in args.threads:
             torch.set_num_threads(threads)
-            peers = prepare(kernels, toolchain.host_machine(threads))
+            peers = prepare(kernels, processor().machine(threads))
             columns.append([measure(one, args.rounds) for one in peers])
         for i, kernel in enumerate(kernels):
             line = f"{model:12} {label(kernel):32}{flops[i] / sum(flops):6.1%}"

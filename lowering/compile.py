@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, compile_object, run_passes
 
 GROUPS = (
@@ -88,6 +89,6 @@ def module_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
     return f"{maps}module {{\n{groups}\n{functions_of(dispatches.scheduled)}\n{drivers}\n}}\n"
 
 
-def module_object(dispatches: Dispatches, plans: Mapping[str, Plan]) -> bytes:
-    """The object file of a program's methods. Raises `ToolchainError` where a tool is missing."""
-    return compile_object(module_text(dispatches, plans), TO_LLVM)
+def module_object(dispatches: Dispatches, plans: Mapping[str, Plan], cpu: Processor | None = None) -> bytes:
+    """The object file of a program's methods, for a processor (`processor()` by default). Raises `ToolchainError` where a tool is missing."""
+    return compile_object(module_text(dispatches, plans), TO_LLVM, cpu)

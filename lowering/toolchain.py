@@ -4,7 +4,7 @@
     address = library.address("matmul")   # the C interface of `func.func @matmul ... attributes {llvm.emit_c_interface}`
 
 Here are: where mlir-opt-22 and mlir-translate-22 are found, the table of passes and why each is there, LLVM's optimiser and
-code generator for this processor through llvmlite, the cache of object files by content, and the OpenMP runtime.
+code generator (for a processor of `processor`) through llvmlite, the cache of object files by content, and the OpenMP runtime.
 What goes *into* the module (schedules, dispatches, the driver) is made elsewhere. llvmlite is imported when first needed.
 """
 
@@ -27,15 +27,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xdsl_exir.errors import ExirError
-from xdsl_exir.lowering.schedules.text import Machine
+from xdsl_exir.errors import ToolchainError
+from xdsl_exir.lowering.processor import Processor, llvm_binding, processor
 
 INSTALL = "apt-get install mlir-22-tools"
 INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
-
-
-class ToolchainError(ExirError):
-    """A tool that native code needs is missing, or refused what it was given (its message follows)."""
 
 
 @dataclass(frozen=True)
@@ -129,55 +125,17 @@ def to_llvm_ir(text: str, passes: Sequence[Pass] = TO_LLVM) -> str:
 
 
 @functools.cache
-def _llvm() -> Any:
-    """llvmlite's binding, set up for this processor."""
-    try:
-        import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs, reportMissingImports]
-    except ImportError as error:
-        raise ToolchainError(
-            "native code needs llvmlite; install it with: pip install llvmlite==0.50.0"
-        ) from error
-    binding: Any = llvm
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
-
-
-@functools.cache
-def _target_machine() -> Any:
-    llvm = _llvm()
+def _target_machine(cpu: Processor) -> Any:
+    llvm = llvm_binding()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        reloc="pic",
-        codemodel="small",
+        cpu=cpu.name, features=cpu.features, opt=3, reloc="pic", codemodel="small"
     )
 
 
-@functools.cache
-def cpu_name() -> str:
-    """LLVM's name of this processor, with its features: what object files depend on."""
-    llvm = _llvm()
-    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-
-
-# (feature, float32 lanes of a vector register, number of vector registers), best first.
-_VECTOR_UNITS = (("avx512f", 16, 32), ("avx", 8, 16), ("neon", 4, 32))
-
-
-@functools.cache
-def host_machine(threads: int | None = None) -> Machine:
-    """What schedules have to know of this computer. `threads` defaults to the cores this process may use."""
-    features = _llvm().get_host_cpu_features()
-    lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if features.get(unit[0])), (4, 16))
-    return Machine(lanes, registers, threads or len(os.sched_getaffinity(0)))
-
-
-def emit_object(llvm_ir: str) -> bytes:
-    """An ELF object file (position independent, for this processor) of LLVM IR, optimised at O3."""
-    llvm = _llvm()
-    machine = _target_machine()
+def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
+    """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
+    llvm = llvm_binding()
+    machine = _target_machine(cpu)
     module = llvm.parse_assembly(llvm_ir)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
@@ -195,18 +153,22 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDSL_EXIR_CACHE") or Path.home() / ".cache" / "xdsl-exir")
 
 
-def cache_key(text: str, passes: Sequence[Pass]) -> str:
+def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
-    parts = (text, pipeline(passes), tool_version(), importlib.metadata.version("llvmlite"), cpu_name())
+    versions = tool_version(), importlib.metadata.version("llvmlite")
+    parts = (text, pipeline(passes), *versions, cpu.name, cpu.features)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM) -> bytes:
-    """The object file of a module in upstream dialects, from the cache when it was made before."""
-    path = cache_directory() / f"{cache_key(text, passes)}.o"
+def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM, cpu: Processor | None = None) -> bytes:
+    """The object file of a module in upstream dialects, from the cache when it was made before.
+
+    `cpu` is the processor that it is for, `processor()` by default."""
+    cpu = cpu or processor()
+    path = cache_directory() / f"{cache_key(text, passes, cpu)}.o"
     if path.is_file():
         return path.read_bytes()
-    made = emit_object(to_llvm_ir(text, passes))
+    made = emit_object(to_llvm_ir(text, passes), cpu)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Written aside and renamed, so that two processes never see half a file.
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -252,7 +214,7 @@ def _jit() -> Any:
 
     The older one takes memory section by section: in a large process they may lie further apart than relocations reach.
     """
-    return _llvm().create_lljit_compiler(use_jit_link=True)
+    return llvm_binding().create_lljit_compiler(use_jit_link=True)
 
 
 _LIBRARIES = itertools.count()
@@ -282,7 +244,7 @@ _INTERFACE = "_mlir_ciface_"
 
 def load_object(data: bytes) -> Library:
     """Links an object file of `compile_object` into this process."""
-    builder = _llvm().JITLibraryBuilder().add_object_img(data).add_current_process()
+    builder = llvm_binding().JITLibraryBuilder().add_object_img(data).add_current_process()
     for symbol, address in _openmp_functions(data).items():
         builder.import_symbol(symbol, address)
     names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}

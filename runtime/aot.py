@@ -2,7 +2,7 @@
 
     compile_library(program, Path("out"), "digits")     # out/libdigits.so, out/digits.h, out/digits.weights
 
-The library is for processors like this one and needs libc, libm and, where the program has loops worth threads, LLVM's
+The library is for processors like this one, or for those of a level, and needs libc, libm and, where the program has loops worth threads, LLVM's
 OpenMP runtime. The weights file holds what the driver takes as constants, packed as its dispatches want it: a header
 of 64 bytes (magic, version, CRC-32 of the rest, size of the rest, its SHA-256) and arrays, each 64-byte aligned. Of the
 methods' arguments, buffers that calls change live in the instance, from call to call, and methods share them. Symbolic sizes
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import platform
 import re
 import struct
 import tempfile
@@ -48,17 +47,16 @@ from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.dispatches import buffers
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.numbers import NumbersToTensors
+from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
-from xdsl_exir.lowering.toolchain import cpu_name, find_openmp, link_shared
+from xdsl_exir.lowering.toolchain import find_openmp, link_shared
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c_interface import (
     C_TYPES,
-    CPU_FEATURES,
     HEADER_BYTES,
     MAGIC,
     VERSION,
@@ -90,15 +88,16 @@ class Artifact:
     weights: Path
 
 
-def compile_library(program: Program, folder: Path, name: str) -> Artifact:
+def compile_library(program: Program, folder: Path, name: str, cpu: str | None = None) -> Artifact:
     """Compiles a program, at any stage, to files in a folder, which is made if it is not there.
 
-    `name` is the prefix of the C functions. Raises `UnsupportedError` listing what cannot be lowered, `ExirError` for a
+    `name` is the prefix of the C functions, `cpu` the processor, as for `compile`: it need not be one that this one can
+    be. Raises `UnsupportedError` listing what cannot be lowered, `ExirError` for a
     name that C does not take, `ToolchainError` where a tool is missing.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
-    planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()))
+    planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), processor(cpu))
     layout = Layout(planned.program)
     methods = [
         MethodLayout(layout, function, planned.plans[method], planned.passed[method]).method(
@@ -107,9 +106,7 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
         for method, function in planned.program.methods.items()
     ]
     refuse(methods)
-    data = module_object(planned.dispatches, planned.plans)
-    cpu, _, features = cpu_name().partition(" ")
-    known = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    data = planned.object()
     fixed = [method.arena for method in methods if isinstance(method.arena, int)]
     library = CLibrary(
         name,
@@ -119,8 +116,7 @@ def compile_library(program: Program, folder: Path, name: str) -> Artifact:
         layout.initial,
         layout.weights.size,
         layout.weights.digest(),
-        cpu,
-        [feature for feature in CPU_FEATURES if feature in known and platform.machine() == "x86_64"],
+        planned.cpu,
     )
     folder.mkdir(parents=True, exist_ok=True)
     artifact = Artifact(folder / f"lib{name}.so", folder / f"{name}.h", folder / f"{name}.weights")

@@ -16,7 +16,9 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
+from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import Sizes, is_static
+from xdsl_exir.runtime.c_cpu import cpu_check
 from xdsl_exir.runtime.c_sizes import HELPERS, SizesInC, c_string
 from xdsl_exir.runtime.guards import condition_text, free_symbols
 
@@ -57,9 +59,6 @@ C_TYPES = {
     dt.ComplexDouble: "double _Complex",
 }
 """C type of an element. C has no portable 16-bit float: those are passed as their bits."""
-
-CPU_FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl")
-"""x86 features that LLVM and C compilers call by one name, and that decide whether the code runs."""
 
 
 @dataclass(frozen=True)
@@ -205,9 +204,8 @@ class CLibrary:
     """Bytes of the weights, without the file's header."""
     digest: bytes
     """Their SHA-256: says that a file belongs to this library."""
-    cpu: str
-    features: Sequence[str]
-    """Of `CPU_FEATURES`, those that the code may use."""
+    cpu: Processor
+    """What the code is for."""
 
 
 # --- the header ----------------------------------------------------------------------------------------------
@@ -289,7 +287,7 @@ def header_text(library: CLibrary) -> str:
     return HEADER.substitute(
         name=library.name,
         NAME=library.name.upper(),
-        cpu=library.cpu,
+        cpu=library.cpu.name,
         first=library.methods[0].name,
         codes="\n".join(codes),
         memory=library.memory + library.arena,
@@ -359,7 +357,7 @@ WRAPPER = Template("""\
 #define _DEFAULT_SOURCE
 #include "$name.h"
 
-#include <fcntl.h>
+$cpu_include#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -448,6 +446,7 @@ static uint32_t checksum(const unsigned char *data, uint64_t size) {
   return ~crc;
 }
 
+$cpu_check
 static int check(const char *file, uint64_t size) {
   struct header header;
   if (size < sizeof header) return ${NAME}_ERROR_FORMAT;
@@ -494,7 +493,7 @@ void ${name}_free(void) {
 
 int ${name}_load(const char *weights_path) {
   ${name}_free();
-$cpu_check
+  if (!runs_here()) return fail(${NAME}_ERROR_CPU);
   int code = map(weights_path);
   if (code != ${NAME}_OK) return fail(code);
   instance.memory = aligned_alloc($alignment, MEMORY);
@@ -535,13 +534,10 @@ $body
 def wrapper_text(library: CLibrary) -> str:
     """The C source of the functions that the header declares."""
     ranks = sorted({_rank(place) for method in library.methods for place in method.arguments})
-    checks = [
-        f'  if (!__builtin_cpu_supports("{name}")) return fail({library.name.upper()}_ERROR_CPU);'
-        for name in library.features
-    ]
     return WRAPPER.substitute(
         name=library.name,
         NAME=library.name.upper(),
+        cpu_include="#include <cpuid.h>\n" if library.cpu.checked else "",
         structs="\n".join(map(_struct, ranks)),
         version=VERSION,
         errors=len(ERRORS),
@@ -553,7 +549,7 @@ def wrapper_text(library: CLibrary) -> str:
         alignment=ALIGNMENT,
         helpers=HELPERS,
         messages="\n".join(f'  "{text}",' for _, text in ERRORS),
-        cpu_check="\n".join(checks),
+        cpu_check=cpu_check(library.cpu),
         state="\n".join(_copy(*copy, SizesInC({})) for copy in library.state),
         methods="".join(_method(library.name, method) for method in library.methods),
     )

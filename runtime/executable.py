@@ -20,6 +20,7 @@ from xdsl_exir.dialects.exir import (
     OutputSpec,
 )
 from xdsl_exir.errors import ExirError, InputError, Unsupported
+from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program
 from xdsl_exir.runtime.guards import Guards, Seen, check_input
 from xdsl_exir.runtime.kernels import is_array
@@ -41,35 +42,44 @@ class Engine(Protocol):
         ...
 
 
-def _interpreter(program: Program, fallback: Fallback) -> Engine:
+def _interpreter(program: Program, fallback: Fallback, cpu: str) -> Engine:
     from xdsl_exir.runtime.interpreter import InterpreterEngine
 
     return InterpreterEngine(program.module)
 
 
-def _native(program: Program, fallback: Fallback) -> Engine:
+def _native(program: Program, fallback: Fallback, cpu: str) -> Engine:
     from xdsl_exir.runtime.fallback import make_engine
 
-    return make_engine(program.inlined(), fallback)
+    return make_engine(program.inlined(), fallback, processor(cpu))
 
 
 ENGINES = {"interpreter": _interpreter, "native": _native}
 
 
-def compile(program: Program, target: str = "interpreter", fallback: Fallback = "error") -> Executable:
+def compile(
+    program: Program,
+    target: str = "interpreter",
+    fallback: Fallback = "error",
+    cpu: str | None = None,
+) -> Executable:
     """Makes a program runnable, whatever its stage.
 
     `target` is `interpreter` (NumPy) or `native` (MLIR 22 and LLVM). What a target cannot take is an error, or with
-    `fallback="interpreter"` left to the interpreter and listed in the result's `fallbacks`.
+    `fallback="interpreter"` left to the interpreter and listed in the result's `fallbacks`. `cpu` is the processor that native code is for: `native`,
+    the one that this runs on, or a level of the x86-64 ABI that it can run (`x86-64`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`).
+    The default is what the environment variable `XDSL_EXIR_CPU` says, else `native`.
 
-    Raises `UnsupportedError` that lists every operator and dtype in the way, `ExirError` for an unknown target.
+    Raises `UnsupportedError` that lists every operator and dtype in the way, `ExirError` for an unknown target or
+    processor, and for one whose code cannot run here.
     """
     if fallback not in get_args(Fallback):
         raise ExirError(f"no fallback '{fallback}'; there is {', '.join(get_args(Fallback))}")
     if target not in ENGINES:
         raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
+    cpu = check_name(cpu)
     refuse_linalg(program, f"target {target}")
-    return Executable(program, ENGINES[target](program, fallback))
+    return Executable(program, ENGINES[target](program, fallback, cpu))
 
 
 class Executable:

@@ -57,6 +57,7 @@ from xdsl_exir.lowering.edge_to_linalg import (
 )
 from xdsl_exir.lowering.folding import Array, Folding
 from xdsl_exir.lowering.numbers import NumbersToTensors
+from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Fallback
@@ -67,8 +68,10 @@ from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.partition import group
 
 
-def make_engine(program: Program, fallback: Fallback) -> NativeEngine | SplitEngine:
-    """The engine of a program: native throughout where nothing stands in the way.
+def make_engine(
+    program: Program, fallback: Fallback, cpu: Processor | None = None
+) -> NativeEngine | SplitEngine:
+    """The engine of a program: native throughout where nothing stands in the way, for a processor (`processor()` by default).
 
     Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
     """
@@ -78,11 +81,11 @@ def make_engine(program: Program, fallback: Fallback) -> NativeEngine | SplitEng
         unchecked.module.walk() if fallback == "interpreter" else filter(is_host, unchecked.module.walk())
     )
     if all(obstacle(op) is None for op in candidates):
-        return NativeEngine(program)
+        return NativeEngine(program, cpu)
     cut = split(program)
     if cut.fallbacks and fallback == "error":
         raise UnsupportedError(cut.fallbacks)
-    return SplitEngine(cut)
+    return SplitEngine(cut, cpu)
 
 
 def is_host(op: Operation) -> bool:
@@ -294,14 +297,14 @@ class SplitEngine:
     Raises `UnsupportedError` that lists every operator which neither can run.
     """
 
-    def __init__(self, cut: Split):
+    def __init__(self, cut: Split, cpu: Processor | None = None):
         self.bound = cut.bound
         self.fallbacks = tuple(cut.fallbacks)
         self.interpreter = make_interpreter(cut.outer)
         self.pieces = tuple(cut.pieces.methods)
         """Names of the native pieces."""
         if self.pieces:
-            self.interpreter.register_implementations(NativePieces(NativeEngine(cut.pieces)))
+            self.interpreter.register_implementations(NativePieces(NativeEngine(cut.pieces, cpu)))
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""

@@ -32,8 +32,9 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
+from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
-from xdsl_exir.lowering.toolchain import describe, host_machine, load_object
+from xdsl_exir.lowering.toolchain import describe, load_object
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.runtime.interpreter import run_operator
@@ -256,16 +257,22 @@ class Planned:
     """By method, positions among its arguments of those that its driver takes; the others are constants."""
     checks: dict[str, list[OperatorOp]]
     """By method, what its caller has to check: its last results are what these look at."""
+    cpu: Processor
+    """The processor that all this is for."""
+
+    def object(self) -> bytes:
+        """The program's object file. Raises `ToolchainError` where a tool is missing."""
+        return module_object(self.dispatches, self.plans, self.cpu)
 
 
-def plan_program(program: Program) -> Planned:
-    """Cuts a program into dispatches for this computer, taking it to edge first if it is not there.
+def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
+    """Cuts a program into dispatches for a processor, `processor()` by default, taking it to edge first if it is not there.
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
     program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
-    machine = host_machine()
-    planned = Planned(program, Dispatches(), {}, {}, checks)
+    planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
+    machine = planned.cpu.machine()
     for name, function in program.methods.items():
         constants = constant_arguments(program, function)
         planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
@@ -278,13 +285,17 @@ def plan_program(program: Program) -> Planned:
 
 
 class NativeEngine:
-    """Runs the methods of a program as native code."""
+    """Runs the methods of a program as native code for a processor, `processor()` by default.
+
+    Raises `ExirError` where that is one whose code cannot run here."""
 
     fallbacks: Sequence[Unsupported] = ()
 
-    def __init__(self, program: Program):
-        planned = plan_program(program)
-        self.library = load_object(module_object(planned.dispatches, planned.plans))
+    def __init__(self, program: Program, cpu: Processor | None = None):
+        cpu = cpu or processor()
+        cpu.check_runs_here()
+        planned = plan_program(program, cpu)
+        self.library = load_object(planned.object())
         self.methods = {
             name: NativeMethod(plan, self.library.address(name), planned.passed[name], planned.checks[name])
             for name, plan in planned.plans.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 from pathlib import Path
 from random import Random
@@ -29,6 +28,7 @@ from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena, plan_memory
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
 from xdsl_exir.lowering.folding import Folding
+from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
@@ -139,7 +139,7 @@ def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tup
     function = next(op for op in module_of(text).ops if isinstance(op, FuncOp))
     last = function.args[len(function.args) - len(constants) :]
     dispatches = Dispatches()
-    machine = replace(toolchain.host_machine(), threads=threads)
+    machine = processor().machine(threads)
     return (
         function,
         Planner(function, dict(zip(last, constants, strict=True)), machine, dispatches).run(),
@@ -491,7 +491,7 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     names = [f"f{seed}" for seed in range(40)]
     texts = [Generator(2 * i + threads).function(name, shapes, 14) for i, name in enumerate(names)]
     module = module_of("\n".join(texts))
-    machine, dispatches = replace(toolchain.host_machine(), threads=threads), Dispatches()
+    machine, dispatches = processor().machine(threads), Dispatches()
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run() for op in functions}
     library = toolchain.load_object(module_object(dispatches, plans))

@@ -15,6 +15,7 @@ import pytest
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import toolchain
+from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Conv2d, Epilogue, Input, Machine, Matmul, Text
 from xdsl_exir.lowering.schedules import functions as functions_module
 
@@ -252,7 +253,8 @@ def test_objects_are_cached_by_content(tmp_path: Path, monkeypatch: pytest.Monke
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [made]
     monkeypatch.setattr(toolchain, "to_llvm_ir", None)
     assert toolchain.compile_object(EMPTY) == made
-    assert toolchain.cache_key(EMPTY, ()) != toolchain.cache_key(EMPTY, toolchain.TO_LLVM)
+    cpu = processor()
+    assert toolchain.cache_key(EMPTY, (), cpu) != toolchain.cache_key(EMPTY, toolchain.TO_LLVM, cpu)
 
 
 def test_a_missing_tool_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,13 @@ def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str]
     )
 
 
+def add_cpu(parser: argparse.ArgumentParser) -> None:
+    """The argument for the processor that native code is for."""
+    parser.add_argument(
+        "--cpu", help="the processor that native code is for, as for `xdsl_exir.compile` (default: this one)"
+    )
+
+
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The argument that says what a program is run on."""
     parser.add_argument(

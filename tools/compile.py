@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from xdsl_exir.tools.common import add_program_arguments, read_program, step
+from xdsl_exir.tools.common import add_cpu, add_program_arguments, read_program, step
 
 
 def add_parser(subparsers: Any) -> None:
@@ -20,6 +20,7 @@ def add_parser(subparsers: Any) -> None:
         "-o", "--output", type=Path, required=True, metavar="FOLDER", help="where the files go"
     )
     parser.add_argument("--name", help="of the library, prefix of its functions (default: the program's)")
+    add_cpu(parser)
     parser.set_defaults(function=run)
 
 
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     program = read_program(args)
     name = args.name or re.sub(r"\W", "_", path.stem, flags=re.ASCII)
     with step("compiling"):
-        artifact = compile_library(program, args.output, name)
+        artifact = compile_library(program, args.output, name, args.cpu)
     for file in (artifact.library, artifact.header, artifact.weights):
         print(f"{file}: {file.stat().st_size} bytes")
     return 0

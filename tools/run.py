@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_exir.tools.common import (
+    add_cpu,
     add_inputs,
     add_program_arguments,
     add_tolerances,
@@ -33,6 +34,7 @@ def add_parser(subparsers: Any) -> None:
         default="error",
         help="what becomes of operators that the target cannot take (default: %(default)s)",
     )
+    add_cpu(parser)
     parser.set_defaults(function=run)
 
 
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = read_arrays(args.inputs)
     program = read_program(args)
     with step("compiling"):
-        executable = compile(program, target=args.target, fallback=args.fallback)
+        executable = compile(program, target=args.target, fallback=args.fallback, cpu=args.cpu)
         method = executable.method(args.method)
     for item in dict.fromkeys(map(str, executable.fallbacks)):
         print(f"in the interpreter: {item}", file=sys.stderr)

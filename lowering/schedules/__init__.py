@@ -1,6 +1,6 @@
 """Fast bodies for contractions, convolutions, pooling and row programs: MLIR text in upstream dialects, made for concrete shapes.
 
-    kernel = Matmul(m=128, n=1536, k=384, epilogue=Epilogue((Input((1536,)),), add_bias), machine=host_machine())
+    kernel = Matmul(m=128, n=1536, k=384, epilogue=Epilogue((Input((1536,)),), add_bias), machine=processor().machine())
     text = kernel.emit("linear")                       # func.func private @linear(lhs, rhs, in0, out)
     packed = kernel.pack(weight, transposed=True)      # once, NumPy
 

@@ -34,6 +34,10 @@ class VerificationError(ExirError, PassFailedException):
     """
 
 
+class ToolchainError(ExirError):
+    """A tool that native code needs is missing, or refused what it was given (its message follows)."""
+
+
 class InputError(ExirError):
     """Inputs that do not fit a program's signature: their number, structure, dtype, shape or range."""
 

@@ -1,0 +1,172 @@
+"""Which processor native code is for: one description that feeds the schedules, LLVM and C libraries' check at load alike.
+
+    processor("x86-64-v3").machine()      # what schedules have to know: lanes, registers, threads
+
+`native` is the processor that this runs on; the levels are those of the x86-64 ABI. LLVM is told of every feature in the
+table below whether the code may use it, and of no other: what code needs is then exactly `Processor.enabled`, which C
+checks when it loads a library, each by the bit that the processor says it with.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from xdsl_exir.errors import ExirError, ToolchainError
+from xdsl_exir.lowering.schedules.text import Machine
+
+VARIABLE = "XDSL_EXIR_CPU"
+"""Environment variable with the processor's name, for programs that are compiled without one."""
+
+NATIVE = "native"
+
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
+
+
+class Bit(NamedTuple):
+    """Where x86's `cpuid` says that the processor has a feature, and the state that the system has to save for it."""
+
+    leaf: int
+    subleaf: int
+    register: str
+    bit: int
+    state: int = 0
+    """Bits of the register XCR0, all of which have to be set."""
+
+
+_YMM, _ZMM = 0x6, 0xE6
+
+
+def _bits(leaf: int, subleaf: int, register: str, state: int, **bits: int) -> dict[str, Bit]:
+    return {name.replace("_", "."): Bit(leaf, subleaf, register, bit, state) for name, bit in bits.items()}
+
+
+FEATURES: dict[str, Bit] = {
+    **_bits(1, 0, "c", 0, sse3=0, pclmul=1, ssse3=9, cx16=13, sse4_1=19, sse4_2=20, movbe=22, popcnt=23, aes=25),
+    **_bits(1, 0, "c", _YMM, fma=12, avx=28, f16c=29),
+    **_bits(7, 0, "b", 0, bmi=3, bmi2=8, adx=19),
+    **_bits(7, 0, "b", _YMM, avx2=5),
+    **_bits(7, 0, "b", _ZMM, avx512f=16, avx512dq=17, avx512ifma=21, avx512cd=28, avx512bw=30, avx512vl=31),
+    **_bits(7, 0, "c", 0, gfni=8),
+    **_bits(7, 0, "c", _YMM, vaes=9, vpclmulqdq=10),
+    **_bits(7, 0, "c", _ZMM, avx512vbmi=1, avx512vbmi2=6, avx512vnni=11, avx512bitalg=12, avx512vpopcntdq=14),
+    **_bits(7, 0, "d", _ZMM, avx512fp16=23),
+    **_bits(7, 1, "a", _YMM, avxvnni=4, avxifma=23),
+    **_bits(7, 1, "a", _ZMM, avx512bf16=5),
+    **_bits(0x80000001, 0, "c", 0, sahf=0, lzcnt=5),
+}  # fmt: skip
+"""The x86 features that code may use beyond those of every 64-bit processor, by LLVM's name. Intel's manual, volume 2A, CPUID; AMD's, volume 3, appendix E."""
+
+_BASELINE = frozenset(("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2"))
+"""What every 64-bit x86 processor has."""
+
+
+def _levels() -> dict[str, frozenset[str]]:
+    """The levels of the x86-64 ABI (x86-64 psABI, section 3.1.1), each with the features of those before."""
+    added = {
+        "x86-64": (),
+        "x86-64-v2": ("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"),
+        "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
+        "x86-64-v4": ("avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"),
+    }
+    levels: dict[str, frozenset[str]] = {}
+    features: frozenset[str] = frozenset()
+    for name, more in added.items():
+        levels[name] = features = features | set(more)
+    return levels
+
+
+LEVELS = _levels() if IS_X86 else {}
+
+# (feature, float32 lanes of a vector register, number of vector registers), best first.
+_VECTOR_UNITS = (("avx512f", 16, 32), ("avx", 8, 16), ("neon", 4, 32))
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A processor as LLVM is told of it."""
+
+    name: str
+    """What LLVM tunes for."""
+    features: str
+    """What code may use and what not, as LLVM reads it: `+avx,-avx2`."""
+
+    @property
+    def enabled(self) -> frozenset[str]:
+        """Names of the features that code may use."""
+        return frozenset(name[1:] for name in self.features.split(",") if name.startswith("+"))
+
+    @property
+    def checked(self) -> dict[str, Bit]:
+        """What code may use that not every processor of its architecture has, and where a processor says that it has it."""
+        enabled = self.enabled if IS_X86 else frozenset[str]()
+        return {name: bit for name, bit in FEATURES.items() if name in enabled}
+
+    def machine(self, threads: int | None = None) -> Machine:
+        """What schedules have to know. `threads` defaults to the cores this process may use."""
+        enabled = self.enabled
+        lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if unit[0] in enabled), (4, 16))
+        return Machine(lanes, registers, threads or len(os.sched_getaffinity(0)))
+
+    def check_runs_here(self) -> None:
+        """Raises `ExirError` where the processor that this runs on lacks what the code may use."""
+        missing = self.enabled - host().enabled
+        if missing:
+            raise ExirError(
+                f"this processor cannot run code for {self.name}: it has no {', '.join(sorted(missing))}"
+            )
+
+
+def processor(name: str | None = None) -> Processor:
+    """The processor of a name: `native`, or a level of the x86-64 ABI. Without one, $XDSL_EXIR_CPU's, else `native`.
+
+    Raises `ExirError` that lists the known ones for another name, `ToolchainError` where `native` is asked for and llvmlite is missing.
+    """
+    name = check_name(name)
+    return host() if name == NATIVE else _described(name, LEVELS[name])
+
+
+def check_name(name: str | None = None) -> str:
+    """The name of a processor as `processor` takes it, the default for None. Raises `ExirError` for unknown ones."""
+    where, name = ("", name) if name is not None else (f"{VARIABLE}: ", os.environ.get(VARIABLE) or NATIVE)
+    known = (NATIVE, *LEVELS)
+    if name not in known:
+        raise ExirError(f"{where}no processor '{name}'; there is {', '.join(known)}")
+    return name
+
+
+@functools.cache
+def host() -> Processor:
+    """The processor that this runs on, by LLVM's detection."""
+    llvm = llvm_binding()
+    found: dict[str, bool] = dict(llvm.get_host_cpu_features())
+    name = str(llvm.get_host_cpu_name())
+    if not IS_X86:
+        return Processor(name, llvm.get_host_cpu_features().flatten())
+    return _described(name, frozenset(feature for feature, has in found.items() if has), frozenset(found))
+
+
+def _described(name: str, has: frozenset[str], others: frozenset[str] = frozenset()) -> Processor:
+    """An x86 processor with these features of the table; without the other ones, which its name may stand for."""
+    allowed = has & FEATURES.keys()
+    refused = (FEATURES.keys() | others) - allowed - _BASELINE
+    signs = {**dict.fromkeys(refused, "-"), **dict.fromkeys(allowed, "+")}
+    return Processor(name, ",".join(f"{signs[feature]}{feature}" for feature in sorted(signs)))
+
+
+@functools.cache
+def llvm_binding() -> Any:
+    """llvmlite's binding, set up for this kind of processor. Raises `ToolchainError` where it is missing."""
+    try:
+        import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs, reportMissingImports]
+    except ImportError as error:
+        raise ToolchainError(
+            "native code needs llvmlite; install it with: pip install llvmlite==0.50.0"
+        ) from error
+    binding: Any = llvm
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding

@@ -1,0 +1,45 @@
+"""Whether a processor can run a C library, in C: asked of `cpuid`, feature by feature, as compilers differ in the names they know."""
+
+from __future__ import annotations
+
+from string import Template
+
+from xdsl_exir.lowering.processor import Processor
+
+# What `cpuid` says of each leaf, and XCR0: what the system saves of registers. Leaves that a processor does not have say
+# nothing; so does XCR0 where the system does not say it, by bit 27 of leaf 1's ecx.
+CPU_CHECK = Template("""\
+static bool has(uint32_t leaf, uint32_t subleaf, char name, uint32_t bits) {
+  uint32_t a, b, c, d;
+  if (!__get_cpuid_count(leaf, subleaf, &a, &b, &c, &d)) return false;
+  return ((name == 'a' ? a : name == 'b' ? b : name == 'c' ? c : d) & bits) == bits;
+}
+
+static bool saves(uint32_t state) {
+  if (!has(1, 0, 'c', UINT32_C(1) << 27)) return false;
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & state) == state;
+}
+
+/* Whether this processor has $features, and the system saves the registers. */
+static bool runs_here(void) { return $conditions; }
+""")
+
+
+def cpu_check(cpu: Processor) -> str:
+    """C that says whether the processor has all that the code may use."""
+    bits = cpu.checked
+    if not bits:
+        return "static bool runs_here(void) { return true; }\n"
+    words: dict[tuple[int, int, str], int] = {}
+    for bit in bits.values():
+        where = bit.leaf, bit.subleaf, bit.register
+        words[where] = words.get(where, 0) | 1 << bit.bit
+    state = max(bit.state for bit in bits.values())  # each holds the smaller ones
+    conditions = [f"saves({state:#x})"] if state else []
+    conditions += [
+        f"has({leaf:#x}, {subleaf}, '{register}', {mask:#x})"
+        for (leaf, subleaf, register), mask in words.items()
+    ]
+    return CPU_CHECK.substitute(features=", ".join(sorted(bits)), conditions=" && ".join(conditions))
