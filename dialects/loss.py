@@ -170,6 +170,67 @@ def cross_entropy_loss(
     return reduced((*self.shape[:channel], *self.shape[channel + 1 :]), reduction)
 
 
+# --- losses of linear layers ----------------------------------------------------------------------------------
+
+
+def check_linear(
+    input: TensorMeta, linear_weight: TensorMeta, target: TensorMeta, linear_bias: TensorMeta | None
+) -> None:
+    """Checks what goes into the scores of a linear layer: rows, a row of weights and a bias a class."""
+    check(input.ndim == linear_weight.ndim == 2, "input and linear_weight need 2 dimensions")
+    check(same_size(input.shape[1], linear_weight.shape[1]), "input and linear_weight of different widths")
+    check(same_shape(target.shape, input.shape[:1]), f"targets {shape_text(target.shape)}")
+    if linear_bias is not None:
+        fits = same_shape(linear_bias.shape, linear_weight.shape[:1])
+        check(fits, f"linear_bias {shape_text(linear_bias.shape)} for {linear_weight.shape[0]} classes")
+
+
+def check_scores(linear_weight: TensorMeta, weight: TensorMeta | None) -> None:
+    """Checks the weights of classes."""
+    if weight is not None:
+        fits = same_shape(weight.shape, linear_weight.shape[:1])
+        check(fits, f"weight {shape_text(weight.shape)} for {linear_weight.shape[0]} classes")
+
+
+@shape_rule("torch_nn._linear_cross_entropy_batch_chunked")
+def linear_cross_entropy(
+    input: TensorMeta,
+    linear_weight: TensorMeta,
+    target: TensorMeta,
+    linear_bias: TensorMeta | None,
+    weight: TensorMeta | None,
+    reduction: str,
+    label_smoothing: float,
+    compute_input_grad: bool,
+    compute_linear_weight_grad: bool,
+    compute_linear_bias_grad: bool,
+) -> list[Shape]:
+    """The loss, and its gradients, empty where they are not asked for."""
+    check_linear(input, linear_weight, target, linear_bias)
+    check_scores(linear_weight, weight)
+    check(reduction in ("mean", "sum"), f"no reduction '{reduction}'")
+    check(label_smoothing <= 0, "linear_cross_entropy has no label smoothing")
+    return [
+        (),
+        input.shape if compute_input_grad else (0, 0),
+        linear_weight.shape if compute_linear_weight_grad else (0, 0),
+        linear_weight.shape[:1] if compute_linear_bias_grad else (0,),
+    ]
+
+
+@shape_rule("torch_nn._linear_cross_entropy_batch_chunked_no_reduction")
+def linear_cross_entropy_of_each(
+    input: TensorMeta,
+    linear_weight: TensorMeta,
+    target: TensorMeta,
+    linear_bias: TensorMeta | None,
+    weight: TensorMeta | None,
+) -> Shape:
+    check_linear(input, linear_weight, target, linear_bias)
+    check_scores(linear_weight, weight)
+    return input.shape[:1]
+
+
 # --- vectors -------------------------------------------------------------------------------------------------
 
 

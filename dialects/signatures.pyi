@@ -9577,3 +9577,46 @@ class ChooseQparamsTensorOp(OperatorOp):
     result_0: OpResult
     result_1: OpResult
     def __init__(_op, input: Value, quant_min: int, quant_max: int, eps: float, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinearCrossEntropyBatchChunkedOp(OperatorOp):
+    """torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, Tensor target, Tensor? linear_bias, Tensor? weight, str reduction, SymInt ignore_index, float label_smoothing, SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype, bool allow_retain_graph, bool compute_input_grad, bool compute_linear_weight_grad, bool compute_linear_bias_grad) -> (Tensor, Tensor, Tensor, Tensor)"""
+
+    input: SSAValue
+    linear_weight: SSAValue
+    target: SSAValue
+    linear_bias: SSAValue | None
+    weight: SSAValue | None
+    reduction: Attribute
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    label_smoothing: Attribute
+    batch_chunk_size_operand: SSAValue | None
+    batch_chunk_size: Attribute | None
+    acc_policy: Attribute
+    acc_dtype: Attribute
+    allow_retain_graph: Attribute
+    compute_input_grad: Attribute
+    compute_linear_weight_grad: Attribute
+    compute_linear_bias_grad: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    result_3: OpResult
+    def __init__(_op, input: Value, linear_weight: Value, target: Value, linear_bias: Value | None, weight: Value | None, reduction: str, ignore_index: int | Value, label_smoothing: float, batch_chunk_size: int | Value, acc_policy: str, acc_dtype: DType, allow_retain_graph: bool, compute_input_grad: bool, compute_linear_weight_grad: bool, compute_linear_bias_grad: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _LinearCrossEntropyBatchChunkedNoReductionOp(OperatorOp):
+    """torch_nn::_linear_cross_entropy_batch_chunked_no_reduction(Tensor input, Tensor linear_weight, Tensor target, Tensor? linear_bias, Tensor? weight, SymInt ignore_index, SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype) -> Tensor"""
+
+    input: SSAValue
+    linear_weight: SSAValue
+    target: SSAValue
+    linear_bias: SSAValue | None
+    weight: SSAValue | None
+    ignore_index_operand: SSAValue | None
+    ignore_index: Attribute | None
+    batch_chunk_size_operand: SSAValue | None
+    batch_chunk_size: Attribute | None
+    acc_policy: Attribute
+    acc_dtype: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, linear_weight: Value, target: Value, linear_bias: Value | None, weight: Value | None, ignore_index: int | Value, batch_chunk_size: int | Value, acc_policy: str, acc_dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...

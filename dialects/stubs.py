@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed
+from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
 from xdsl_exir.dialects.operator import (
     OperatorDialect,
     OperatorLayout,
@@ -31,6 +31,7 @@ MODULES: dict[str, OperatorDialect] = {
     "edge": edge.OPERATORS,
     "dim_order_ops": dim_order_ops.OPERATORS,
     "quantized_decomposed": quantized_decomposed.OPERATORS,
+    "torch_nn": torch_nn.OPERATORS,
 }
 
 HEADER = "# Made from the operator spec by `python -m xdsl_exir.dialects.stubs`. Do not edit.\n"

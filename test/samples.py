@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed
+from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import SymIntType, TensorMeta, tensor_type
@@ -428,6 +428,15 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.cross_entropy_loss": (call(f(2, 3), i(2)), call(f(2, 3), f(2, 3), f(3))),
     "aten.multi_margin_loss": (call(f(2, 3), i(2)), call(f(2, 3), i(2), 2, 0.5, f(3), 0)),
     "aten.multilabel_margin_loss": (call(f(2, 3), i(2, 3)),),
+    "torch_nn._linear_cross_entropy_batch_chunked": (
+        call(
+            *(f(2, 3), f(4, 3), i(2), f(4), f(4), "mean", -100, 0.0, 1, "balanced", dt.Float),
+            *(True, True, True, True),
+        ),
+    ),
+    "torch_nn._linear_cross_entropy_batch_chunked_no_reduction": (
+        call(f(2, 3), f(4, 3), i(2), f(4), f(4), -100, 1, "balanced", dt.Float),
+    ),
     "aten.nll_loss": (call(f(2, 3), i(2)),),
     "aten.nll_loss_nd": (call(f(2, 3), i(2)),),
     "aten.nll_loss2d": (call(_IMAGE, i(1, 6, 6)),),
@@ -691,7 +700,8 @@ def calls(spec: OperatorSpec) -> tuple[Call, ...]:
 
 
 OPERATORS_OF = {
-    module.OPERATORS.name: module.OPERATORS for module in (aten, dim_order_ops, quantized_decomposed)
+    module.OPERATORS.name: module.OPERATORS
+    for module in (aten, dim_order_ops, quantized_decomposed, torch_nn)
 }
 
 

@@ -40,13 +40,6 @@ REASONS = {
     "aten.chalf": "complex32 is no dtype of the IR",
     "aten.histogramdd": "gives a tensor and a list of tensors, which no operation of the IR does",
     "aten.histogramdd.TensorList_bins": "gives a tensor and a list of tensors, which no operation of the IR does",
-    **dict.fromkeys(
-        (
-            "torch_nn._linear_cross_entropy_batch_chunked",
-            "torch_nn._linear_cross_entropy_batch_chunked_no_reduction",
-        ),
-        "registered by torch.nn for itself, in Python",
-    ),
 }
 """Why an operator is not in the spec."""
 

@@ -28,6 +28,8 @@ _ENTRY = re.compile(
 
 TAGS = {"core": "core", "pointwise": "pointwise", "nondeterministic_seeded": "random"}
 """PyTorch's tags that the spec keeps, and the names it keeps them under."""
+DEFINING = ("torch.ao.quantization.fx._decomposed", "torch.nn.modules.linear_cross_entropy")
+"""Modules of PyTorch that define operators when they are imported."""
 HARVESTED = {*TAGS.values(), "composite", "view"}
 
 
@@ -35,7 +37,8 @@ def find_overload(namespace: str, name: str) -> Any:
     """The OpOverload of a schema name such as `add.Tensor`. Raises `AttributeError` where PyTorch has none."""
     import torch
 
-    import_module("torch.ao.quantization.fx._decomposed")  # defines quantized_decomposed
+    for module in DEFINING:
+        import_module(module)
     if namespace == "dim_order_ops":
         define_dim_order_ops()
     packet, _, overload = name.partition(".")

@@ -31,6 +31,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "exir": _dialect("exir"),
         "higher_order": _dialect("control_flow"),
         "quantized_decomposed": _dialect("quantized_decomposed"),
+        "torch_nn": _dialect("torch_nn"),
         **found_dialects(),
     },
     all_passes={

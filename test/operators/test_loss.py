@@ -27,6 +27,17 @@ IMAGE, PIXELS = torch.randn(2, 3, 4, 5), torch.randint(0, 3, (2, 4, 5))
 WEIGHT = torch.rand(5)
 
 CALLS: list[tuple[Any, ...]] = []
+for _dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+    _layer = X.to(_dtype), Y.to(_dtype), CLASSES % 4
+    _policy = (2, "accuracy", torch.float64 if _dtype is torch.float64 else torch.float32)
+    for _weights in ((None, None), (Y[0, :4].to(_dtype), WEIGHT[:4].to(_dtype))):
+        _prefix = "torch_nn._linear_cross_entropy_batch_chunked"
+        CALLS += [
+            (_prefix, *_layer, *_weights, _r, 2, 0.0, *_policy, True, *_grads)
+            for _r in ("mean", "sum")
+            for _grads in ((False, False, False), (True, True, True))
+        ]
+        CALLS.append((f"{_prefix}_no_reduction", *_layer, *_weights, 2, *_policy))
 for _r in REDUCTIONS:
     for _name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
         CALLS += [(f"aten.{_name}", X, Y, _r), (f"aten.{_name}", X.double(), Y[:1].double(), _r)]

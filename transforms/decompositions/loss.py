@@ -312,6 +312,72 @@ def triplet_margin_loss(
     return reduced(aten, at_least(aten, loss, 0), reduction)
 
 
+# --- losses of linear layers ----------------------------------------------------------------------------------
+
+
+@decomposition("torch_nn._linear_cross_entropy_batch_chunked_no_reduction")
+def linear_cross_entropy_of_each(
+    aten: Namespace,
+    input: SSAValue,
+    linear_weight: SSAValue,
+    target: SSAValue,
+    linear_bias: SSAValue | None,
+    weight: SSAValue | None,
+    ignore_index: int,
+) -> SSAValue:
+    """The cross entropy of a linear layer's scores. PyTorch goes through them in chunks to save memory."""
+
+    def loss(x: SSAValue, w: SSAValue, bias: SSAValue | None, classes: SSAValue | None) -> SSAValue:
+        return aten.cross_entropy_loss(aten.linear(x, w, bias), target, classes, NONE, ignore_index)
+
+    return widened(aten, NONE, loss, input, linear_weight, linear_bias, weight)
+
+
+@decomposition("torch_nn._linear_cross_entropy_batch_chunked")
+def linear_cross_entropy(
+    aten: Namespace,
+    input: SSAValue,
+    linear_weight: SSAValue,
+    target: SSAValue,
+    linear_bias: SSAValue | None,
+    weight: SSAValue | None,
+    reduction: str,
+    ignore_index: int,
+    compute_input_grad: bool,
+    compute_linear_weight_grad: bool,
+    compute_linear_bias_grad: bool,
+) -> list[SSAValue]:
+    """The loss, and its gradients where they are asked for: by row's score, `factor (softmax - one_hot)`."""
+    dtype = meta(input).dtype
+    wide = [
+        None if x is None else cast(aten, x, opmath(dtype))
+        for x in (input, linear_weight, linear_bias, weight)
+    ]
+    x, w, bias, classes = wide
+    assert x is not None
+    scores = aten.linear(x, w, bias)
+    mode = MEAN if reduction == "mean" else SUM
+    loss = aten.cross_entropy_loss(scores, target, classes, mode, ignore_index)
+    counts = aten.ne.Scalar(target, ignore_index)
+    right = aten.where.ScalarOther(counts, target, 0)
+    factors = aten._to_copy(counts, dtype=meta(x).dtype)
+    if classes is not None:
+        factors = aten.mul.Tensor(factors, aten.index_select(classes, 0, right))
+    if mode == MEAN:
+        factors = aten.div.Tensor(factors, aten.sum(factors))
+    one_hot = aten.eq.Tensor(aten.arange(meta(linear_weight).shape[0]), aten.unsqueeze(right, 1))
+    gaps = aten.sub.Tensor(aten.softmax.int(scores, 1), aten._to_copy(one_hot, dtype=meta(x).dtype))
+    gaps = aten.mul.Tensor(gaps, aten.unsqueeze(factors, 1))
+    # What is not asked for leaves nothing behind: unused operators are dropped.
+    empty = aten.full([0, 0], 0, dtype=meta(x).dtype)
+    gradients = [
+        aten.mm(gaps, w) if compute_input_grad else empty,
+        aten.mm(aten.t(gaps), x) if compute_linear_weight_grad else empty,
+        aten.sum.dim_IntList(gaps, [0]) if compute_linear_bias_grad else aten.view(empty, [0]),
+    ]
+    return [cast(aten, each, dtype) for each in (loss, *gradients)]
+
+
 # --- vectors -------------------------------------------------------------------------------------------------
 
 
