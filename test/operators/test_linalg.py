@@ -18,7 +18,7 @@ from differential import check, find_operator, program_of, run  # noqa: E402
 from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
-from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
+from xdsl_exir.errors import ExirError  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*deprecated"),
