@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
+from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, load_object
@@ -115,11 +117,12 @@ def drop_draws(function: FuncOp) -> None:
 
 
 def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp]]]:
-    """The program without the operators that only look at what tensors hold, and those by method; without random numbers
-    that nobody uses."""
+    """The program without the operators that only look at what tensors hold, and those by method, of which others' demands on
+    their operands have become some; without random numbers that nobody uses."""
     program = replace(program, module=program.module.clone())
     for function in program.methods.values():
         drop_draws(function)
+        assert_preconditions(function, constant_arguments(program, function))
     return program, {name: take_checks(function) for name, function in program.methods.items()}
 
 
@@ -141,6 +144,8 @@ class NativeMethod:
         self.plan = plan
         self.checks = checks
         """What looks at the last results, which are there for it alone."""
+        self.returned = len(plan.outputs) - sum(len(check.operands) for check in checks)
+        """How many results come before those."""
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
         self.frames: dict[tuple[int, ...], Frame] = {}
@@ -178,10 +183,11 @@ class NativeMethod:
                 else outputs[-1 - source]
             )
             outputs[index][...] = given.reshape(outputs[index].shape)
-        for check in reversed(self.checks):
-            looked_at = [outputs.pop() for _ in check.operands]
+        looked_at = iter(outputs[self.returned :])
+        del outputs[self.returned :]
+        for check in self.checks:
             try:
-                run_operator(check, tuple(reversed(looked_at)), RANDOM)
+                run_operator(check, tuple(islice(looked_at, len(check.operands))), RANDOM)
             except ExirError as error:
                 name_place(error, check)
                 raise

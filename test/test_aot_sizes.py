@@ -244,7 +244,8 @@ def test_assertions_about_elements(tmp_path: Path) -> None:
 
         def forward(self, matrices: Any, classes: Any) -> Any:
             self.count += 1
-            return torch.linalg.inv(matrices), nn.functional.one_hot(classes, 5), self.count * 1
+            spread = torch.cond(classes[1] > 2, lambda a: a[0] // a[1], lambda a: a[0].clone(), (classes,))
+            return torch.linalg.inv(matrices), nn.functional.one_hot(classes, 5), self.count * 1, 7 % spread
 
     example = torch.eye(3).repeat(2, 1, 1), torch.tensor([1, 2])
     program = export(Solve(), example, ({0: Dim("n", max=9)}, None))
@@ -253,19 +254,23 @@ def test_assertions_about_elements(tmp_path: Path) -> None:
     assert_only_c_and_openmp(artifact.library)
 
     def call(matrices: np.ndarray, classes: Sequence[int]) -> tuple[int, list[np.ndarray]]:
-        outputs = [np.empty_like(matrices), np.empty((2, 5), np.int64), np.empty((), np.int64)]
+        numbers = np.empty((), np.int64), np.empty((), np.int64)
+        outputs = [np.empty_like(matrices), np.empty((2, 5), np.int64), *numbers]
         return library([len(matrices)], matrices, np.array(classes), *outputs), outputs
 
     good = np.random.default_rng(0).standard_normal((5, 3, 3), np.float32)
     singular = good.copy()
     singular[4] = 1
-    code, outputs = call(good, [0, 4])
+    code, outputs = call(good, [4, 4])
     assert code == 0
+    assert outputs[3] == 0
     np.testing.assert_allclose(outputs[0] @ good, np.broadcast_to(np.eye(3), good.shape), atol=1e-4)
     for matrices, classes, message in (
-        (singular, [0, 4], "linalg.inv: a matrix of the batch is singular or not positive-definite"),
+        (singular, [4, 4], "linalg.inv: a matrix of the batch is singular or not positive-definite"),
         (good, [0, 5], "one_hot: Class values must be smaller than num_classes."),
         (good, [-1, 0], "one_hot: Class values must be non-negative."),
+        (good, [0, 2], "integer division by zero"),
+        (good, [3, 4], "integer division by zero"),
     ):
         assert (call(matrices, classes)[0], library.error) == (CODES["ASSERTION"], message)
         with pytest.raises(ExirError, match=re.escape(message)):

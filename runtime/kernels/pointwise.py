@@ -14,6 +14,7 @@ import numpy as np
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.kernels import Array, kernel
+from xdsl_exir.runtime.kernels.symbolic import require
 
 Number: TypeAlias = bool | int | float | complex
 
@@ -189,7 +190,7 @@ def scaled(array: Array, factor: Number) -> Array:
 def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
     match rounding_mode:
         case "trunc" if is_integer(self):
-            check_divisor(other)
+            check_divisor(self, other)
             # The quotient rounded down is one too low where signs differ and something remains.
             quotient = np.floor_divide(self, other)
             return quotient + ((quotient < 0) & (quotient * other != self))
@@ -197,7 +198,7 @@ def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
             return np.trunc(self / other)
         case "floor":
             if is_integer(self):
-                check_divisor(other)
+                check_divisor(self, other)
             return np.floor_divide(self, other)
         case _:
             return np.true_divide(self, other)
@@ -207,7 +208,7 @@ def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
 def remainder(self: Array, other: Array) -> Array:
     """The rest of division rounded down: it has the divisor's sign; a float zero has the dividend's."""
     if is_integer(self):
-        check_divisor(other)
+        check_divisor(self, other)
         return np.remainder(self, other)
     rest = np.fmod(self, other)
     return np.where((rest != 0) & ((other < 0) != (rest < 0)), rest + other, rest)
@@ -216,7 +217,7 @@ def remainder(self: Array, other: Array) -> Array:
 @kernel("aten.fmod.Tensor", "aten.fmod.Scalar", promote=True)
 def fmod(self: Array, other: Array) -> Array:
     if is_integer(self):
-        check_divisor(other)
+        check_divisor(self, other)
     return np.fmod(self, other)
 
 
@@ -224,10 +225,10 @@ def is_integer(array: Array) -> bool:
     return array.dtype.kind in "iub"
 
 
-def check_divisor(divisor: Array) -> None:
-    """Raises `ExirError` where an integer division has no result."""
-    if not np.all(divisor):
-        raise ExirError("integer division by zero")
+def check_divisor(dividend: Array, divisor: Array) -> None:
+    """Raises `AssertionFailed` where an integer division has no result."""
+    empty = 0 in np.broadcast_shapes(dividend.shape, divisor.shape)
+    require(empty or np.all(divisor), "integer division by zero")
 
 
 @kernel("aten.pow.Tensor_Tensor", "aten.pow.Scalar", promote=True)
