@@ -13,7 +13,6 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xdsl_exir.dialects.spec import hint
@@ -21,6 +20,7 @@ from xdsl_exir.errors import LoadError
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.safetensors import read_safetensors
 from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.importers.text import TextParser, check_text
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.program import CallingConvention, Program, Slot, context
 
@@ -28,6 +28,12 @@ CONVENTION = "exir.convention"
 """The attribute of a function that says how it is called from Python."""
 WEIGHTS_SUFFIX = ".safetensors"
 """Of the file with a module's weights; its stem is the module's."""
+
+_PARSER_ERRORS = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AssertionError, NotImplementedError),
+    *(RecursionError, MemoryError),
+)
+"""What xDSL's parser raises, besides errors of its own, for texts that it did not expect."""
 
 
 def read_mlir(path: Path) -> Program:
@@ -39,14 +45,16 @@ def read_mlir(path: Path) -> Program:
         text = path.read_text()
     except UnicodeDecodeError as error:
         raise LoadError(f"{path}: not text ({error.reason})") from None
-    check_lexically(path, text)
+    check_text(str(path), text)
+    parser = TextParser(context().clone(), text, str(path))
     try:
-        module = Parser(context().clone(), text, str(path)).parse_module()
+        module = parser.parse_module()
     except ParseError as error:
         raise LoadError(_where(error)) from None
-    except (VerifyException, ValueError, OverflowError) as error:
-        # Attributes and types verify as they are read; builtin ones raise the others for numbers out of their range.
-        raise LoadError(f"{path}: {error}") from None
+    except VerifyException as error:
+        raise LoadError(f"{parser.place}: {error}") from None
+    except _PARSER_ERRORS as error:
+        raise LoadError(f"{parser.place}: cannot be read: {error or type(error).__name__}") from error
     conventions = {
         function.sym_name.data: _read_convention(f"{path}: {function.sym_name.data}: {CONVENTION}", attr)
         for function in _functions(module)
@@ -55,35 +63,6 @@ def read_mlir(path: Path) -> Program:
     weights = path.with_suffix(WEIGHTS_SUFFIX)
     state = read_safetensors(weights) if weights.is_file() else dict[str, TensorData]()
     return Program(module, state, conventions)
-
-
-_TOKENS = re.compile(
-    r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|(?P<broken>")|(?P<open>[\[({])|(?P<close>[\])}])'
-    r"|(?P<deep>(?:[\w.!#]*<){100})"
-)
-"""Comments, strings, the beginnings of what would be a string but for its end or an escape in it, and brackets."""
-MAX_DEPTH = 100
-"""Brackets in brackets that are read."""
-
-
-def check_lexically(path: Path, text: str) -> None:
-    """Raises `LoadError` for what xDSL's parser does not survive: a string that does not end as it should, over which its
-    lexer takes for ever, and brackets nested so deep that it would run out of stack."""
-    depth = 0
-    for found in _TOKENS.finditer(text):
-        depth += bool(found["open"]) - bool(found["close"])
-        if not found["broken"] and not found["deep"] and depth <= MAX_DEPTH:
-            continue
-        line, column = (
-            text.count("\n", 0, found.start()) + 1,
-            found.start() - text.rfind("\n", 0, found.start()),
-        )
-        what = (
-            "a string that does not end on its line, or has an unknown escape"
-            if found["broken"]
-            else f"brackets are nested more than {MAX_DEPTH} deep"
-        )
-        raise LoadError(f"{path}:{line}:{column}: {what}")
 
 
 def _functions(module: ModuleOp) -> list[FuncOp]:
@@ -95,7 +74,7 @@ def _where(error: ParseError) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     message = lines[-1].lstrip("^ ")
     unknown = re.fullmatch(r"Operation (?:edge\.)?(\w+\.\S+) is not registered", message)
-    return f"{lines[0]}: {message}{hint(unknown[1]) if unknown else ''}"
+    return f"{lines[0]}: {message:.1000}{hint(unknown[1]) if unknown else ''}"
 
 
 def _read_convention(at: str, attr: object) -> CallingConvention:
