@@ -46,7 +46,7 @@ from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
+from xdsl_exir.dialects.expr import Dim, Expr, apply, provably, provably_equal
 from xdsl_exir.errors import ExirError
 
 f64 = Float64Type()
@@ -473,9 +473,19 @@ class OriginAttr(Data[Origin]):
 
 def ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
     """What each symbol of a function may be, both ends included; None is no bound."""
+    return {str(dim): bounds for dim, bounds in _ranges(function).items() if dim.head == "symbol"}
+
+
+def derived_ranges_of(function: Operation) -> dict[Expr, tuple[int | None, int | None]]:
+    """What sizes may be that are made of a function's symbols (`2 * s0`), where that was said of them."""
+    return {dim: bounds for dim, bounds in _ranges(function).items() if dim.head != "symbol"}
+
+
+def _ranges(function: Operation) -> dict[Expr, tuple[int | None, int | None]]:
     ranges = function.attributes.get(RANGES)
     held = ranges.data if isinstance(ranges, DictionaryAttr) else dict[str, Attribute]()
-    return {name: attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
+    said = {Expr.parse(name): attr.data for name, attr in held.items() if isinstance(attr, RangeAttr)}
+    return {dim: bounds for dim, bounds in said.items() if isinstance(dim, Expr)}
 
 
 UNSAID = (2, None)
@@ -494,6 +504,18 @@ def guards_of(function: Operation) -> list[Dim]:
     if not isa(guards, ArrayAttr[Attribute]):
         return []
     return [guard.data for guard in guards if isinstance(guard, SymBoolType)]
+
+
+def conditions_of(function: Operation) -> list[Dim]:
+    """Conditions on the symbols of a function beyond the ranges of each: its guards, and the ranges of what is made of them."""
+    ranges = ranges_of(function)
+    ends = [
+        condition
+        for size, (low, high) in derived_ranges_of(function).items()
+        for head, bound in (("ge", low), ("le", high))
+        if bound is not None and provably(condition := apply(head, size, bound), ranges) is not True
+    ]
+    return [*guards_of(function), *ends]
 
 
 @irdl_attr_definition

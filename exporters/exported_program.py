@@ -11,7 +11,8 @@ import io
 from typing import Any
 
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.exporters.pt2 import MODEL, write_pt2
+from xdsl_exir.exporters.pt2 import MODEL, with_tuples, write_pt2
+from xdsl_exir.importers import pytree
 from xdsl_exir.importers.graph import ExportedGraph, Symbolic, SymMeta, TensorMeta, ValueMeta
 
 
@@ -23,6 +24,19 @@ def exported_program_of(graph: ExportedGraph) -> Any:
     if strings:
         raise UnsupportedError([Unsupported(f"output {s!r}", "PyTorch loads no strings") for s in strings])
     torch: Any = importlib.import_module("torch")
+    known = torch.utils._pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE
+    graph = with_tuples(graph, known.__contains__)
+    specs = [graph.signature.in_spec, graph.signature.out_spec]
+    found = set[str]().union(
+        *(pytree.kinds_of(pytree.loads(spec, graph.namedtuple_fields)) for spec in specs)
+    )
+    if unknown := sorted(found - set(known)):
+        raise UnsupportedError(
+            [
+                Unsupported(f"container {name!r}", "not registered with PyTorch in this process")
+                for name in unknown
+            ]
+        )
     archive = io.BytesIO()
     write_pt2(archive, {MODEL: graph})
     archive.seek(0)

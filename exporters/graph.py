@@ -36,13 +36,15 @@ from xdsl_exir.dialects.exir import (
     OutputSpec,
     RefineOp,
     SymType,
+    conditions_of,
+    derived_ranges_of,
     guards_of,
     is_tensor_type,
     is_value,
     ranges_of,
     tensor_meta,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr, to_str
 from xdsl_exir.dialects.operator import OperatorOp, is_default
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp, SymSumOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
@@ -200,7 +202,7 @@ class _Symbols:
             sizes |= _symbols_of(type) if is_tensor_type(type) else set()
         inputs = {str(type.data) for type in function.function_type.inputs.data if isinstance(type, SymType)}
         backed = (name for name in names if not name.startswith(("u", "zuf")))
-        return _Symbols(example_values(ranges, backed, guards_of(function)), frozenset(inputs - sizes))
+        return _Symbols(example_values(ranges, backed, conditions_of(function)), frozenset(inputs - sizes))
 
     def size(self, dim: Dim) -> int | g.Symbolic:
         """A size or the value of a symbolic number."""
@@ -686,6 +688,7 @@ class _Writer:
             self.graph.values,
         )
         specs = tuple(spec for _, spec in inputs)
+        derived = {to_str(size): bounds for size, bounds in derived_ranges_of(self.function).items()}
         in_state = {spec.target for spec in specs if spec.kind == "parameter" or (spec.kind == "buffer" and spec.persistent)}  # fmt: skip
         in_spec, out_spec = self.tree_specs(inputs, outputs)
         trees = [in_spec, out_spec]
@@ -695,7 +698,7 @@ class _Writer:
             graph=graph,
             inputs=specs,
             outputs=tuple(outputs),
-            range_constraints=self.ranges,
+            range_constraints=self.ranges | derived,
             guards_code=tuple(self.guards(inputs)),
             module_calls=self.module_calls(pytree.dumps(in_spec), pytree.dumps(out_spec)),
             namedtuple_fields={

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.exporters.files import replacing
+from xdsl_exir.importers import pytree
 from xdsl_exir.importers.graph import Device, ExportedGraph, Layout, TensorMeta, check_program
 from xdsl_exir.importers.pt2_schema import EXPORTED_PROGRAM, PAYLOADS, Payload, Scope
 from xdsl_exir.importers.tensor_data import TensorData
@@ -24,6 +26,9 @@ ALIGNMENT = 64
 """Of the entries of an archive, in bytes, as PyTorch's."""
 MODEL = "model"
 """What PyTorch calls the only program of an archive."""
+
+OF_OPERATORS = "torch.return_types."
+"""The classes of what PyTorch's operators return (`max`), of which it reads no names in files."""
 
 Entry: TypeAlias = bytes | memoryview
 
@@ -53,6 +58,7 @@ def _entries(programs: Mapping[str, ExportedGraph]) -> dict[str, Entry]:
     entries |= {"byteorder": b"little", ".data/version": b"6\n"}
     weights, constants = _Files("weight"), _Files("tensor")
     for name, program in programs.items():
+        program = with_tuples(program, lambda cls: not cls.startswith(OF_OPERATORS))
         check_program(program, name)
         entries[f"models/{name}.json"] = _json(EXPORTED_PROGRAM.encode(program, Scope()))
         # PyTorch asks for this entry; of a program without example inputs it is empty.
@@ -66,6 +72,22 @@ def _entries(programs: Mapping[str, ExportedGraph]) -> dict[str, Entry]:
     for folder, files in (("weights", weights), ("constants", constants)):
         entries |= {f"data/{folder}/{path}": data for path, data in files.data.items()}
     return entries
+
+
+def with_tuples(program: ExportedGraph, known: Callable[[str], bool]) -> ExportedGraph:
+    """The program, called with tuples in place of namedtuples of classes that are not known by their serialized names."""
+
+    def text(spec: str) -> str:
+        return pytree.dumps(pytree.with_tuples(pytree.loads(spec, program.namedtuple_fields), known))
+
+    calls = [
+        replace(call, signature=replace(own, in_spec=text(own.in_spec), out_spec=text(own.out_spec)))
+        if (own := call.signature) is not None
+        else call
+        for call in program.module_calls
+    ]
+    fields = {cls: names for cls, names in program.namedtuple_fields.items() if known(cls)}
+    return replace(program, module_calls=tuple(calls), namedtuple_fields=fields)
 
 
 def _json(value: object) -> bytes:

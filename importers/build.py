@@ -660,7 +660,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         res_attrs=ArrayAttr(res_attrs) if res_attrs else None,
     )
     if program.range_constraints:
-        ranges = {symbol: RangeAttr(bounds) for symbol, bounds in sorted(program.range_constraints.items())}
+        said = {str(Expr.from_str_expr(size)): bounds for size, bounds in program.range_constraints.items()}
+        ranges = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
         function.attributes[RANGES] = DictionaryAttr(ranges)
     if guards := _guards(build, program):
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])

@@ -339,6 +339,19 @@ def namedtuple_fields(spec: TreeSpec) -> dict[str, tuple[str, ...]]:
     return fields
 
 
+def with_tuples(spec: TreeSpec, known: Callable[[str], bool]) -> TreeSpec:
+    """A tree with tuples in place of the namedtuples of classes that are not known by their serialized names."""
+    children = tuple(with_tuples(child, known) for child in spec.children)
+    if spec.kind == "collections.namedtuple" and not known(spec.context[0]):
+        return TreeSpec("builtins.tuple", None, children)
+    return TreeSpec(spec.kind, spec.context, children)
+
+
+def kinds_of(spec: TreeSpec) -> set[str]:
+    """The serialized names of the containers in a tree."""
+    return {spec.kind or ""}.union(*map(kinds_of, spec.children)) - {""}
+
+
 def _parse(text: object) -> Any:
     if not isinstance(text, str):
         raise LoadError(f"treespec: expected JSON text, got {_short(text)}")

@@ -17,7 +17,7 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import (
     UNSAID,
     SymType,
-    guards_of,
+    conditions_of,
     is_tensor_type,
     number_category,
     ranges_of,
@@ -54,7 +54,7 @@ class Guards:
 
     @staticmethod
     def of(function: FuncOp) -> Guards:
-        return Guards(ranges_of(function), guards_of(function))
+        return Guards(ranges_of(function), conditions_of(function))
 
     def check(self, seen: Sequence[Seen]) -> None:
         """Raises `InputError` that names the input and dimension at fault."""

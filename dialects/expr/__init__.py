@@ -21,7 +21,7 @@ from xdsl_exir.dialects.expr.limits import (
 from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, ceildiv, max_, min_, prod
 from xdsl_exir.dialects.expr.polynomial import linear
 from xdsl_exir.dialects.expr.proofs import Ranges, provably, provably_equal
-from xdsl_exir.dialects.expr.pytorch import to_srepr
+from xdsl_exir.dialects.expr.pytorch import to_srepr, to_str
 from xdsl_exir.dialects.expr.syntax import scan
 from xdsl_exir.dialects.expr.values import Kind
 
@@ -46,4 +46,5 @@ __all__ = [
     "provably_equal",
     "scan",
     "to_srepr",
+    "to_str",
 ]

@@ -34,6 +34,11 @@ def to_srepr(dim: Dim, plain: Collection[str] = ()) -> str:
     return _to_srepr(as_operand(dim), frozenset(plain))
 
 
+def to_str(expr: Expr) -> str:
+    """PyTorch's `str` of a sum of products (`2*s0 + 1`), by which `.pt2` files name what they say a range of."""
+    return expr.text.replace(" * ", "*")
+
+
 _SREPR = {
     **{
         name: name.title() for name in ("add", "mul", "pow", "abs", "max", "min", "and", "or", "not", "where")

@@ -185,7 +185,8 @@ class Program:
         """Writes the program, without PyTorch: to a `.pt2` archive, which `torch.export.load` reads, or to MLIR text
         (`.mlir`) with the weights in a `.safetensors` file beside it. `xdsl_exir.load` reads both.
 
-        Raises `UnsupportedError` listing what the format has no form for, `ExirError` for another suffix.
+        Raises `UnsupportedError` listing what the format has no form for, `VerificationError` for a program that
+        `load` would refuse, as one with operations of other dialects than its stage's, `ExirError` for another suffix.
         """
         from pathlib import Path
 
@@ -193,7 +194,7 @@ class Program:
         if target.suffix == ".mlir":
             from xdsl_exir.exporters.mlir import write_mlir
 
-            write_mlir(target, self)
+            write_mlir(target, self.verify())
         elif target.suffix == ".pt2":
             from xdsl_exir.exporters.graph import graphs_of
             from xdsl_exir.exporters.pt2 import MODEL, save_pt2

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 from samples import sample_module
+from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.errors import ExirError, LoadError, UnsupportedError
+from xdsl_exir.errors import ExirError, LoadError, UnsupportedError, VerificationError
 from xdsl_exir.exporters.graph import contiguous_strides, graphs_of
 from xdsl_exir.exporters.pt2 import save_pt2
 from xdsl_exir.exporters.safetensors import write_safetensors
@@ -29,7 +30,7 @@ from xdsl_exir.importers import pytree
 from xdsl_exir.importers.pt2 import read_models
 from xdsl_exir.importers.safetensors import DTYPES, read_safetensors
 from xdsl_exir.importers.tensor_data import TensorData
-from xdsl_exir.program import Program, from_graphs
+from xdsl_exir.program import Program, context, from_graphs
 from xdsl_exir.transforms.layouts import ToMemoryFormats
 
 torch: Any = pytest.importorskip("torch")
@@ -156,6 +157,10 @@ def _trees() -> tuple[Any, ...]:
     return module(forward), ({"x": randn(2), "y": randn(3)}, (randn(2), randn(4)))
 
 
+def _derived() -> tuple[Any, ...]:
+    return module(lambda self, x: x * 2), (randn(9, 4),), {}, ({0: 2 * rows() + 1},)
+
+
 def _lists() -> tuple[Any, ...]:
     def forward(self: Any, x: Any, i: Any) -> Any:
         a, _ = x.chunk(2, 0)
@@ -182,6 +187,7 @@ PROGRAMS = {
         _while_loop,
         _map_and_scan,
         _dynamic,
+        _derived,
         _data_dependent,
         _integer_input,
         _state,
@@ -412,6 +418,18 @@ def test_strided_and_tied_weights_stay_so(tmp_path: Path) -> None:
     assert isinstance(state["one.weight"], torch.nn.Parameter)
 
 
+@pytest.mark.parametrize("name", ["scf.yield", "test.op", "mine.op"])
+def test_text_that_would_not_be_read_is_not_written(name: str, tmp_path: Path) -> None:
+    known = context().clone()
+    known.allow_unregistered = True
+    body = f'"{name}"() : () -> ()\n %r = aten.relu(%x) : (tensor<3xf32>) -> tensor<3xf32>\n func.return %r : tensor<3xf32>'
+    text = f"func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {{ {body} }}"
+    program = Program(Parser(known, text).parse_module())
+    with pytest.raises(VerificationError, match=f"{name}: not an operation of the aten stage"):
+        program.save(tmp_path / "p.mlir")
+    assert not list(tmp_path.iterdir())
+
+
 def test_other_suffixes_are_refused(tmp_path: Path) -> None:
     theirs, _, _ = exported("lists", "core")
     with pytest.raises(ExirError, match=r"saved as \.pt2 or \.mlir"):
@@ -626,6 +644,37 @@ def test_guards_of_parts_of_sizes() -> None:
     assert_same(ours.module()(x), forward(None, x))
     with pytest.raises(AssertionError, match="Guard failed"):
         ours.module()(randn(6, 21))
+
+
+def test_what_operators_return_is_a_tuple(tmp_path: Path) -> None:
+    """PyTorch has no serialized name for `torch.return_types.max`, nor for classes that nobody registered."""
+    x = randn(3, 4)
+    anonymous = collections.namedtuple("anonymous", "p q")
+    for returned in (lambda self, x: x.max(0), lambda self, x: [anonymous(x.sum(), x.topk(2))]):
+        theirs = torch.export.export(module(returned), (x,))
+        program = xdsl_exir.from_exported_program(theirs)
+        ours = program.to_exported_program().module()(x)
+        torch.testing.assert_close(
+            torch.utils._pytree.tree_leaves(ours), torch.utils._pytree.tree_leaves(theirs.module()(x))
+        )
+    (made,) = ours
+    assert [type(made), type(made[1])] == [tuple, tuple]
+    program = xdsl_exir.from_exported_program(torch.export.export(module(lambda self, x: x.max(0)), (x,)))
+    program.save(tmp_path / "max.pt2")
+    values, indices = torch.export.load(tmp_path / "max.pt2").module()(x)
+    torch.testing.assert_close((values, indices), tuple(x.max(0)))
+
+
+def test_containers_that_pytorch_does_not_know_are_refused() -> None:
+    theirs = torch.export.export(module(lambda self, x: {"a": x + 1}), (randn(3),))
+    program = xdsl_exir.from_exported_program(theirs)
+    method = program.conventions["forward"]
+    spec = pytree.loads(
+        '[1, {"type": "my.Box", "context": "0", "children_spec": [{"type": null, "context": null, "children_spec": []}]}]'
+    )
+    boxed = dataclasses.replace(program, conventions={"forward": dataclasses.replace(method, out_spec=spec)})
+    with pytest.raises(UnsupportedError, match=r"'my\.Box': not registered with PyTorch"):
+        boxed.to_exported_program()
 
 
 def test_strings_are_saved_but_not_loaded_by_pytorch(tmp_path: Path) -> None:

@@ -19,12 +19,13 @@ from torch.export import Dim  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp, StringAttr  # noqa: E402
 from xdsl.dialects.func import FuncOp  # noqa: E402
+from xdsl.parser import Parser  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import InputError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.lowering.toolchain import run_passes  # noqa: E402
-from xdsl_exir.program import Program  # noqa: E402
+from xdsl_exir.program import Program, context  # noqa: E402
 from xdsl_exir.runtime.kernels.symbolic import AssertionFailed  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
@@ -290,6 +291,21 @@ def test_equal_and_derived_sizes(target: str) -> None:
     ):
         with pytest.raises(InputError, match=message):
             run(*(rand(n).numpy() for n in sizes))
+
+
+def test_ranges_of_derived_sizes() -> None:
+    """A range of `2 * s0` is a condition on `s0`, where that has none of its own that says as much."""
+    shape = "tensor<?xf32, #exir.shape<[s0]>>"
+    text = f"""func.func @forward(%x: {shape}) -> {shape}
+        attributes {{exir.ranges = {{s0 = #exir.range<2, 64>, "2 * s0" = #exir.range<4, 20>}}}} {{
+      %y = edge.aten.relu(%x) : ({shape}) -> {shape}
+      func.return %y : {shape}
+    }}"""
+    run = xdsl_exir.compile(Program(Parser(context().clone(), text).parse_module()))
+    assert run(np.ones(10, np.float32))[0].shape == (10,)
+    for n, message in ((1, r"s0 >= 2"), (11, r"not 2 \* s0 <= 20")):
+        with pytest.raises(InputError, match=message):
+            run(np.ones(n, np.float32))
 
 
 @pytest.mark.parametrize("target", TARGETS)
