@@ -378,9 +378,11 @@ class LinalgBuilder:
         """The sum over dimensions, which stay with size 1, of elements, or of a `term` of each and of those of `others`,
         which broadcast: not rounded yet, in the dtype that sums accumulate in."""
         wide = sum_dtype(input.dtype)
-        return self.fold(
-            lambda total, *elements: total + s.cast(term(*elements), wide), [input, *others], over, 0, wide
-        )
+
+        def add(total: Scalar, *elements: Scalar) -> Scalar:
+            return total + s.cast(term(*elements), wide)
+
+        return self.fold(add, [input, *others], over, 0, wide)
 
     def convert(self, input: Tensor, dtype: DType) -> Tensor:
         """A tensor in another dtype."""

@@ -115,28 +115,14 @@ def number(value: float) -> Number:
     return Number(1, value=value)
 
 
-def reciprocal(length: Dim) -> Node:
-    """One over a row's length."""
-    return (
-        number(1 / length)
-        if isinstance(length, int)
-        else apply("arith.divf", number(1.0), Number(1, value=length))
-    )
-
-
 def apply(name: str, *operands: Node) -> Map:
     """An operation of arith or math on nodes."""
     length = lengthwise([operand.length for operand in operands])
     return Map(length, operands, body=lambda text, names, lanes: Lanes(text, lanes).op(name, *names))
 
 
-def reduction(kind: str, mean: bool = False) -> Build:
-    def build(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
-        x = b.row(a["self"])
-        total = Reduce(1, (x,), kind=kind)
-        return [apply("arith.mulf", total, reciprocal(x.length)) if mean else total]
-
-    return build
+def reduction(kind: str) -> Build:
+    return lambda b, op, a: [Reduce(1, (b.row(a["self"]),), kind=kind)]
 
 
 def _any(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
@@ -163,11 +149,10 @@ def _softmax(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | N
 
 def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
     x = b.row(a["input"])
-    scale = reciprocal(x.length)
-    centered = apply("arith.subf", x, apply("arith.mulf", Reduce(1, (x,)), scale))
-    squares = Reduce(1, (apply("arith.mulf", centered, centered),))
-    variance = apply("math.fma", squares, scale, number(a["eps"]))
-    result = apply("arith.mulf", centered, element(ELEMENTS["aten.rsqrt"], variance))
+    centered = apply("arith.subf", x, Reduce(1, (x,), kind="mean"))
+    variance = Reduce(1, (apply("arith.mulf", centered, centered),), kind="mean")
+    shifted = apply("arith.addf", variance, number(a["eps"]))
+    result = apply("arith.mulf", centered, element(ELEMENTS["aten.rsqrt"], shifted))
     for name, with_ in (("weight", "arith.mulf"), ("bias", "arith.addf")):
         if a[name] is not None:
             result = apply(with_, result, b.operand(a[name], shape_of(op.results[0])))
@@ -220,7 +205,7 @@ def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
 
 ROW_OPS: dict[str, RowOp] = {
     "aten.sum.dim_IntList": RowOp(over_trailing, reduction("add")),
-    "aten.mean.dim": RowOp(over_trailing, reduction("add", mean=True)),
+    "aten.mean.dim": RowOp(over_trailing, reduction("mean")),
     "aten.amax": RowOp(over_trailing, reduction("max")),
     "aten.amin": RowOp(over_trailing, reduction("min")),
     "aten.any.dim": RowOp(over_trailing, _any, "b", "b"),

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+BLOCK = 128
+"""Products that are added up one after the other: so the error of a long sum is that of a short one. A block costs as much as
+a few steps of the reduction: its sums join others, for which there are no registers left."""
+
+NARROW_BLOCK = 32
+"""The same for products with a vector, which other libraries add up in all lanes of several registers."""
+
+FEW = 64
+"""Blocks whose sums may be added up in float32."""
+
 Load = Callable[[int, Sequence[Index]], str]
 """Writes a load: from a row's or vector's number and the reduction's indices to a vector."""
 
@@ -32,25 +42,61 @@ def register_tile(
     reduction: Sequence[Dim],
     broadcast: Load,
     vector: Load,
+    limit: int = BLOCK,
 ) -> list[list[str]]:
     """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k).
 
-    `reduction` lists the extents of its loops from the outside in.
+    `reduction` lists the extents of its loops from the outside in. At most `limit` terms are added up one after the other, then
+    such blocks, in float64 where they are many.
     """
+    count, size = rows * vectors, block_size(reduction, limit)
+    blocks = ceildiv(reduction[0], size)
+    few = isinstance(blocks, int) and blocks <= FEW
+    narrow, wide = (f"vector<{lanes}x{dtype}>" for dtype in ("f32", "f32" if few else "f64"))
 
-    def nest(depth: int, at: list[Index], carried: list[str]) -> list[str]:
-        if depth == len(reduction):
+    def nest(at: list[Index], extents: Sequence[Index], carried: list[str]) -> list[str]:
+        """The innermost loops, of which the first runs over so many from where `at` ends."""
+        if not extents:
             right = [vector(v, at) for v in range(vectors)]
             left = [broadcast(row, at) for row in range(rows)]
             pairs = ((a, b) for a in left for b in right)
             return [text.fma(a, b, c, lanes) for (a, b), c in zip(pairs, carried, strict=True)]
-        type_ = f"vector<{lanes}xf32>"
         return text.reduce(
-            reduction[depth], carried, type_, lambda i, values: nest(depth + 1, [*at, i], values)
+            extents[0], carried, [narrow] * count, lambda i, values: nest([*at, i], extents[1:], values)
         )
 
-    flat = nest(0, [], [text.vector("0.0", lanes)] * (rows * vectors))
+    def block(start: Index, extents: Sequence[Index]) -> list[str]:
+        """The sums of a block of the outermost loop, from `start` on."""
+        return text.reduce(
+            extents[0],
+            [text.vector("0.0", lanes)] * count,
+            [narrow] * count,
+            lambda i, values: nest([text.add(start, i)], extents[1:], values),
+        )
+
+    def add_block(number: Index, totals: list[str]) -> list[str]:
+        start = text.mul(number, size)
+        turns = size if reduction[0] % size == 0 else text.min(size, text.sub(reduction[0], start))
+        sums = block(start, [turns, *reduction[1:]])
+        if not few:
+            sums = [text.op(f"arith.extf {each} : {narrow} to {wide}") for each in sums]
+        return [text.op(f"arith.addf {a}, {b} : {wide}") for a, b in zip(totals, sums, strict=True)]
+
+    if blocks == 1:
+        flat = block(0, reduction)
+    else:
+        zeros = [text.vector("0.0", lanes, "f32" if few else "f64")] * count
+        flat = text.reduce(blocks, zeros, [wide] * count, add_block)
+        if not few:
+            flat = [text.op(f"arith.truncf {total} : {wide} to {narrow}") for total in flat]
     return [flat[row * vectors : (row + 1) * vectors] for row in range(rows)]
+
+
+def block_size(reduction: Sequence[Dim], terms: int) -> int:
+    """How many turns of a reduction's outermost loop make a block: all blocks are about equal, if it is known how many."""
+    inner, outer = prod(reduction[1:]), reduction[0]
+    limit = max(1, terms // inner) if isinstance(inner, int) else 1
+    return ceil_div(outer, ceil_div(outer, limit)) if isinstance(outer, int) else limit
 
 
 def balanced_chunks(tasks: Dim, tiles: Dim, threads: int) -> Dim:
@@ -204,11 +250,12 @@ class Matmul:
         if self.packs:
             self._pack_panel(text, operands[1], batch, worker, start, columns)
         right = self._rhs(text, operands[1], batch, worker, panel, start, masks)
+        limit = NARROW_BLOCK if self.n == 1 else BLOCK
         for rows, low, high in row_tiles.kinds:
             with text.loop(text.max(first, low), text.min(last, high)) as block:
                 row = row_tiles.start(text, block, rows)
                 left = self._lhs(text, operands[0], batch, row)
-                tile = register_tile(text, rows, vectors, lanes, [self.k], left, right)
+                tile = register_tile(text, rows, vectors, lanes, [self.k], left, right, limit)
                 for r, values in enumerate(tile):
                     for v, value in enumerate(values):
                         at = [*batch, text.add(row, r), text.add(start, v * lanes)]

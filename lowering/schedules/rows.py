@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, prod
+from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.schedules.text import Index, Input, Machine, Text, literal, memref, workers
 from xdsl_exir.lowering.sizes import Sizes
 
@@ -27,11 +27,13 @@ Body = Callable[[Text, Sequence[str], int], str]
 UNROLLED = 8
 """Vectors of a row up to which its passes have no loop, and keep values in registers."""
 
-# Reductions: the operation that combines, vector.reduction's name for it, and the neutral element.
+# Reductions: the operation that combines, the dtype that they accumulate in, and the neutral element. Sums are wider than
+# their terms, so that their error does not grow with a row's length.
 REDUCTIONS = {
-    "add": ("arith.addf", "add", "0.0"),
-    "max": ("arith.maximumf", "maximumf", "0xFF800000"),
-    "min": ("arith.minimumf", "minimumf", "0x7F800000"),
+    "add": ("arith.addf", "f64", "0.0"),
+    "mean": ("arith.addf", "f64", "0.0"),
+    "max": ("arith.maximumf", "f32", "0xFF800000"),
+    "min": ("arith.minimumf", "f32", "0x7F800000"),
 }
 
 
@@ -62,9 +64,9 @@ class Gather(Load):
 
 @dataclass(frozen=True, eq=False)
 class Number(Node):
-    """A constant, or a size as float32."""
+    """A constant."""
 
-    value: float | bool | Expr = 0.0
+    value: float | bool = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class Map(Node):
 
 @dataclass(frozen=True, eq=False)
 class Reduce(Node):
-    """A row's sum, maximum or minimum."""
+    """A row's sum, mean, maximum or minimum."""
 
     kind: str = "add"
 
@@ -269,17 +271,9 @@ class Writer:
         return self.numbers[node]
 
     def constant(self, node: Number, lanes: int) -> str:
-        if isinstance(node.value, Expr):
-            return self.size(node.value, lanes)
         number = literal(node.value)
         type_ = f"vector<{lanes}x{node.dtype}>" if lanes else node.dtype
         return self.text.constant(f"dense<{number}>" if lanes else number, type_)
-
-    def size(self, size: Expr, lanes: int) -> str:
-        """A size as a number, or in all lanes."""
-        number = self.text.op(f"arith.index_cast {self.text.index(size)} : index to i64")
-        number = self.text.op(f"arith.sitofp {number} : i64 to f32")
-        return self.text.op(f"vector.broadcast {number} : f32 to vector<{lanes}xf32>") if lanes else number
 
     def load_number(self, node: Load) -> str:
         name, type_, at = self.place(node, 0)
@@ -332,9 +326,9 @@ class Writer:
         full, rest = length // self.lanes, length % self.lanes
         unrolled = schedule.is_unrolled(length)
         chains = min(4, max(full, 1)) if reductions and isinstance(full, int) else 1
-        totals = [
-            text.vector(REDUCTIONS[node.kind][2], self.lanes) for node in reductions for _ in range(chains)
-        ]
+        accumulators = [REDUCTIONS[node.kind][1:] for node in reductions for _ in range(chains)]
+        totals = [text.vector(neutral, self.lanes, dtype) for dtype, neutral in accumulators]
+        types = [f"vector<{self.lanes}x{dtype}>" for dtype, _ in accumulators]
         self.broadcasts = {}
         done: Dim = 0
         if not unrolled:
@@ -352,7 +346,7 @@ class Writer:
                     if operand.length == 1:
                         self.vector(operand, 0, None)
             if totals:
-                totals = text.reduce(turns, totals, f"vector<{self.lanes}xf32>", turn)
+                totals = text.reduce(turns, totals, types, turn)
             else:
                 with text.loop(0, turns) as i:
                     turn(i, [])
@@ -373,14 +367,29 @@ class Writer:
             self.numbers[node] = self.total(node, totals[number * chains : (number + 1) * chains])
 
     def total(self, node: Reduce, parts: list[str]) -> str:
-        """One number of a reduction's partial results."""
-        combine, name, _ = REDUCTIONS[node.kind]
-        type_ = f"vector<{self.lanes}xf32>"
+        """One number of a reduction's partial results: halves of them, then of the last one's lanes, are combined."""
+        combine, dtype, _ = REDUCTIONS[node.kind]
+        text, lanes = self.text, self.lanes
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             odd = parts[-1:] if len(parts) % 2 else []
-            parts = [self.text.op(f"{combine} {a}, {b} : {type_}") for a, b in pairs] + odd
-        return self.text.op(f"vector.reduction <{name}>, {parts[0]} : {type_} into f32")
+            parts = [text.op(f"{combine} {a}, {b} : vector<{lanes}x{dtype}>") for a, b in pairs] + odd
+        [whole] = parts
+        while lanes > 1:
+            lanes //= 2
+            low, high = (text.slice(whole, 2 * lanes, start, lanes, dtype) for start in (0, lanes))
+            whole = text.op(f"{combine} {low}, {high} : vector<{lanes}x{dtype}>")
+        total = text.op(f"vector.extract {whole}[0] : {dtype} from vector<1x{dtype}>")
+        if node.kind == "mean":
+            total = text.op(f"arith.divf {total}, {self.count(node.operands[0].length)} : f64")
+        return total if dtype == "f32" else text.op(f"arith.truncf {total} : {dtype} to f32")
+
+    def count(self, length: Dim) -> str:
+        """A row's length as float64."""
+        if isinstance(length, int):
+            return self.text.constant(f"{length}.0", "f64")
+        number = self.text.op(f"arith.index_cast {self.text.index(length)} : index to i64")
+        return self.text.op(f"arith.sitofp {number} : i64 to f64")
 
     def piece(
         self,
@@ -399,14 +408,16 @@ class Writer:
             for value, name, type_, at in self.targets(node, length, offset):
                 self.store(value, self.vector(value, offset, mask), name, type_, at, mask)
         for number, node in enumerate(reductions):
-            combine, _, neutral = REDUCTIONS[node.kind]
-            type_ = f"vector<{self.lanes}xf32>"
+            combine, dtype, neutral = REDUCTIONS[node.kind]
+            narrow, type_ = (f"vector<{self.lanes}x{each}>" for each in ("f32", dtype))
             value = self.vector(node.operands[0], offset, mask)
             if mask is not None:
                 other = self.text.vector(neutral, self.lanes)
                 value = self.text.op(
-                    f"arith.select {mask}, {value}, {other} : vector<{self.lanes}xi1>, {type_}"
+                    f"arith.select {mask}, {value}, {other} : vector<{self.lanes}xi1>, {narrow}"
                 )
+            if type_ != narrow:
+                value = self.text.op(f"arith.extf {value} : {narrow} to {type_}")
             slot = number * chains + chain
             totals[slot] = self.text.op(f"{combine} {totals[slot]}, {value} : {type_}")
         return totals

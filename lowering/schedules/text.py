@@ -316,7 +316,11 @@ class Text:
         self.line("}")
 
     def reduce(
-        self, count: Dim, carried: list[str], type_: str, body: Callable[[Index, list[str]], list[str]]
+        self,
+        count: Index,
+        carried: list[str],
+        types: Sequence[str],
+        body: Callable[[Index, list[str]], list[str]],
     ) -> list[str]:
         """`for i in range(count): carried = body(i, carried)`; without a loop when it runs once."""
         if count == 1:
@@ -324,11 +328,11 @@ class Text:
         i, result = self.fresh(), self.fresh()
         names = [self.fresh() for _ in carried]
         inits = ", ".join(f"{name} = {value}" for name, value in zip(names, carried, strict=True))
-        types = ", ".join([type_] * len(carried))
+        all_types = ", ".join(types)
         steps = f"{self.index(0)} to {self.index(count)} step {self.index(1)}"
-        self.line(f"{result}:{len(carried)} = scf.for {i} = {steps} iter_args({inits}) -> ({types}) {{")
+        self.line(f"{result}:{len(carried)} = scf.for {i} = {steps} iter_args({inits}) -> ({all_types}) {{")
         self.depth += 1
-        self.line(f"scf.yield {', '.join(body(i, names))} : {types}")
+        self.line(f"scf.yield {', '.join(body(i, names))} : {all_types}")
         self.depth -= 1
         self.line("}")
         return [f"{result}#{position}" for position in range(len(carried))]
@@ -464,11 +468,11 @@ class Text:
                 value = packed[vector] if size == lanes else self.slice(packed[vector], lanes, lane, size)
                 yield column, row, size, value
 
-    def slice(self, value: str, lanes: int, start: int, size: int) -> str:
+    def slice(self, value: str, lanes: int, start: int, size: int, dtype: str = "f32") -> str:
         """Lanes start, start + 1, ... of a vector."""
         bounds = f"{{offsets = [{start}], sizes = [{size}], strides = [1]}}"
         return self.op(
-            f"vector.extract_strided_slice {value} {bounds} : vector<{lanes}xf32> to vector<{size}xf32>"
+            f"vector.extract_strided_slice {value} {bounds} : vector<{lanes}x{dtype}> to vector<{size}x{dtype}>"
         )
 
     # Memory, in rows.
