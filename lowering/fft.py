@@ -25,7 +25,7 @@ from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.view import part
 
 Out = list[TensorMeta]
@@ -101,8 +101,8 @@ def direct(b: LinalgBuilder, input: Tensor, forward: bool) -> Tensor:
 
 
 def along(b: LinalgBuilder, input: Tensor, over: Sequence[int], forward: bool) -> Tensor:
-    """Transforms along dimensions, not normalized."""
-    rank = input.ndim
+    """Transforms along dimensions, not normalized, in the dtype that sums accumulate in."""
+    input, rank = b.convert(input, sum_dtype(input.dtype)), input.ndim
     for dim in over:
         order = [*(d for d in range(rank) if d != dim), dim]
         moved = b.permute(input, order)
@@ -186,7 +186,7 @@ def c2r(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out:
         )
         return s.select(inside, x, s.conjugate(x))
 
-    whole = b.indexed(mirrored, shape, self.dtype)
+    whole = b.indexed(mirrored, shape, half.dtype)
     return normalized(b, along(b, whole, [last], False), normalization, count_of(shape, over), out[0].dtype)
 
 

@@ -76,6 +76,20 @@ def opmath(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if dtype in _REDUCED else dtype
 
 
+_TWICE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
+
+
+def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that sums and products of many elements accumulate in: twice the precision that kernels compute in, so that
+    their error does not grow with the number of terms (NumPy adds pairwise along the last axis only). Of float64 there is none."""
+    return _TWICE.get(opmath(dtype), opmath(dtype))
+
+
+def wide(array: Array) -> Array:
+    """An array in the dtype that its sums accumulate in."""
+    return array.astype(sum_dtype(array.dtype), copy=False)
+
+
 def raise_precision(value: Any) -> Any:
     """An argument with reduced floats as float32."""
     if is_array(value):

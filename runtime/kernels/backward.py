@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from xdsl_exir.dialects.meta import pair
+from xdsl_exir.runtime.interpreter import sum_dtype, wide
 from xdsl_exir.runtime.kernels import Array, kernel
 from xdsl_exir.runtime.kernels.convolution import convolution, taps
 from xdsl_exir.runtime.kernels.pooling import Windows, adaptive, divide, divisors, grid, sliding
@@ -83,7 +84,7 @@ def convolution_backward(
         images, places = (grad_output, input) if transposed else (input, grad_output)
         gradients[1] = of_weight(images, places, kernel_size, steps, pads, spreads, groups)
     if output_mask[2]:
-        gradients[2] = grad_output.sum(axis=(0, *range(2, grad_output.ndim)))
+        gradients[2] = wide(grad_output).sum(axis=(0, *range(2, grad_output.ndim)))
     return gradients[0], gradients[1], gradients[2]
 
 
@@ -100,6 +101,7 @@ def spread_along(grad: Array, axis: int, window: Windows) -> Array:
 
 
 def spread(grad: Array, windows: Sequence[Windows]) -> Array:
+    grad = wide(grad)
     for axis, window in zip(range(-len(windows), 0), windows, strict=True):
         grad = spread_along(grad, axis, window)
     return grad
@@ -141,7 +143,7 @@ def adaptive_avg_pool3d_backward(grad_output: Array, self: Array) -> Array:
 def max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
     """The gradient added where each window's maximum was in its plane."""
     *batch, height, width = self.shape
-    result = np.zeros((int(np.prod(batch)), height * width), grad_output.dtype)
+    result = np.zeros((int(np.prod(batch)), height * width), sum_dtype(grad_output.dtype))
     planes = np.arange(len(result))[:, None]
     np.add.at(result, (planes, indices.reshape(len(result), -1)), grad_output.reshape(len(result), -1))
     return cast(Array, result.reshape(self.shape))

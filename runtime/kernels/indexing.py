@@ -14,6 +14,7 @@ import numpy as np
 from xdsl_exir.dialects.dtypes import DType, Float, Half
 from xdsl_exir.dialects.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
+from xdsl_exir.runtime.interpreter import sum_dtype, wide
 from xdsl_exir.runtime.kernels import Array, kernel
 from xdsl_exir.runtime.kernels.symbolic import require
 
@@ -58,7 +59,7 @@ def gather(self: Array, dim: int, index: Array) -> Array:
 
 def scattered(self: Array, dim: int, index: Array, src: Array, combine: np.ufunc | None = None) -> Array:
     """A copy of `self` in which elements of `src` stand at their indices, or are combined with what stands there."""
-    result = np.atleast_1d(self).copy()
+    result = np.atleast_1d(self if combine is None else wide(self)).copy()
     if index.size:
         places, values = np.atleast_1d(index), np.atleast_1d(src)
         at = along(check_index(places, result.shape[dim]), dim)
@@ -149,10 +150,11 @@ def index(self: Array, indices: list[Array | None]) -> Array:
 
 @kernel("aten.index_put", raw=True)
 def index_put(self: Array, indices: list[Array | None], values: Array, accumulate: bool) -> Array:
-    result = self.copy()
     if accumulate:
+        result = wide(self).copy()
         np.add.at(result, index_tuple(self, indices), values)
     else:
+        result = self.copy()
         result[index_tuple(self, indices)] = values
     return result
 
@@ -360,14 +362,14 @@ def bags(
     picked = weight[indices[kept]]
     if per_sample_weights is not None:
         picked = picked * per_sample_weights[kept, None]
-    result = np.zeros((count, weight.shape[1]), weight.dtype)
+    result = np.zeros((count, weight.shape[1]), sum_dtype(weight.dtype))
     nothing = np.zeros(offsets.size, np.int64)
     if mode == BAG_MAX:
         greatest, places = maxima(picked, indices[kept], bag[kept], count)
         return greatest, bag, sizes, places
     np.add.at(result, bag[kept], picked)
     if mode == BAG_MEAN:
-        return (result / np.maximum(sizes, 1)[:, None]).astype(weight.dtype), bag, sizes, sizes
+        return result / np.maximum(sizes, 1)[:, None], bag, sizes, sizes
     return result, bag[:0] if fast and padding_idx < 0 else bag, nothing, nothing[:count]
 
 

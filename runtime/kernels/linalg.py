@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from xdsl_exir.errors import ExirError
+from xdsl_exir.runtime.interpreter import wide
 from xdsl_exir.runtime.kernels import Array, kernel
 
 # --- what kernels share --------------------------------------------------------------------------------------
@@ -406,7 +407,7 @@ def pinv(self: Array, atol: Array | None, rtol: Array | None, hermitian: bool) -
 
 def norm_of(differences: Array, p: float) -> Array:
     """The p-norm along the last dimension; of order 0 the number of nonzero elements."""
-    sizes = np.abs(differences)
+    sizes = np.abs(wide(differences))
     if p == 0:
         return (sizes != 0).sum(-1).astype(sizes.dtype)
     if p == np.inf:
@@ -424,7 +425,7 @@ MANY = 25
 
 @kernel("aten._cdist_forward")
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
-    many = max(x1.shape[-2], x2.shape[-2]) > MANY
+    x1, x2, many = wide(x1), wide(x2), max(x1.shape[-2], x2.shape[-2]) > MANY
     if p == 2 and (compute_mode == 1 or (not compute_mode and many)):
         squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]
         return np.sqrt(np.maximum(squares - 2 * (x1 @ x2.swapaxes(-1, -2)), 0))

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.runtime.interpreter import sum_dtype, wide
 from xdsl_exir.runtime.kernels import Array, kernel
 
 
 def moments(array: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """The array less its mean, the mean and the variance over these axes, which stay with size 1."""
+    """The array less its mean, the mean and the variance over these axes, which stay with size 1: as wide as sums."""
+    array = wide(array)
     count = array.dtype.type(math.prod(array.shape[axis] for axis in axes))
     # Quotients of sums, since NumPy's mean warns of empty slices.
     mean: Array = array.sum(axis=axes, keepdims=True) / count
@@ -151,16 +153,21 @@ def shifted(array: Array, dim: int) -> Array:
     return array - array.max(axis=dim, keepdims=True, initial=-np.inf)
 
 
+def total(array: Array, dim: int) -> Array:
+    """The sum along an axis, which stays with size 1."""
+    return array.sum(axis=dim, keepdims=True, dtype=sum_dtype(array.dtype))
+
+
 @kernel("aten._softmax")
 def softmax(self: Array, dim: int) -> Array:
     exponentials = np.exp(shifted(np.atleast_1d(self), dim))
-    return (exponentials / exponentials.sum(axis=dim, keepdims=True)).reshape(self.shape)
+    return (exponentials / total(exponentials, dim)).reshape(self.shape)
 
 
 @kernel("aten._log_softmax")
 def log_softmax(self: Array, dim: int) -> Array:
     logits = shifted(np.atleast_1d(self), dim)
-    return (logits - np.log(np.exp(logits).sum(axis=dim, keepdims=True))).reshape(self.shape)
+    return (logits - np.log(total(np.exp(logits), dim))).reshape(self.shape)
 
 
 @kernel("aten.native_dropout")

@@ -17,6 +17,7 @@ import numpy as np
 
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.pooling import window_count
+from xdsl_exir.runtime.interpreter import wide
 from xdsl_exir.runtime.kernels import Array, kernel
 
 
@@ -181,6 +182,7 @@ def sum_along(image: Array, axis: int, window: Windows) -> Array:
 
 def sum_of(image: Array, windows: Sequence[Windows]) -> Array:
     """The sum of each window: along one dimension after the other."""
+    image = wide(image)
     for axis, window in zip(range(-len(windows), 0), windows, strict=True):
         image = sum_along(image, axis, window)
     return image

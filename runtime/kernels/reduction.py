@@ -9,7 +9,7 @@ import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.runtime.interpreter import opmath, to_dtype
+from xdsl_exir.runtime.interpreter import sum_dtype, to_dtype, wide
 from xdsl_exir.runtime.kernels import Array, kernel
 
 Out = tuple[DType, ...]
@@ -32,8 +32,8 @@ def along(array: Array, dim: int | None, keepdim: bool, function: Callable[[Arra
 
 
 def computed_in(array: Array, out: Out) -> Array:
-    """PyTorch casts to the result's dtype before it reduces."""
-    return to_dtype(to_dtype(array, out[0].numpy), opmath(out[0].numpy))
+    """PyTorch casts to the result's dtype before it reduces; then sums are wider."""
+    return to_dtype(to_dtype(array, out[0].numpy), sum_dtype(out[0].numpy))
 
 
 # --- sums and products ---------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def var(self: Array, dim: Sequence[int] | None, correction: float | None, keepdi
 def var_mean(
     self: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    axes = axes_of(self, dim)
+    self, axes = wide(self), axes_of(self, dim)
     elements = count(self, axes)
     average = np.sum(self, axis=axes, keepdims=True) / self.dtype.type(elements)
     squares = magnitude_squared(self - average)
@@ -216,7 +216,7 @@ def vector_norm(
 ) -> Array:
     if dtype is not None:
         self = to_dtype(self, dtype.numpy)
-    axes = axes_of(self, dim)
+    self, axes = wide(self), axes_of(self, dim)
     match ord:
         case 0:
             return np.sum(self != 0, axis=axes, keepdims=keepdim)
@@ -233,9 +233,6 @@ def vector_norm(
 
 # --- scans ---------------------------------------------------------------------------------------------------
 
-_ACCUMULATOR = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
-"""Scans add up in double precision, as PyTorch's do on CPUs."""
-
 
 @kernel("aten.cumsum")
 def cumsum(self: Array, dim: int, out: Out) -> Array:
@@ -249,14 +246,13 @@ def cumprod(self: Array, dim: int, out: Out) -> Array:
 
 def scan(function: Callable[..., Array], array: Array, dim: int, out: Out) -> Array:
     array = computed_in(array, out)
-    accumulator = _ACCUMULATOR.get(array.dtype, array.dtype)
-    return function(np.atleast_1d(array), axis=dim, dtype=accumulator).reshape(array.shape)
+    return function(np.atleast_1d(array), axis=dim, dtype=array.dtype).reshape(array.shape)
 
 
 @kernel("aten.logcumsumexp")
 def logcumsumexp(self: Array, dim: int) -> Array:
     add = complex_logaddexp if np.iscomplexobj(self) else np.logaddexp
-    result = np.atleast_1d(self).copy()
+    result = np.atleast_1d(wide(self)).copy()
     along = np.moveaxis(result, dim, 0)
     before: Array = np.full(along.shape[1:], -np.inf, result.dtype)
     for i in range(len(along)):
@@ -459,7 +455,7 @@ def segment_reduce(
     initial: float | None,
 ) -> Array:
     """Reduces consecutive segments of a dimension; `initial` takes part in each."""
-    size = data.shape[axis]
+    data, size = wide(data), data.shape[axis]
     if offsets is None:
         assert lengths is not None
         ends = np.cumsum(lengths, -1)
