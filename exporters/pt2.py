@@ -8,6 +8,7 @@ same bytes.
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.errors import ExirError
 from xdsl_exir.exporters.files import replacing
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.graph import Device, ExportedGraph, Layout, TensorMeta, check_program
@@ -58,6 +60,8 @@ def _entries(programs: Mapping[str, ExportedGraph]) -> dict[str, Entry]:
     entries |= {"byteorder": b"little", ".data/version": b"6\n"}
     weights, constants = _Files("weight"), _Files("tensor")
     for name, program in programs.items():
+        if not name.isprintable() or re.search(r"[/\\]", name) or name in ("", ".", "..") or len(name) > 200:
+            raise ExirError(f"a method named {name!r:.200} cannot be a file of an archive")
         program = with_tuples(program, lambda cls: not cls.startswith(OF_OPERATORS))
         check_program(program, name)
         entries[f"models/{name}.json"] = _json(EXPORTED_PROGRAM.encode(program, Scope()))

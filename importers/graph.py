@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import LoadError
+from xdsl_exir.names import flaw
 
 if TYPE_CHECKING:
     from xdsl_exir.importers.tensor_data import TensorData
@@ -447,12 +448,18 @@ def _subgraphs(value: Value) -> Iterator[Graph]:
             pass
 
 
+def _check_name(name: str, at: str) -> None:
+    if (reason := flaw(name)) is not None:
+        _fail(at, reason)
+
+
 def _check_graph(graph: Graph, at: str) -> None:
     defined: set[str] = set()
 
     def define(name: str, where: str) -> None:
         if name in defined:
             _fail(where, f"value {name!r} is defined twice")
+        _check_name(name, where)
         if name not in graph.values:
             _fail(where, f"nothing says what value {name!r} is")
         defined.add(name)

@@ -78,6 +78,9 @@ from xdsl_exir.runtime.native import as_edge, plan_program
 RESERVED = ("load", "error", "free")
 """Functions of the library's own, which no method may be called."""
 
+LONGEST = 128
+"""Characters of a name in C and of a file that is called after it."""
+
 
 @dataclass(frozen=True)
 class Artifact:
@@ -95,13 +98,13 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
     be. Raises `UnsupportedError` listing what cannot be lowered, `ExirError` for a
     name that C does not take, `ToolchainError` where a tool is missing.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise ExirError(f"'{name}' cannot be the prefix of C functions; give another with --name")
+    if not re.fullmatch(rf"[A-Za-z_]\w{{0,{LONGEST - 1}}}", name, re.ASCII):
+        raise ExirError(f"'{name:.200}' cannot be the prefix of C functions; give another with --name")
     planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), processor(cpu))
     layout = Layout(planned.program)
     methods = [
         MethodLayout(layout, function, planned.plans[method], planned.passed[method]).method(
-            planned.checks[method]
+            planned.checks[method], planned.drivers[method]
         )
         for method, function in planned.program.methods.items()
     ]
@@ -342,11 +345,11 @@ class MethodLayout:
         self.arena = buffers.aligned(plan.arena_bytes)
         """Bytes taken so far of the arena, which begins with the driver's."""
 
-    def method(self, checks: Sequence[OperatorOp]) -> CMethod:
-        """The interface. Raises `ExirError` for what C has no type or name for, `UnsupportedError` for what it has no form of."""
+    def method(self, checks: Sequence[OperatorOp], driver: str) -> CMethod:
+        """The interface of the method whose code is `driver`. Raises `ExirError` for what C has no type or name for, `UnsupportedError` for what it has no form of."""
         name, plan = self.function.sym_name.data, self.plan
-        if name in RESERVED or not re.fullmatch(r"\w+", name, re.ASCII):
-            raise ExirError(f"a method named '{name}' cannot be a C function")
+        if name in RESERVED or not re.fullmatch(rf"\w{{1,{LONGEST}}}", name, re.ASCII):
+            raise ExirError(f"a method named '{name:.200}' cannot be a C function")
         self.refuse(name, checks)
         count = len(plan.outputs) + len(plan.numbers) - len(checks)
         results = signature(self.function.res_attrs, OUTPUT, OutputSpec(OutputKind.USER_OUTPUT), count)
@@ -382,6 +385,7 @@ class MethodLayout:
         arena = Place("instance.arena", 0, (max_(plan.arena_bytes, 1),), dt.Char)
         return CMethod(
             name,
+            driver,
             self.symbols(),
             requirements_of(self.function, self.inputs, plan),
             list(self.parameters.values()),
@@ -447,9 +451,11 @@ class MethodLayout:
         """The name of a new parameter of the C function."""
         if dtype not in C_TYPES:
             raise ExirError(f"{comment}: C has no type for {dtype.torch_name}")
-        name = base = re.sub(r"\W", "_", wanted, flags=re.ASCII)
-        while name in self.parameters:
-            name = f"{base}_{len(self.parameters)}"
+        # Macros are named after it in capitals.
+        taken = {parameter.upper() for parameter in self.parameters}
+        name = base = re.sub(r"\W", "_", wanted[:LONGEST], flags=re.ASCII)
+        while name.upper() in taken:
+            name = f"{base}_{len(taken)}"
         self.parameters[name] = Parameter(name, shape, dtype, written, comment)
         return name
 

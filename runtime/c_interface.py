@@ -18,6 +18,7 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
 from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import Sizes, is_static
+from xdsl_exir.names import c_comment
 from xdsl_exir.runtime.c_cpu import cpu_check
 from xdsl_exir.runtime.c_sizes import HELPERS, SizesInC, c_string
 from xdsl_exir.runtime.guards import condition_text, free_symbols
@@ -147,6 +148,8 @@ class CMethod:
     """A method as C sees it, and what its wrapper does."""
 
     name: str
+    driver: str
+    """Its function in the object file."""
     symbols: Sequence[Symbol]
     requirements: Sequence[Requirement]
     parameters: Sequence[Parameter]
@@ -307,7 +310,7 @@ def _method_header(name: str, method: CMethod) -> str:
             method=method.name,
             function=_shape_function(method, array),
             array=array.name,
-            type=array.type,
+            type=c_comment(array.type),
             rank=len(array.shape),
             symbols=_declarations(method.symbols),
         )
@@ -317,7 +320,7 @@ def _method_header(name: str, method: CMethod) -> str:
         name=name,
         NAME=name.upper(),
         method=method.name,
-        comments="\n".join(comments).replace("*/", "* /") or " *   no arrays",
+        comments="\n".join(map(c_comment, comments)) or " *   no arrays",
         parameters=_declarations([*method.symbols, *method.parameters]),
         macros="\n".join(
             line
@@ -507,7 +510,7 @@ $state
 $methods""")
 
 METHOD = Template("""
-extern void _mlir_ciface_$method($types);
+extern void _mlir_ciface_$driver($types);
 
 int64_t ${name}_${method}_arena_bytes($symbols) {
 $requirements
@@ -568,7 +571,7 @@ def _method(name: str, method: CMethod) -> str:
     sizes = method.sizes()
     body = [
         *(_memref(i, place, sizes) for i, place in enumerate(method.arguments)),
-        f"  _mlir_ciface_{method.name}({', '.join([*symbols, *pointers])});",
+        f"  _mlir_ciface_{method.driver}({', '.join([*symbols, *pointers])});",
         *(_copy(*copy, sizes) for copy in method.copies),
         *(_assertion(name, assertion, sizes) for assertion in method.assertions),
         *(f"  *{parameter} = {sizes(number)};" for parameter, number in method.numbers),
@@ -578,6 +581,7 @@ def _method(name: str, method: CMethod) -> str:
         name=name,
         NAME=name.upper(),
         method=method.name,
+        driver=method.driver,
         types=", ".join(types),
         symbols=_declarations(method.symbols),
         symbol_names=", ".join(symbols),

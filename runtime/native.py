@@ -266,9 +266,15 @@ class Planned:
     cpu: Processor
     """The processor that all this is for."""
 
+    @property
+    def drivers(self) -> dict[str, str]:
+        """What the methods' functions are called in the object file. Names of methods may be any text."""
+        return {method: f"forward{index}" for index, method in enumerate(self.plans)}
+
     def object(self) -> bytes:
         """The program's object file. Raises `ToolchainError` where a tool is missing."""
-        return module_object(self.dispatches, self.plans, self.cpu)
+        plans = {driver: self.plans[method] for method, driver in self.drivers.items()}
+        return module_object(self.dispatches, plans, self.cpu)
 
 
 def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
@@ -303,8 +309,10 @@ class NativeEngine:
         planned = plan_program(program, cpu)
         self.library = load_object(planned.object())
         self.methods = {
-            name: NativeMethod(plan, self.library.address(name), planned.passed[name], planned.checks[name])
-            for name, plan in planned.plans.items()
+            name: NativeMethod(
+                planned.plans[name], self.library.address(driver), planned.passed[name], planned.checks[name]
+            )
+            for name, driver in planned.drivers.items()
         }
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:

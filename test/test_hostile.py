@@ -5,16 +5,23 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.limits import Limits, read_limits
+from xdsl_exir.program import context
+from xdsl_exir.runtime.aot import compile_library
 
 SECONDS = 5.0
 """Processor time that a test may take: what grows faster than its text takes far more."""
@@ -114,6 +121,94 @@ def test_long_mlir_is_read(name: str, tmp_path: Path) -> None:
     again = tmp_path / "again.mlir"
     again.write_text(str(read))
     assert str(xdsl_exir.load(again)) == str(read)
+
+
+# --- names ---------------------------------------------------------------------------------------------------
+
+INJECTED = "x) { return } func.func @y("
+NAMES = (INJECTED, '"', "\\", "a\nb", "\0", "\u202eabc", "%s", "../../x", "x" * 300, "😀")
+
+
+def quoted(name: str) -> str:
+    """A name as MLIR writes it in a string."""
+    return (
+        '"' + "".join(chr(b) if b < 128 and chr(b).isalnum() else f"\\{b:02X}" for b in name.encode()) + '"'
+    )
+
+
+def program_of(method: str = "forward", name: str = "x") -> xdsl_exir.Program:
+    """A program of one method that adds its input to itself."""
+    text = f"""func.func @{quoted(method)}(%x: tensor<4xf32> {{exir.input = #exir.input<user_input, {quoted(name)}>}}) -> tensor<4xf32> {{
+      %0 = edge.aten.add.Tensor(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      func.return %0 : tensor<4xf32>
+    }}"""
+    return xdsl_exir.Program(Parser(context().clone(), text).parse_module()).verify()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_come_back_from_text(name: str, tmp_path: Path) -> None:
+    program = program_of(name, name)
+    program.save(tmp_path / "x.mlir")
+    assert str(xdsl_exir.load(tmp_path / "x.mlir")) == str(program)
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_names_of_methods_do_not_reach_the_compiler() -> None:
+    x = np.arange(4, dtype=np.float32)
+    run = xdsl_exir.compile(program_of(INJECTED), target="native")
+    np.testing.assert_array_equal(run.flat([x])[0], x + x)
+
+
+def test_a_method_that_is_no_file_is_not_saved(tmp_path: Path) -> None:
+    for name in ("../x", "..", "a/b", "a\0b"):
+        with pytest.raises(ExirError, match="cannot be a file of an archive"):
+            two = ModuleOp([program_of(one).method().clone() for one in ("forward", name)])
+            xdsl_exir.Program(two).save(tmp_path / "x.pt2")
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_can_be_shown() -> None:
+    text = str(ExirError("a\x1b[2Jb\u202ec\ud800d\u2028e\nf" + "g" * 100_000))
+    assert text.startswith("a\\x1b[2Jb\\u202ec\\ud800d\\u2028e\nfggg")
+    assert text.endswith(" characters more)") and len(text) < 100_000
+    text.encode()
+
+
+def test_half_a_character_is_no_name() -> None:
+    program = torch_export(lambda x: x + 1)
+    with pytest.raises(LoadError, match=r"ExportedProgram: the name .* holds half a character"):
+        xdsl_exir.from_exported_program({"a\ud800": program})
+
+
+def torch_export(function: Any) -> Any:
+    torch = pytest.importorskip("torch")
+
+    class Model(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return function(x)
+
+    return torch.export.export(Model(), (torch.ones(4),))
+
+
+COMMENT_ENDS = (
+    "*/ int injected; /*",
+    "*\\\n/ int injected; /*",
+    "*??/\n/ int injected; /*",
+    "\\",
+    "x\r*/int injected;",
+    "??/",
+)
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler (cc) is installed")
+def test_names_do_not_end_comments_in_c(tmp_path: Path) -> None:
+    for name in COMMENT_ENDS:
+        artifact = compile_library(program_of(name=name), tmp_path, "lib")
+        source = f'#include "{artifact.header}"\ndouble injected;\n'
+        flags = ["-std=c99", "-trigraphs", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", "-"]
+        done = subprocess.run(["cc", *flags], input=source, text=True, capture_output=True, check=False)
+        assert not done.returncode, f"{name!r}: {done.stderr}"
 
 
 # --- limits --------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 
 from xdsl_exir.errors import ExirError
+from xdsl_exir.names import printable
 from xdsl_exir.tools import compile, diff, import_program, irdl, ops, run
 
 COMMANDS = (import_program, run, compile, diff, irdl, ops)
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except (ExirError, OSError) as error:
         text = "; ".join(line.strip() for line in str(error).splitlines())
-        print(f"xdsl-exir: error: {text}", file=sys.stderr)
+        print(f"xdsl-exir: error: {printable(text)}", file=sys.stderr)
         return 1
 
 

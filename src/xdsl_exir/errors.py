@@ -9,14 +9,19 @@ from xdsl.utils.exceptions import PassFailedException
 
 
 class ExirError(Exception):
-    """Root of all errors of xdsl-exir. The text names what is wrong and where."""
+    """Root of all errors of xdsl-exir. The text names what is wrong and where, and may be shown on a terminal."""
 
     place = ""
     """The operation that was running, and its line of Python."""
 
     def __str__(self) -> str:
+        from xdsl_exir.limits import LIMITS
+        from xdsl_exir.names import printable
+
         text = super().__str__()
-        return f"{text} (in {self.place})" if self.place else text
+        if len(text) > LIMITS.message:
+            text = f"{text[: LIMITS.message]}... ({len(text) - LIMITS.message} characters more)"
+        return printable(f"{text} (in {self.place})" if self.place else text)
 
 
 class LoadError(ExirError):

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 
-from xdsl_exir.errors import ExirError
+from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.names import flaw
 from xdsl_exir.narrowing import is_mapping
 
 if TYPE_CHECKING:
@@ -235,6 +236,8 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     state: dict[str, TensorData] = {}
     conventions: dict[str, CallingConvention] = {}
     for name, graph in graphs.items():
+        if (reason := flaw(name)) is not None:
+            raise LoadError(f"{source}: {reason}")
         module.body.block.add_op(
             build_method(name, graph, source if len(graphs) == 1 else f"{source}: {name}")
         )
