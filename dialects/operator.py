@@ -134,8 +134,17 @@ def normalise(argument: Argument, value: Value) -> Value:
         return None
     if argument.type.is_list:
         items = value if is_sequence(value) else [value] * (argument.type.size or 1)
-        return [_normalise_item(argument.type.base, item) for item in items]
+        return stretched(argument, [_normalise_item(argument.type.base, item) for item in items])
     return _normalise_item(argument.type.base, value)
+
+
+WINDOWS = frozenset({"kernel_size", "stride", "padding", "dilation", "output_padding"})
+"""Arguments in which PyTorch's kernels take a list of one number for one of as many as there are dimensions."""
+
+
+def stretched(argument: Argument, items: list[Value]) -> list[Value]:
+    """A list in which one item that stands for all of an `int[2]` is there as often."""
+    return items * (argument.type.size or 1) if len(items) == 1 and argument.name in WINDOWS else items
 
 
 def _normalise_item(base: str, value: Value) -> Value:
@@ -295,11 +304,11 @@ class Slot:
             return None if self.default is MISSING else self.default
         if not kind.is_list:
             return from_attr(kind.base, attr)
-        values = list_from_attr(kind.base, attr)
-        if not operands:
-            return values
         rest = iter(operands)
-        return [next(rest) if value == SENTINEL else value for value in values]
+        values = list_from_attr(kind.base, attr)
+        return stretched(
+            self.argument, [next(rest) if operands and value == SENTINEL else value for value in values]
+        )
 
 
 def _slot(argument: Argument) -> Slot:

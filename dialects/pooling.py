@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
-from xdsl_exir.dialects.meta import Shape, check, pair, same_shape, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.meta import Shape, check, same_shape, same_size, shape_rule, shape_text
 
 
 def window_count(
@@ -46,16 +46,16 @@ def pooled(
     kernel_size: Sequence[int],
     stride: Sequence[int],
     padding: Sequence[int],
-    dilation: Sequence[int] = (1,),
+    dilation: Sequence[int] | None = None,
     ceil_mode: bool = False,
 ) -> Shape:
     """The shape of a tensor pooled over its last `count` dimensions. No stride is the kernel's size."""
     check_image(shape, count)
     windows = {
-        "kernel_size": pair(kernel_size, count),
-        "stride": pair(stride or kernel_size, count),
-        "padding": pair(padding, count),
-        "dilation": pair(dilation, count),
+        "kernel_size": kernel_size,
+        "stride": stride or kernel_size,
+        "padding": padding,
+        "dilation": [1] * count if dilation is None else dilation,
     }
     for name, values in windows.items():
         check(len(values) == count, f"{name} {values} must be one number or {count}")
@@ -76,7 +76,7 @@ def pooled(
 
 def adaptive(shape: Shape, count: int, output_size: Sequence[Dim]) -> Shape:
     """The shape of a tensor pooled to given sizes of its last `count` dimensions."""
-    sizes = pair(output_size, count)
+    sizes = list(output_size)
     check_image(shape, count)
     check(len(sizes) == count, f"output_size {shape_text(sizes)} must be one number or {count}")
     check(

@@ -8,7 +8,7 @@ from typing import overload
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.expr import apply as apply_function
-from xdsl_exir.dialects.meta import Shape, check, numel, pair, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.meta import Shape, check, numel, same_size, shape_rule, shape_text
 from xdsl_exir.dialects.pooling import check_positive, window_count
 
 # --- upsampling ----------------------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ def blocks(
     for name, values in {**options, "padding": padding}.items():
         check(len(values) == 2, f"{name} {list(values)} must be 2 numbers")
     check(all(pad >= 0 for pad in padding), f"padding {list(padding)} must not be negative")
-    pairs = [pair(option, 2) for option in (kernel_size, stride, padding, dilation)]
-    counts = [window_count(size, *option) for size, *option in zip(sizes, *pairs, strict=True)]
+    given = zip(sizes, kernel_size, stride, padding, dilation, strict=True)
+    counts = [window_count(size, *option) for size, *option in given]
     check(
         all(isinstance(count, Expr) or count > 0 for count in counts),
         f"no block of size {list(kernel_size)} fits {shape_text(sizes)}",
@@ -168,7 +168,7 @@ def im2col(
         all(size != 0 for size in self.shape[-3:]), f"only the batch may be empty: {shape_text(self.shape)}"
     )
     counts = blocks(self.shape[-2:], kernel_size, dilation, padding, stride)
-    return (*self.shape[:-3], self.shape[-3] * numel(pair(kernel_size, 2)), numel(counts))
+    return (*self.shape[:-3], self.shape[-3] * numel(kernel_size), numel(counts))
 
 
 @shape_rule("aten.col2im")
@@ -186,7 +186,7 @@ def col2im(
         all(size != 0 for size in self.shape[-2:]), f"only the batch may be empty: {shape_text(self.shape)}"
     )
     counts = blocks(output_size, kernel_size, dilation, padding, stride)
-    taps = numel(pair(kernel_size, 2))
+    taps = numel(kernel_size)
     check(same_size(self.shape[-2] % taps, 0), f"{self.shape[-2]} rows do not divide by {taps} taps")
     check(same_size(self.shape[-1], numel(counts)), f"{self.shape[-1]} columns, {numel(counts)} blocks")
     return (*self.shape[:-2], self.shape[-2] // taps, *output_size)

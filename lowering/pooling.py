@@ -19,7 +19,6 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, apply, max_, prod, provably
-from xdsl_exir.dialects.meta import pair
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
@@ -217,9 +216,9 @@ def lines_of(
     padding: Sequence[int],
     dilation: Sequence[int],
 ) -> list[Sliding]:
-    """The windows of an operator's arguments, of which one number stands for all dimensions."""
+    """The windows of an operator's arguments."""
     space = len(kernel_size)
-    options = [pair(option, space) for option in (kernel_size, stride or kernel_size, padding, dilation)]
+    options = kernel_size, stride or kernel_size, padding, dilation
     counts, sizes = out.shape[input.ndim - space :], input.shape[input.ndim - space :]
     return [Sliding(*line) for line in zip(sizes, counts, *options, strict=True)]
 
@@ -375,7 +374,7 @@ def avg_pool(
     divisor_override: int | None,
     out: Out,
 ) -> Tensor:
-    lines = lines_of(b, self, out[0], kernel_size, stride, padding, [1])
+    lines = lines_of(b, self, out[0], kernel_size, stride, padding, [1] * len(kernel_size))
     return average(b, sliding_windows(b, self, lines, 0), count_include_pad, divisor_override, out[0])
 
 

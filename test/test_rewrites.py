@@ -223,6 +223,19 @@ def reshaped(call: Call) -> Iterator[tuple[str, Call]]:
     )
 
 
+def shortened(spec: OperatorSpec, call: Call) -> Iterator[tuple[str, Call]]:
+    """The call with one number in place of a list, for all that it says, and all lists cut so."""
+    given = by_name(spec, call)
+    lists = [
+        a.name for a in spec.schema.arguments if (a.type.size or 1) > 1 and a.type.base in ("int", "SymInt")
+    ]
+    cut = {name: given[name][:1] for name in lists if isinstance(given.get(name), list | tuple)}
+    for name, first in cut.items():
+        yield f"one {name}", Call((), {**given, name: first}, call.results)
+    if len(cut) > 1:
+        yield "one of each", Call((), {**given, **cut}, call.results)
+
+
 def variants(spec: OperatorSpec) -> Iterator[Variant]:
     for index, call in enumerate(call for call in calls(spec) if is_static(call)):
         yield Variant(f"{index}", call)
@@ -237,6 +250,8 @@ def variants(spec: OperatorSpec) -> Iterator[Variant]:
                 0 not in meta.shape for meta in tensors_of(other)
             ):
                 yield Variant(f"{index} {label}", other)
+        for label, other in shortened(spec, call):
+            yield Variant(f"{index} {label}", other)
         for dtype in DTYPES:
             for position, other in enumerate(recast(call, dtype)):
                 yield Variant(f"{index} {dtype} {position or 'all'}", other, dtype=dtype)

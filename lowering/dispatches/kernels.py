@@ -203,9 +203,8 @@ def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
 def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     result, indices = op.results
-    given: dict[str, list[int]] = {name: list(a[name]) for name in ("kernel_size", "padding", "dilation")}
-    given["stride"] = list(a["stride"]) or given["kernel_size"]
-    kernel, padding, dilation, stride = ((x * 2)[:2] for x in given.values())
+    kernel, padding, dilation = a["kernel_size"], a["padding"], a["dilation"]
+    stride = a["stride"] or kernel
     shape = shape_of(a["self"])
     if indices.uses or not is_float32(result) or dilation != [1, 1] or 0 in (*shape, *shape_of(result)):
         return False

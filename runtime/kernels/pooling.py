@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.pooling import window_count
 from xdsl_exir.runtime.interpreter import wide
 from xdsl_exir.runtime.kernels import Array, kernel
@@ -51,8 +50,7 @@ def sliding(
 ) -> list[Windows]:
     """Windows of the same extent at equal distances."""
     result: list[Windows] = []
-    count = len(sizes)
-    options = [pair(option, count) for option in (kernel_size, stride or kernel_size, padding, dilation)]
+    options = kernel_size, stride or kernel_size, padding, dilation
     for size, taps, step, pad, spread in zip(sizes, *options, strict=True):
         windows = cast(int, window_count(size, taps, step, pad, spread, ceil_mode))
         starts = np.array(range(-pad, windows * step - pad, step))
@@ -63,7 +61,7 @@ def sliding(
 def adaptive(sizes: Sequence[int], output_size: Sequence[int]) -> list[Windows]:
     """Windows that divide the input evenly: number i of n covers from floor(i size / n) to ceil((i + 1) size / n)."""
     result: list[Windows] = []
-    for size, count in zip(sizes, pair(output_size, len(sizes)), strict=True):
+    for size, count in zip(sizes, output_size, strict=True):
         starts = [number * size // count for number in range(count)]
         ends = [-(-(number + 1) * size // count) for number in range(count)]
         longest = max((end - start for start, end in zip(starts, ends, strict=True)), default=1)
@@ -205,7 +203,7 @@ def divisors(
     counts = [
         # Padding counts, but not what ceil_mode reaches beyond it.
         (window.coordinates < window.size + pad).sum(0) if count_include_pad else window.inside.sum(0)
-        for window, pad in zip(windows, pair(padding, len(windows)), strict=True)
+        for window, pad in zip(windows, padding, strict=True)
     ]
     return grid(np.multiply, counts)
 
@@ -220,7 +218,9 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    windows = sliding(self.shape[-len(kernel_size) :], kernel_size, stride, padding, [1], ceil_mode)
+    windows = sliding(
+        self.shape[-len(kernel_size) :], kernel_size, stride, padding, [1] * len(kernel_size), ceil_mode
+    )
     return divide(sum_of(self, windows), divisors(windows, padding, count_include_pad, divisor_override))
 
 

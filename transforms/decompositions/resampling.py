@@ -15,7 +15,6 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import DType, Float, Long
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.pooling import window_count
 from xdsl_exir.dialects.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
@@ -293,14 +292,14 @@ def patches(
     stride: Sequence[int],
 ) -> tuple[list[SSAValue], list[Dim], list[int]]:
     """Row and column indices that broadcast to `[kh, oh, kw, ow]`, that shape, and the padding of both."""
-    options = [pair(option, 2) for option in (kernel_size, dilation, padding, stride)]
+    options = kernel_size, dilation, padding, stride
     index: list[SSAValue] = []
     shape: list[Dim] = []
     for size, rank, (taps, spread, pad, step) in zip(image, (4, 2), zip(*options, strict=True), strict=True):
         count = window_count(size, taps, step, pad, spread)
         index.append(coordinates(sizes, count, taps, spread, step, rank))
         shape += [taps, count]
-    return index, shape, options[2]
+    return index, shape, list(padding)
 
 
 @decomposition("aten.im2col")
