@@ -129,6 +129,11 @@ def processor(name: str | None = None) -> Processor:
     return host() if name == NATIVE else _described(name, LEVELS[name])
 
 
+def baseline() -> Processor:
+    """What every processor of this architecture runs."""
+    return _described("x86-64", LEVELS["x86-64"]) if IS_X86 else host()
+
+
 def check_name(name: str | None = None) -> str:
     """The name of a processor as `processor` takes it, the default for None. Raises `ExirError` for unknown ones."""
     where, name = ("", name) if name is not None else (f"{VARIABLE}: ", os.environ.get(VARIABLE) or NATIVE)

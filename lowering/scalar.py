@@ -78,9 +78,14 @@ CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 """A product and a sum may become one fused operation: more exact, and what makes contractions fast."""
 
 
+def is_short(dtype: DType) -> bool:
+    """Whether it is a float of less than 32 bits."""
+    return dtype.category is Category.FLOAT and dtype.bits < 32
+
+
 def compute_dtype(dtype: DType) -> DType:
     """The dtype that bodies compute a tensor's elements in."""
-    return dt.Float if dtype.category is Category.FLOAT and dtype.bits < 32 else dtype
+    return dt.Float if is_short(dtype) else dtype
 
 
 TWICE = {dt.Float: dt.Double, dt.ComplexFloat: dt.ComplexDouble}
@@ -613,6 +618,11 @@ def cast(x: Scalar, dtype: DType) -> Scalar:
 
 
 def _conversion(x: Scalar, dtype: DType) -> Operation:
+    # As in PyTorch, short floats meet all else in float32: a float64 is rounded twice.
+    if dt.Float not in (x.dtype, dtype) and (is_short(x.dtype) or is_short(dtype)):
+        return _conversion(_of(_conversion(x, dt.Float), dt.Float), dtype)
+    if dtype is dt.BFloat16:
+        return _to_bfloat16(x)
     type: Any = register_type(dtype)
     unsigned = is_unsigned(x.dtype) or x.dtype is dt.Bool
     if is_float(x):
@@ -620,14 +630,25 @@ def _conversion(x: Scalar, dtype: DType) -> Operation:
             return (arith.FPToUIOp if is_unsigned(dtype) and dtype.bits > 8 else arith.FPToSIOp)(
                 x.value, type
             )
-        if x.dtype.bits == dtype.bits:  # float16 and bfloat16 meet in float32
-            return _conversion(_of(_conversion(x, dt.Float), dt.Float), dtype)
         return (arith.ExtFOp if dtype.bits > x.dtype.bits else arith.TruncFOp)(x.value, type)
     if dtype.category is Category.FLOAT:
         return (arith.UIToFPOp if unsigned else arith.SIToFPOp)(x.value, type)
     if dtype.bits < register_bits(x.dtype):
         return arith.TruncIOp(x.value, type)
     return (arith.ExtUIOp if unsigned else arith.ExtSIOp)(x.value, type)
+
+
+def _to_bfloat16(x: Scalar) -> Operation:
+    """A float32's upper half, rounded to even. Processors without such an instruction call a function for it, and the
+    instruction of those that have one takes denormals for 0."""
+    bits = bitcast(x, dt.Int)
+    sixteen = constant(16, dt.Int).value
+
+    def upper(bits: Scalar) -> Scalar:
+        return _of(arith.ShRUIOp(bits.value, sixteen), dt.Int)
+
+    number = select(is_nan(x), 0x7FC0, upper(bits + 0x7FFF + (upper(bits) & 1)))
+    return arith.BitcastOp(cast(number, dt.Short).value, dt.BFloat16.mlir_type)
 
 
 def bitcast(x: Scalar, dtype: DType) -> Scalar:

@@ -19,6 +19,7 @@ import os
 import platform
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering.processor import Processor, llvm_binding, processor
+from xdsl_exir.lowering import libcalls
+from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
 
 INSTALL = "apt-get install mlir-22-tools"
 INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
@@ -177,6 +179,9 @@ def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM, cpu: Processor |
     return made
 
 
+OPENMP = "__kmpc_"
+"""What the names of OpenMP's functions begin with."""
+
 # All are LLVM's runtime (Intel's is built from it), first the one of the tools' own version.
 _OPENMP_FOLDERS = (
     "/usr/lib/llvm-22/lib",
@@ -202,12 +207,6 @@ def _openmp() -> ctypes.CDLL:
     return ctypes.CDLL(str(find_openmp()))
 
 
-def _openmp_functions(data: bytes) -> dict[str, int]:
-    """Addresses of the OpenMP functions that an object file names."""
-    names = {match.decode() for match in re.findall(rb"__kmpc_\w+", data)}
-    return {name: ctypes.cast(getattr(_openmp(), name), ctypes.c_void_p).value or 0 for name in names}
-
-
 @functools.cache
 def _jit() -> Any:
     """LLVM's JIT, with the linker that puts all of an object file in one place.
@@ -219,6 +218,52 @@ def _jit() -> Any:
 
 _LIBRARIES = itertools.count()
 """Numbers of the object files that were linked."""
+
+
+def undefined_symbols(data: bytes) -> frozenset[str]:
+    """Names of the functions that an ELF object file needs of others."""
+    sections = {one.name(): one.data() for one in llvm_binding().ObjectFileRef.from_data(data).sections()}
+    names = sections[b".strtab"]
+    return frozenset(
+        names[start : names.index(b"\0", start)].decode()
+        for start, _, _, section, _, _ in struct.iter_unpack("<IBBHQQ", sections[b".symtab"])
+        if start and not section
+    )
+
+
+@functools.cache
+def support_object() -> bytes:
+    """The object file of the functions in `libcalls`, for any processor of this architecture."""
+    llvm, machine = llvm_binding(), _target_machine(baseline())
+    module = llvm.parse_assembly(libcalls.LLVM_IR)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    return machine.emit_object(module)
+
+
+@functools.cache
+def _support() -> Any:
+    """These functions in this process."""
+    builder = llvm_binding().JITLibraryBuilder().add_object_img(support_object())
+    for name in libcalls.NAMES:
+        builder.export_symbol(name)
+    return builder.link(_jit(), "support")
+
+
+@functools.cache
+def _system() -> Sequence[ctypes.CDLL]:
+    """This process, and libm, which it need not have."""
+    return ctypes.CDLL(None), ctypes.CDLL("libm.so.6" if sys.platform == "linux" else None)
+
+
+def _address(name: str) -> int | None:
+    """Address of a function that code calls; None where nothing has it."""
+    if name in libcalls.NAMES:
+        return _support()[name]
+    for library in (_openmp(),) if name.startswith(OPENMP) else _system():
+        if (function := getattr(library, name, None)) is not None:
+            return ctypes.cast(function, ctypes.c_void_p).value
+    return None
 
 
 @dataclass(frozen=True)
@@ -243,10 +288,15 @@ _INTERFACE = "_mlir_ciface_"
 
 
 def load_object(data: bytes) -> Library:
-    """Links an object file of `compile_object` into this process."""
-    builder = llvm_binding().JITLibraryBuilder().add_object_img(data).add_current_process()
-    for symbol, address in _openmp_functions(data).items():
-        builder.import_symbol(symbol, address)
+    """Links an object file of `compile_object` into this process.
+
+    Raises `ToolchainError` that names the functions which it calls and nothing has."""
+    builder = llvm_binding().JITLibraryBuilder().add_object_img(data)
+    found = {name: _address(name) for name in sorted(undefined_symbols(data))}
+    if missing := [name for name, address in found.items() if address is None]:
+        raise ToolchainError(f"the code calls what no library here has: {', '.join(missing)}")
+    for name, address in found.items():
+        builder.import_symbol(name, address)
     names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}
     for name in names:
         builder.export_symbol(_INTERFACE + name)

@@ -47,13 +47,14 @@ from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
+from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.dispatches import buffers
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
-from xdsl_exir.lowering.toolchain import find_openmp, link_shared
+from xdsl_exir.lowering.toolchain import OPENMP, find_openmp, link_shared, support_object, undefined_symbols
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c_interface import (
     C_TYPES,
@@ -154,8 +155,12 @@ def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
     """Links the object file with its wrapper. Only the functions of the header are visible: several libraries may be
     used in one process, and each has its own `forward`."""
     with tempfile.TemporaryDirectory() as scratch:
-        objects = Path(scratch) / "program.o", Path(scratch) / "wrapper.c"
+        objects = [Path(scratch) / "program.o", Path(scratch) / "wrapper.c"]
         objects[0].write_bytes(data)
+        needed = undefined_symbols(data)
+        if needed & libcalls.NAMES:
+            objects.append(Path(scratch) / "support.o")
+            objects[-1].write_bytes(support_object())
         objects[1].write_text(wrapper_text(library))
         symbols = Path(scratch) / "symbols"
         public = [*RESERVED, *(name for method in library.methods for name in method.functions)]
@@ -164,7 +169,7 @@ def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
         )
         flags = ["-std=c11", "-O2", "-fPIC", f"-I{artifact.header.parent}", f"-Wl,--version-script={symbols}"]
         flags += [f"-Wl,-soname,{artifact.library.name}", "-lm"]
-        if b"__kmpc_" in data:
+        if any(name.startswith(OPENMP) for name in needed):
             runtime = find_openmp()
             flags += [str(runtime), f"-Wl,-rpath,{runtime.parent}"]
         link_shared(objects, artifact.library, flags)

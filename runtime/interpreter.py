@@ -142,7 +142,14 @@ def _items(value: Any) -> list[Any]:
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
     if is_list(value):
         return [_cast(item, dtype) for item in value]
-    return np.asarray(value).astype(dtype, copy=False)
+    return _rounded(np.asarray(value), dtype)
+
+
+def _rounded(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The numbers in another dtype. Short floats are rounded from float32, so float64 is rounded twice, as in PyTorch."""
+    if dtype in _REDUCED and array.dtype != dtype:
+        array = array.astype(np.float32, copy=False)
+    return array.astype(dtype, copy=False)
 
 
 def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
@@ -151,7 +158,7 @@ def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
         return array
     if array.dtype.kind == "c" and dtype.kind != "c":
         array = array.astype(np.bool_) if dtype.kind == "b" else np.real(array)
-    return array.astype(dtype)
+    return _rounded(array, dtype)
 
 
 # --- operators -----------------------------------------------------------------------------------------------
