@@ -26,6 +26,7 @@ from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena, plan_memory
+from xdsl_exir.lowering.dispatches.elements import Lanes
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
 from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.processor import processor
@@ -534,6 +535,44 @@ def test_passes_over_parts_of_rows(length: int, machine: Machine):
     parts = [given[:, length - half :], (given - given.sum(-1, keepdims=True))[:, : length - half]]
     expected = np.concatenate(parts, -1) + given.max(-1, keepdims=True)
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
+
+
+@native
+@pytest.mark.parametrize("length", [2, 17, 300])
+def test_one_element_of_a_row(length: int):
+    """Elements cut out of rows are numbers: of an input, of a row that is made, and of conditions on both."""
+    t, one = f"tensor<2x3x{length}xf32>", "tensor<2x3x1xf32>"
+    rest, c, c1 = f"tensor<2x3x{length - 1}xf32>", f"tensor<2x3x{length}xi1>", "tensor<2x3x1xi1>"
+    parts = f"split_sizes = [{length - 1}, 1], dim = -1"
+    text = f"""func.func @main(%x: {t}, %y: {t}) -> ({t}, {one}, {rest}) {{
+      %s = edge.aten.add.Tensor(%x, %y) : ({t}, {t}) -> {t}
+      %a, %b = edge.aten.split_with_sizes(%s, {parts}) : ({t}) -> ({rest}, {one})
+      %k = edge.aten.gt.Tensor(%s, %y) : ({t}, {t}) -> {c}
+      %d, %e = edge.aten.split_with_sizes(%k, {parts}) : ({c}) -> ({c.replace(str(length) + "xi1", str(length - 1) + "xi1")}, {c1})
+      %n = edge.aten.neg(%b) : ({one}) -> {one}
+      %r = edge.aten.mul.Tensor(%s, %n) : ({t}, {one}) -> {t}
+      %w = edge.aten.where.self(%e, %n, %b) : ({c1}, {one}, {one}) -> {one}
+      %v = edge.aten.sub.Tensor(%a, %w) : ({rest}, {one}) -> {rest}
+      func.return %r, %w, %v : {t}, {one}, {rest}
+    }}"""
+    assert kinds(check(text, random(2, 3, length), random(2, 3, length) + 0.5)) == ["kernel"]
+
+
+@native
+def test_one_element_of_an_input_s_row():
+    x, flags = Load(5), Load(5, (), "i1", 1)
+
+    def chosen(text: Text, operands: Sequence[str], lanes: int) -> str:
+        return Lanes(text, lanes).select(*operands)
+
+    last = Slice(1, (x,), start=4)
+    flag = Slice(1, (flags,), "i1", start=2)
+    kernel = Rows((3,), (Input((3, 5)), Input((3, 5), "i8")), (Map(5, (flag, last, x), body=chosen),))
+    library = toolchain.load(kernel.emit("f", True))
+    given, out = random(3, 5), np.empty((3, 5), np.float32)
+    bools = np.array([[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]], np.int8)
+    toolchain.bind(library, "f", [given, bools, out])()
+    np.testing.assert_array_equal(out, np.where(bools[:, 2:3] != 0, given[:, 4:], given))
 
 
 @native

@@ -239,12 +239,14 @@ class Writer:
         self.gathered = {node: self.gather(node) for node in schedule.nodes if isinstance(node, Gather)}
         for node in schedule.nodes:
             if isinstance(node, Load) and node.length == 1:
-                self.numbers[node] = self.load_number(node)
+                self.numbers[node] = self.load_number(node, *self.place(node, 0), stored(node))
         for level in range(schedule.levels):
             self.level = level
             here = [node for node in schedule.nodes if schedule.level[node] == level]
             for node in here:
-                if isinstance(node, Map) and node.length == 1:
+                if isinstance(node, Slice) and node.length == 1:
+                    self.numbers[node] = self.slice_number(node)
+                elif isinstance(node, Map) and node.length == 1:
                     self.numbers[node] = node.body(self.text, [self.number(x) for x in node.operands], 0)
             for node in here:
                 if isinstance(node, Map | Load) and node.length == 1:
@@ -275,12 +277,21 @@ class Writer:
         type_ = f"vector<{lanes}x{node.dtype}>" if lanes else node.dtype
         return self.text.constant(f"dense<{number}>" if lanes else number, type_)
 
-    def load_number(self, node: Load) -> str:
-        name, type_, at = self.place(node, 0)
+    def load_number(self, node: Node, name: str, type_: str, at: Sequence[Index], element: str) -> str:
         value = self.text.op(f"memref.load {name}[{', '.join(map(self.text.index, at))}] : {type_}")
         if node.dtype == "f32":
             return value
-        return self.text.op(f"arith.cmpi ne, {value}, {self.text.constant('0', 'i8')} : i8")
+        if element == "i8":
+            return self.text.op(f"arith.cmpi ne, {value}, {self.text.constant('0', 'i8')} : i8")
+        return self.text.op(f"arith.cmpf une, {value}, {self.text.constant('0.0', 'f32')} : f32")
+
+    def slice_number(self, node: Slice) -> str:
+        """The one element that is cut out of a row."""
+        (source,) = node.operands
+        if isinstance(source, Load):
+            return self.load_number(node, *self.place(source, node.start), stored(node))
+        at = self.text.add(self.schedule.buffers[source], node.start)
+        return self.load_number(node, "%scratch", self.types["%scratch"], [self.worker, at], "f32")
 
     def store_number(self, node: Node) -> None:
         for position, output in enumerate(self.kernel.outputs):
