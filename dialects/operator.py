@@ -80,6 +80,7 @@ from xdsl_exir.dialects.schema import MISSING, Argument
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.narrowing import is_list, is_sequence
+from xdsl_exir.threads import once
 
 Value: TypeAlias = Any
 """An argument: an SSA value, a Python constant, a `DType`, or a list of them."""
@@ -763,7 +764,7 @@ def class_name(spec: OperatorSpec) -> str:
     return private + "".join(word[:1].upper() + word[1:] for word in words) + "Op"
 
 
-@cache
+@once
 def make_class(spec: OperatorSpec, prefix: str, numbers: bool) -> type[OperatorOp]:
     """The operation class of an operator, one for all who ask; `prefix` is `edge.` in the edge dialect."""
     members: dict[str, Any] = {

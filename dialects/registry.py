@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +19,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from xdsl_exir.dialects.spec import OperatorSpec, find
 from xdsl_exir.errors import SpecError
+from xdsl_exir.threads import Lock
 
 F = TypeVar("F", bound=Callable[..., Any])
 G = TypeVar("G", bound=Callable[..., Any])
@@ -51,32 +53,41 @@ def optional_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return (*positional, *(function.__kwdefaults__ or ()))
 
 
-_importing: list[str] = []
-"""The users' libraries that are being imported since a function of theirs was asked for."""
+class _Importing(threading.local):
+    """What a thread is about."""
+
+    depth = 0
+    """Of users' libraries that it is importing since a function of theirs was asked for."""
+
+
+_importing = _Importing()
+_FILES = Lock()
+"""Held where a `.py` file is imported; of modules Python holds its own."""
 
 
 def rank_of(function: Callable[..., Any]) -> int:
     """The rank of a function that is being registered."""
-    return 0 if function.__module__.startswith("xdsl_exir.") else 1 if _importing else 2
+    return 0 if function.__module__.startswith("xdsl_exir.") else 1 if _importing.depth else 2
 
 
 def import_functions(home: str, optional: bool = False) -> None:
     """Imports a module by name, or a `.py` file by path, once. Raises `SpecError` where there is none and it is needed."""
-    if home in sys.modules:
-        return
-    _importing.append(home)
+    _importing.depth += 1
     try:
         if home.endswith(".py"):
-            _import_file(home)
-        elif find_spec(home) is not None:
-            import_module(home)
+            with _FILES:
+                _import_file(home)
+        elif home in sys.modules or find_spec(home) is not None:
+            import_module(home)  # waits where another thread is importing it
         elif not optional:
             raise SpecError(f"no module '{home}', which has the functions of a library of operators")
     finally:
-        _importing.pop()
+        _importing.depth -= 1
 
 
 def _import_file(home: str) -> None:
+    if home in sys.modules:
+        return
     spec = spec_from_file_location(home, home)
     assert spec is not None
     assert spec.loader is not None

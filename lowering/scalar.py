@@ -48,9 +48,11 @@ _SIZE: ContextVar[Callable[[Dim], SSAValue]] = ContextVar("size")
 def body(block: Block, size: Callable[[Dim], SSAValue]) -> Generator[None]:
     """What is computed meanwhile is inserted into a block. `size` gives the value of a symbolic size, made before."""
     token = _SIZE.set(size)
-    with ImplicitBuilder(block):
-        yield
-    _SIZE.reset(token)
+    try:
+        with ImplicitBuilder(block):
+            yield
+    finally:
+        _SIZE.reset(token)
 
 
 @irdl_op_definition

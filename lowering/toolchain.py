@@ -31,6 +31,7 @@ from typing import Any
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
+from xdsl_exir.threads import lock_against_forks, once
 
 INSTALL = "apt-get install mlir-22-tools"
 INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
@@ -134,20 +135,24 @@ def _target_machine(cpu: Processor) -> Any:
     )
 
 
+_COMPILING = lock_against_forks()
+
+
 def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
-    llvm = llvm_binding()
-    machine = _target_machine(cpu)
-    module = llvm.parse_assembly(llvm_ir)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
-    options.loop_unrolling = False
-    options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return machine.emit_object(module)
+    with _COMPILING:
+        llvm = llvm_binding()
+        machine = _target_machine(cpu)
+        module = llvm.parse_assembly(llvm_ir)
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        module.verify()
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
+        options.loop_unrolling = False
+        options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return machine.emit_object(module)
 
 
 def cache_directory() -> Path:
@@ -207,7 +212,7 @@ def _openmp() -> ctypes.CDLL:
     return ctypes.CDLL(str(find_openmp()))
 
 
-@functools.cache
+@once
 def _jit() -> Any:
     """LLVM's JIT, with the linker that puts all of an object file in one place.
 
@@ -300,7 +305,8 @@ def load_object(data: bytes) -> Library:
     names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}
     for name in names:
         builder.export_symbol(_INTERFACE + name)
-    tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
+    with _COMPILING:
+        tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
     return Library(tracker, {name: tracker[_INTERFACE + name] for name in names})
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -24,6 +25,7 @@ from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program
 from xdsl_exir.runtime.guards import Guards, Seen, check_input
 from xdsl_exir.runtime.kernels import is_array
+from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.verify import refuse_linalg
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
@@ -83,15 +85,24 @@ def compile(
 
 
 class Executable:
-    """A compiled program. Its buffers start as the program's and persist across calls."""
+    """A compiled program. Its buffers start as the program's and persist across calls.
+
+    It may be called from any number of threads. Calls of methods that change buffers run one after the other, each on what
+    the one before left; a call of another method works on the buffers as some such call left them, all of the same one.
+    Random numbers come from one generator: which call draws which is not said. Arrays that a call writes to (inputs that
+    the program changes) are the caller's to keep from others. The child of a fork goes on with buffers of its own, as the
+    last call that had ended left them.
+    """
 
     def __init__(self, program: Program, engine: Engine):
         self.engine = engine
         self.state = dict(program.state)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
-        """State as arrays, made when first used; replaced where a call writes to it."""
-        self.gradients: dict[str, Any] = {}
-        """What the last call of a program with its backward pass found, by the parameter or input it is the gradient of."""
+        """State as arrays, made when first used. Replaced as a whole by what changes state: who has it has one moment's."""
+        self.lock = Lock()
+        """Held by calls of methods that change state."""
+        self._gradients: Mapping[str, Any] = {}
+        self._here = threading.local()
         self.methods = {
             name: Method(self, function, program.conventions.get(name))
             for name, function in program.methods.items()
@@ -103,6 +114,12 @@ class Executable:
     def fallbacks(self) -> tuple[Unsupported, ...]:
         """The operators that the target could not take, and that the interpreter runs in its place."""
         return tuple(self.engine.fallbacks)
+
+    @property
+    def gradients(self) -> Mapping[str, Any]:
+        """What the last call of a program with its backward pass found, by the parameter or input it is the gradient of:
+        the last call of this thread, in a thread that made none the last of all."""
+        return getattr(self._here, "gradients", self._gradients)
 
     def method(self, name: str | None = None) -> Method:
         """A method by name, the first by default."""
@@ -122,11 +139,21 @@ class Executable:
 
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """The array of a parameter, buffer or constant as it is now."""
-        if name not in self.arrays:
-            if name not in self.state:
-                raise ExirError(f"the program has no data for '{name}'")
-            self.arrays[name] = self.state[name].numpy()
-        return self.arrays[name]
+        arrays = self.arrays
+        return arrays[name] if name in arrays else self.first(arrays, name)
+
+    def first(self, arrays: dict[str, np.ndarray[Any, Any]], name: str) -> np.ndarray[Any, Any]:
+        """The array of state that is asked for the first time, among these: as the program has it, as no call wrote to it."""
+        if name not in self.state:
+            raise ExirError(f"the program has no data for '{name}'")
+        return arrays.setdefault(name, self.state[name].numpy())
+
+    def leave(self, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> None:
+        """Takes over what a call leaves behind, all at once."""
+        if state:
+            self.arrays = {**self.arrays, **state}
+        if gradients:
+            self._here.gradients = self._gradients = gradients
 
 
 class Method:
@@ -138,12 +165,19 @@ class Method:
         self.convention = convention
         self.types = function.function_type.inputs.data
         self.inputs = list(_specs(function.arg_attrs, INPUT, InputAttr, len(self.types), _USER_INPUT))
+        self.targets = [spec.target for spec in self.inputs]
+        self.user_inputs = sum(spec.kind is InputKind.USER_INPUT for spec in self.inputs)
         self.guards = Guards.of(function)
         results = function.function_type.outputs.data
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
+        self.mutations = [MUTATIONS.get(spec.kind) for spec in self.outputs]
+        """By result, the kind of input that it is the new value of."""
         self.written = {
-            spec.target for spec in self.outputs if MUTATIONS.get(spec.kind) is InputKind.USER_INPUT
+            spec.target
+            for spec, kind in zip(self.outputs, self.mutations, strict=True)
+            if kind is InputKind.USER_INPUT
         }
+        self.changes_state = bool({*self.mutations} - {None, InputKind.USER_INPUT})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
@@ -178,30 +212,37 @@ class Method:
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the method; returns the user outputs that it computes. Gradients are the executable's from then on."""
-        values = self.bind(list(inputs))
+        if not self.changes_state:
+            return self._run(inputs)
+        with self.owner.lock:
+            return self._run(inputs)
+
+    def _run(self, inputs: Sequence[Any]) -> list[Any]:
+        values = self.bind(inputs)
         results = self.owner.engine.run(self.name, values)
-        written = {spec.target: value for spec, value in zip(self.inputs, values, strict=True)}
+        written = dict(zip(self.targets, values, strict=True))
         outputs: list[Any] = []
-        for spec, value in zip(self.outputs, results, strict=True):
-            kind = MUTATIONS.get(spec.kind)
+        state, gradients = dict[str, Any](), dict[str, Any]()
+        for spec, kind, value in zip(self.outputs, self.mutations, results, strict=True):
             if kind is InputKind.USER_INPUT:
                 np.copyto(written[spec.target], value)
             elif kind is not None:
                 lain = np.empty_like(written[spec.target])  # in the order of dimensions that it has
                 np.copyto(lain, value)
-                self.owner.arrays[spec.target] = lain
+                state[spec.target] = lain
             elif spec.kind in GRADIENTS:
-                self.owner.gradients[spec.target] = value
+                gradients[spec.target] = value
             elif spec.kind is not OutputKind.TOKEN:
                 outputs.append(lying(value, spec.dim_order))
+        if state or gradients:
+            self.owner.leave(state, gradients)
         return outputs
 
-    def bind(self, inputs: list[Any]) -> list[Any]:
+    def bind(self, inputs: Sequence[Any]) -> list[Any]:
         """Argument values: user inputs, checked, and state."""
-        wanted = sum(spec.kind is InputKind.USER_INPUT for spec in self.inputs)
-        if len(inputs) != wanted:
-            raise InputError(f"{self.name} takes {wanted} inputs, got {len(inputs)}")
-        given = iter(inputs)
+        if len(inputs) != self.user_inputs:
+            raise InputError(f"{self.name} takes {self.user_inputs} inputs, got {len(inputs)}")
+        given, arrays = iter(inputs), self.owner.arrays
         values: list[Any] = []
         seen: list[Seen] = []
         for spec, type in zip(self.inputs, self.types, strict=True):
@@ -211,7 +252,8 @@ class Method:
                     raise InputError(f"input '{spec.target}' is written to, and is read-only")
                 values.append(value)
             else:
-                values.append(self.owner.array(spec.target))
+                known = arrays.get(spec.target)
+                values.append(self.owner.first(arrays, spec.target) if known is None else known)
         self.guards.check(seen)
         return values
 

@@ -59,7 +59,7 @@ from xdsl_exir.lowering.folding import Array, Folding
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import symbols_of
-from xdsl_exir.program import Program
+from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, is_draw, without_checks
@@ -200,7 +200,8 @@ def settle(op: Operation) -> None:
     block = Block(arg_types=op.operand_types)
     block.add_op(op.clone(dict(zip(op.operands, block.args, strict=True))))
     block.add_op(ReturnOp())
-    FunctionLowering(FuncOp("assertion", (op.operand_types, ()), Region(block))).run()
+    with REWRITING:
+        FunctionLowering(FuncOp("assertion", (op.operand_types, ()), Region(block))).run()
     op.detach()
     op.erase()
 

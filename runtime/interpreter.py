@@ -8,6 +8,7 @@ Python numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -24,6 +25,7 @@ from xdsl.interpreter import (
 )
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.scoped_dict import ScopedDict
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand
@@ -362,9 +364,11 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
 
 
 def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> PythonValues:
-    """Calls a function of the interpreter's module, by name, with run-time values."""
+    """Calls a function of the interpreter's module, by name, with run-time values. Calls share nothing but random numbers."""
+    call = copy(interpreter)
+    call._ctx = ScopedDict(name="root")  # pyright: ignore[reportPrivateUsage]
     with np.errstate(all="ignore"):
-        return interpreter.call_op(name, values)
+        return call.call_op(name, values)
 
 
 class InterpreterEngine:

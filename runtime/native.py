@@ -6,6 +6,7 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -37,7 +38,7 @@ from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, load_object
-from xdsl_exir.program import Program
+from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.runtime.interpreter import run_operator
 from xdsl_exir.runtime.kernels import KERNELS
@@ -137,8 +138,41 @@ class Frame:
     arena_bytes: int
 
 
+class Call:
+    """What a call of a method has for itself while it runs: descriptors of its inputs and outputs, and an arena.
+
+    Of what changes from call to call only the pointers do; of symbolic shape, nothing but the pointer is looked at.
+    """
+
+    def __init__(self, plan: Plan, kept: Sequence[ctypes.Structure]):
+        self.inputs, self.outputs = (
+            [
+                describe(np.empty(static(value.shape if is_static(value.shape) else [1]), value.dtype.numpy))
+                for value in values
+            ]
+            for values in (plan.inputs, plan.outputs)
+        )
+        self.capacity = 0
+        """Bytes of the arena."""
+        self.memory = aligned_bytes(0)
+        self.arena = describe(self.memory)
+        described = (*self.inputs, *kept, *self.outputs, self.arena)
+        self.arguments = [ctypes.c_void_p(ctypes.addressof(one)) for one in described]
+
+    def bind(self, inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int) -> None:
+        """Makes the call one on these arrays, with an arena that is large enough."""
+        for descriptors, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
+            for descriptor, array in zip(descriptors, arrays, strict=True):
+                descriptor.allocated = descriptor.aligned = array.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
+        if arena_bytes > self.capacity:
+            self.memory = aligned_bytes(arena_bytes)
+            self.capacity = arena_bytes
+            self.arena.allocated = self.arena.aligned = self.memory.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
+
+
 class NativeMethod:
-    """One compiled method: its driver, and the arguments that stay the same from call to call."""
+    """One compiled method: its driver, the arguments that stay the same from call to call, and what calls that have ended
+    left for the next ones. May be called from any number of threads."""
 
     def __init__(self, plan: Plan, address: int, passed: Sequence[int], checks: Sequence[OperatorOp] = ()):
         self.plan = plan
@@ -149,20 +183,10 @@ class NativeMethod:
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
         self.frames: dict[tuple[int, ...], Frame] = {}
-        # Of what changes from call to call only the pointers do; of symbolic shape, nothing but the pointer is looked at.
-        self.inputs, self.outputs = (
-            [
-                describe(np.empty(static(value.shape if is_static(value.shape) else [1]), value.dtype.numpy))
-                for value in values
-            ]
-            for values in (plan.inputs, plan.outputs)
-        )
         self.kept = [describe(array) for _, array in plan.constants]
-        self.arena = describe(aligned_bytes(0))
-        self.capacity = 0
-        described = (*self.inputs, *self.kept, *self.outputs, self.arena)
-        self.arguments = [ctypes.c_void_p(ctypes.addressof(one)) for one in described]
-        types = [ctypes.c_int64] * len(plan.symbols) + [ctypes.c_void_p] * len(described)
+        self.idle = [Call(plan, self.kept)]
+        """Taken and put back by single operations on the list, which need no lock."""
+        types = [ctypes.c_int64] * len(plan.symbols) + [ctypes.c_void_p] * len(self.idle[0].arguments)
         self.function = ctypes.CFUNCTYPE(None, *types)(address)
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
@@ -170,10 +194,14 @@ class NativeMethod:
         frame = self.frames.get(symbols) or self.frame(symbols)
         inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
         outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
-        for descriptors, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
-            for descriptor, array in zip(descriptors, arrays, strict=True):
-                descriptor.allocated = descriptor.aligned = array.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
-        self.function(*symbols, *self.arguments)
+        try:
+            call = self.idle.pop()
+        except IndexError:
+            call = Call(self.plan, self.kept)
+        call.bind(inputs, outputs, frame.arena_bytes)
+        self.function(*symbols, *call.arguments)
+        if len(self.idle) < MOST_IDLE:
+            self.idle.append(call)
         for index, source in self.plan.copies:
             given = (
                 source
@@ -197,7 +225,7 @@ class NativeMethod:
         return results
 
     def frame(self, values: tuple[int, ...]) -> Frame:
-        """What these values of the symbols say, and an arena that is large enough.
+        """What these values of the symbols say.
 
         Raises `AssertionFailed` where they break what the program asserts.
         """
@@ -217,10 +245,6 @@ class NativeMethod:
             ],
             max(number(self.plan.arena_bytes), 1),
         )
-        if frame.arena_bytes > self.capacity:
-            self.memory = aligned_bytes(frame.arena_bytes)
-            self.capacity = frame.arena_bytes
-            self.arena.allocated = self.arena.aligned = self.memory.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
         if len(self.frames) >= MOST_FRAMES:
             self.frames.clear()
         self.frames[values] = frame
@@ -231,6 +255,8 @@ RANDOM = np.random.default_rng(0)
 """Checks draw no numbers: what kernels are called with."""
 MOST_FRAMES = 1024
 """Sizes that a method remembers."""
+MOST_IDLE = os.cpu_count() or 1
+"""Arenas that a method keeps for calls to come. More calls than that do not run at once for long."""
 
 
 def aligned_bytes(count: int) -> Array:
@@ -287,7 +313,8 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
     machine = planned.cpu.machine()
     for name, function in program.methods.items():
         constants = constant_arguments(program, function)
-        planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
+        with REWRITING:
+            planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
         planned.passed[name] = [
             position
             for position, arg in enumerate(function.args)

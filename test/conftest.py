@@ -50,10 +50,13 @@ def native_tools() -> None:
 @pytest.fixture
 def clean() -> Iterator[None]:
     """Forgets what a test registers."""
-    kept: list[Any] = [specs()._specs, XDSL_EXIR_UNIVERSE.all_dialects]
-    before = [set(table) for table in kept]
+
+    def kept() -> list[Any]:
+        return [specs()._specs, XDSL_EXIR_UNIVERSE.all_dialects]
+
+    before = [set(table) for table in kept()]
     yield
-    for table, names in zip(kept, before, strict=True):
+    for table, names in zip(kept(), before, strict=True):
         for name in [name for name in table if name not in names]:
             del table[name]
     for registry in (SHAPES, KERNELS, DECOMPOSITIONS, LOWERINGS, RULES):

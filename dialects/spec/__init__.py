@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
 from xdsl_exir.dialects.dtype_rules import DtypeRule, expand
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.errors import SpecError
+from xdsl_exir.threads import once
 
 FAMILIES = (
     "pointwise",
@@ -107,7 +108,7 @@ class SpecTable(Mapping[str, OperatorSpec]):
                 before = f"before at {known.place}" if known.place else "it is built in"
                 raise SpecError(f"{spec.place}: {spec.qualified_name} is specified twice, {before}")
             new[spec.qualified_name] = spec
-        self._specs |= new
+        self._specs = {**self._specs, **new}  # others may be going through those there were
 
     def __getitem__(self, name: str) -> OperatorSpec:
         return self._specs[name]
@@ -128,7 +129,7 @@ def index_rules(text: str) -> dict[str, str]:
     }
 
 
-@lru_cache(maxsize=1)
+@once
 def specs() -> SpecTable:
     """The built-in operators, and those of the libraries that the environment names. `register_ops` adds to them.
 

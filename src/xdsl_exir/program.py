@@ -17,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.names import flaw
 from xdsl_exir.narrowing import is_mapping
+from xdsl_exir.threads import lock_against_forks
 
 if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from xdsl_exir.importers.tensor_data import TensorData
 
 DEFAULT_METHOD = "forward"
+
+REWRITING = lock_against_forks()
+"""Held where passes run and programs are lowered: xDSL's implicit builder is, while it is at work, a method of all operations."""
 
 
 @lru_cache(maxsize=1)
@@ -116,7 +120,8 @@ class Program:
     def apply(self, *passes: ModulePass) -> Program:
         """A new program with passes applied, not verified."""
         module = self.module.clone()
-        PassPipeline(passes).apply(context().clone(), module)
+        with REWRITING:
+            PassPipeline(passes).apply(context().clone(), module)
         return replace(self, module=module)
 
     def to_core(self, keep: tuple[str, ...] = ()) -> Program:
