@@ -6,7 +6,6 @@ in memory has it in its `conventions` instead.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError
 from xdsl_exir.importers import pytree
+from xdsl_exir.importers.json_text import read_json
 from xdsl_exir.importers.safetensors import read_safetensors
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.importers.text import TextParser, check_text
@@ -79,9 +79,9 @@ def _where(error: ParseError) -> str:
 
 def _read_convention(at: str, attr: object) -> CallingConvention:
     try:
-        held = json.loads(attr.data) if isinstance(attr, StringAttr) else None
-    except (ValueError, RecursionError) as error:
-        raise LoadError(f"{at}: not JSON that can be read: {error}") from None
+        held = read_json(attr.data.encode()) if isinstance(attr, StringAttr) else None
+    except LoadError as error:
+        raise LoadError(f"{at}: {error}") from None
     return _convention(at, held)
 
 

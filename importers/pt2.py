@@ -10,7 +10,7 @@ The JSON's form is `pt2_schema`'s, semantic checks are `graph.check_program`'s.
 
 from __future__ import annotations
 
-import json
+import itertools
 import mmap
 import os
 import re
@@ -23,6 +23,7 @@ from typing import NoReturn
 
 from xdsl_exir.errors import LoadError, UnsupportedTensorError
 from xdsl_exir.importers.graph import ExportedGraph, Symbolic, check_program
+from xdsl_exir.importers.json_text import read_json
 from xdsl_exir.importers.pt2_schema import (
     EXPORTED_PROGRAM,
     PAYLOADS,
@@ -35,10 +36,10 @@ from xdsl_exir.importers.pt2_schema import (
     object_of,
 )
 from xdsl_exir.importers.tensor_data import Storage, TensorData
+from xdsl_exir.limits import LIMITS
 
-MAX_JSON_BYTES = 1 << 29
-MAX_INFLATED_BYTES = 1 << 31
-"""Limit to what one compressed entry may expand to."""
+MAX_JSON_BYTES = LIMITS.text_bytes
+MAX_INFLATED_BYTES = LIMITS.inflated_bytes
 
 
 def read_pt2(path: str | os.PathLike[str]) -> ExportedGraph | dict[str, ExportedGraph]:
@@ -83,6 +84,8 @@ class _Archive:
                 with zipfile.ZipFile(file) as directory:
                     infos = directory.infolist()
                     self._directory_start = directory.start_dir
+                if len(infos) > LIMITS.entries:
+                    raise ValueError(f"{len(infos)} entries; at most {LIMITS.entries} are read")
                 self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except (
             zipfile.BadZipFile,
@@ -94,6 +97,11 @@ class _Archive:
         ) as error:
             # What zipfile raises on damaged directories; UnicodeDecodeError is a ValueError.
             self.fail("", f"not a zip archive that can be read (truncated?): {error}")
+        self._inflated = 0
+        """Bytes that entries expanded to so far."""
+        offsets = sorted({info.header_offset for info in infos})
+        self._next = dict(itertools.pairwise([*offsets, self._directory_start]))
+        """Where the entry behind that at an offset begins."""
         self._entries = self._by_name(infos)
 
     @property
@@ -185,11 +193,17 @@ class _Archive:
         start += name_size + extra_size
         if start + info.compress_size > self._directory_start:
             self.fail(entry, "truncated: the entry ends outside the archive")
+        if start + info.compress_size > self._next[info.header_offset]:
+            # This is how a small archive becomes a large one.
+            self.fail(entry, "damaged: the entry overlaps another one")
         return start
 
     def _inflate(self, entry: str, data: memoryview, size: int) -> memoryview:
+        self._inflated += size
         if size > MAX_INFLATED_BYTES:
             self.fail(entry, f"compressed entry of {size} bytes; at most {MAX_INFLATED_BYTES} are expanded")
+        if self._inflated > MAX_INFLATED_BYTES:
+            self.fail(entry, f"compressed entries expand to more than {MAX_INFLATED_BYTES} bytes")
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
             inflated = inflater.decompress(data, size + 1)
@@ -200,30 +214,14 @@ class _Archive:
         return memoryview(inflated)
 
     def json(self, entry: str) -> object:
-        """The JSON in an entry. Keys that occur twice, NaN and Infinity as bare words and half surrogate pairs, none
-        of which PyTorch writes, are refused."""
-        data = self.read(entry)
-        if data.nbytes > MAX_JSON_BYTES:
-            self.fail(entry, f"JSON of {data.nbytes} bytes; at most {MAX_JSON_BYTES} are read")
+        """The JSON in an entry, as `json_text` reads it."""
+        if entry in self._entries and (size := self._entries[entry].file_size) > MAX_JSON_BYTES:
+            self.fail(entry, f"JSON of {size} bytes; at most {MAX_JSON_BYTES} are read")
+        text = bytes(self.read(entry))
         try:
-            text = bytes(data).decode()
-            value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-            if re.search(r"\\u[dD][89a-fA-F]", text):
-                json.dumps(value, ensure_ascii=False).encode()
-        except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeError are ValueErrors
-            self.fail(entry, f"not JSON that can be read: {error}")
-        return value
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError(f"an object has a key twice: {[key for key, _ in pairs][:10]}")
-    return result
-
-
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not JSON")
+            return read_json(text)
+        except LoadError as error:
+            self.fail(entry, str(error))
 
 
 # Models

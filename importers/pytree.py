@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any, NoReturn, cast
 
 from xdsl_exir.errors import InputError, LoadError
+from xdsl_exir.importers.json_text import read_json
 
 MAX_DEPTH = 64
 """Deeper treespecs are refused: no program has them, and they would exhaust the stack."""
@@ -356,9 +357,9 @@ def _parse(text: object) -> Any:
     if not isinstance(text, str):
         raise LoadError(f"treespec: expected JSON text, got {_short(text)}")
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise LoadError(f"treespec: not JSON that can be read: {error}") from None
+        return read_json(text.encode("utf-8", "surrogatepass"))
+    except LoadError as error:
+        raise LoadError(f"treespec: {error}") from None
 
 
 def _read(json_spec: Any, fields: Mapping[str, Sequence[str]], depth: int) -> TreeSpec:

@@ -5,7 +5,6 @@ Data are mapped, not read. The file may come from anywhere: what does not hold t
 
 from __future__ import annotations
 
-import json
 import math
 import mmap
 import os
@@ -15,6 +14,7 @@ from typing import Any
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import LoadError
+from xdsl_exir.importers.json_text import read_json
 from xdsl_exir.importers.tensor_data import Storage, TensorData
 from xdsl_exir.narrowing import is_dict
 
@@ -59,9 +59,9 @@ def read_safetensors(path: str | os.PathLike[str]) -> dict[str, TensorData]:
     if start > size:
         raise LoadError(f"{path}: the header's {length} bytes end outside the file")
     try:
-        header: Any = json.loads(bytes(data[LENGTH.size : start]).decode())
-    except (ValueError, RecursionError) as error:
-        raise LoadError(f"{path}: header: not JSON that can be read: {error}") from None
+        header: Any = read_json(bytes(data[LENGTH.size : start]))
+    except LoadError as error:
+        raise LoadError(f"{path}: header: {error}") from None
     if not is_dict(header):
         raise LoadError(f"{path}: header: expected an object")
     return {

@@ -772,6 +772,31 @@ def test_lying_compressed_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     _refused(_write(tmp_path / "long.pt2", _contents()), "at most 100 are read")
 
 
+def test_bombs_of_several_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = _contents() | {"data/weights/weight_0": bytes(1 << 20)}
+    bomb = _write(tmp_path / "bomb.pt2", contents, compression=zipfile.ZIP_DEFLATED)
+    monkeypatch.setattr(pt2, "MAX_INFLATED_BYTES", (1 << 20) + 100)
+    _refused(bomb, f"compressed entries expand to more than {(1 << 20) + 100} bytes")
+
+
+def test_entries_that_overlap(tmp_path: Path) -> None:
+    """The first of two entries of one size reaches over the second."""
+    path = _write(tmp_path / "bad.pt2", _contents())
+    data = path.read_bytes()
+    at = _directory_entry(data, "root/data/weights/weight_0")
+    local = struct.unpack_from("<I", data, at + 42)[0]
+    for place in (at + 20, at + 24, local + 18, local + 22):
+        path = _patched(path, place, "<I", 100)
+    _refused(path, "damaged: the entry overlaps another one")
+
+
+def test_json_of_millions_of_values(tmp_path: Path) -> None:
+    contents = _contents() | {"models/model.json": b"[" + b"[]," * (9 << 20) + b"0]"}
+    _refused(
+        _write(tmp_path / "bad.pt2", contents), "JSON of up to 18874369 values; at most 16777216 are read"
+    )
+
+
 def test_damaged_anywhere(tmp_path: Path) -> None:
     """Whatever byte changes, the file is read or refused: no other error, no crash."""
     contents = _contents()
