@@ -4,7 +4,7 @@
     address = library.address("matmul")   # the C interface of `func.func @matmul ... attributes {llvm.emit_c_interface}`
 
 Here are: where mlir-opt-22 and mlir-translate-22 are found, the table of passes and why each is there, LLVM's optimiser and
-code generator (for a processor of `processor`) through llvmlite, the cache of object files by content, and the OpenMP runtime.
+code generator (for a processor of `processor`) through llvmlite, and the OpenMP runtime.
 What goes *into* the module (schedules, dispatches, the driver) is made elsewhere. llvmlite is imported when first needed.
 """
 
@@ -15,14 +15,12 @@ import functools
 import hashlib
 import importlib.metadata
 import itertools
-import os
 import platform
 import re
 import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +28,7 @@ from typing import Any
 
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import libcalls
+from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
 from xdsl_exir.threads import lock_against_forks, once
 
@@ -155,11 +154,6 @@ def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
         return machine.emit_object(module)
 
 
-def cache_directory() -> Path:
-    """$XDSL_EXIR_CACHE, or ~/.cache/xdsl-exir."""
-    return Path(os.environ.get("XDSL_EXIR_CACHE") or Path.home() / ".cache" / "xdsl-exir")
-
-
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
     versions = tool_version(), importlib.metadata.version("llvmlite")
@@ -172,16 +166,7 @@ def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM, cpu: Processor |
 
     `cpu` is the processor that it is for, `processor()` by default."""
     cpu = cpu or processor()
-    path = cache_directory() / f"{cache_key(text, passes, cpu)}.o"
-    if path.is_file():
-        return path.read_bytes()
-    made = emit_object(to_llvm_ir(text, passes), cpu)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and renamed, so that two processes never see half a file.
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(made)
-    Path(file.name).replace(path)
-    return made
+    return cached(cache_key(text, passes, cpu), lambda: emit_object(to_llvm_ir(text, passes), cpu))
 
 
 OPENMP = "__kmpc_"
@@ -239,20 +224,22 @@ def undefined_symbols(data: bytes) -> frozenset[str]:
 @functools.cache
 def support_object() -> bytes:
     """The object file of the functions in `libcalls`, for any processor of this architecture."""
-    llvm, machine = llvm_binding(), _target_machine(baseline())
-    module = llvm.parse_assembly(libcalls.LLVM_IR)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.verify()
-    return machine.emit_object(module)
+    with _COMPILING:
+        llvm, machine = llvm_binding(), _target_machine(baseline())
+        module = llvm.parse_assembly(libcalls.LLVM_IR)
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        module.verify()
+        return machine.emit_object(module)
 
 
-@functools.cache
+@once
 def _support() -> Any:
     """These functions in this process."""
     builder = llvm_binding().JITLibraryBuilder().add_object_img(support_object())
     for name in libcalls.NAMES:
         builder.export_symbol(name)
-    return builder.link(_jit(), "support")
+    with _COMPILING:
+        return builder.link(_jit(), "support")
 
 
 @functools.cache

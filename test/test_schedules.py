@@ -250,7 +250,8 @@ EMPTY = "func.func @nothing() attributes {llvm.emit_c_interface} {\n  return\n}\
 
 def test_objects_are_cached_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = toolchain.compile_object(EMPTY)
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == [made]
+    [entry] = tmp_path.iterdir()
+    assert entry.read_bytes().endswith(made)
     monkeypatch.setattr(toolchain, "to_llvm_ir", None)
     assert toolchain.compile_object(EMPTY) == made
     cpu = processor()

@@ -1,0 +1,66 @@
+"""Compiled code kept on disk, under a key that says all it was made from.
+
+An entry begins with its key and with a digest of what follows: one that is empty, cut off, altered or of another key counts as
+none, is made again and takes the place of the bad one. Without a directory that can be written to, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+VARIABLE = "XDSL_EXIR_CACHE"
+SUFFIX = ".entry"
+MAGIC = b"xdsl-exir cache 1\n"
+
+
+def cache_directory() -> Path:
+    """$XDSL_EXIR_CACHE, or ~/.cache/xdsl-exir."""
+    return Path(os.environ.get(VARIABLE) or Path("~/.cache/xdsl-exir").expanduser())
+
+
+def cached(key: str, make: Callable[[], bytes]) -> bytes:
+    """What `make` gives, or what it gave before for this key (a digest in hexadecimal, of all that it depends on)."""
+    path = cache_directory() / f"{key}{SUFFIX}"
+    kept = _read(path, key)
+    if kept is None:
+        kept = make()
+        try:
+            _write(path, _header(key, kept) + kept)
+        except OSError as error:
+            warnings.warn(
+                f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=2
+            )
+    return kept
+
+
+def _header(key: str, data: bytes) -> bytes:
+    return MAGIC + key.encode() + b"\n" + hashlib.sha256(data).digest()
+
+
+def _read(path: Path, key: str) -> bytes | None:
+    """The data of an entry; None where there is none that is whole and of this key."""
+    try:
+        entry = path.read_bytes()
+    except OSError:
+        return None
+    size = len(_header(key, b""))
+    data = entry[size:]
+    return data if entry[:size] == _header(key, data) else None
+
+
+def _write(path: Path, entry: bytes) -> None:
+    """Writes aside and renames, so that no process ever sees half an entry. Raises `OSError`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, aside = tempfile.mkstemp(dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(entry)
+        os.replace(aside, path)
+    except BaseException:
+        os.unlink(aside)
+        raise
