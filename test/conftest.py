@@ -3,6 +3,7 @@ printed after the run (with xdist as well)."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,10 +14,14 @@ from xdsl_exir.dialects.meta import SHAPES
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.lowering import LOWERINGS, toolchain
 from xdsl_exir.lowering.data_dependent import RULES
+from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.program import context
 from xdsl_exir.runtime.kernels import KERNELS
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
+
+SLOW: dict[str, str] = {}
+"""Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
 
 
 @pytest.fixture
@@ -39,12 +44,37 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def native_tools() -> None:
-    """Skips what needs native code where it cannot be made."""
-    pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
+    """Skips what needs native code where it cannot be made. Tests that have it bear the mark `native`."""
+    skip_without_tools()
+
+
+@functools.cache
+def missing_tool() -> str | None:
+    """What native code lacks here."""
     try:
         toolchain.find_tool("mlir-opt")
+        llvm_binding()
     except toolchain.ToolchainError as error:
-        pytest.skip(str(error))
+        return str(error)
+    return None
+
+
+def skip_without_tools() -> None:
+    if reason := missing_tool():
+        pytest.skip(reason)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "native_tools" in getattr(item, "fixturenames", ()):
+            item.add_marker("native")
+        if item.path.name in SLOW:
+            item.add_marker("slow")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("native"):
+        skip_without_tools()
 
 
 @pytest.fixture

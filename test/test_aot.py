@@ -21,7 +21,7 @@ from xdsl_exir.tools.main import main
 
 COMPILER = shutil.which("cc") or ""
 pytestmark = [
-    pytest.mark.skipif(shutil.which("mlir-opt-22") is None, reason="mlir-opt-22 is not installed"),
+    pytest.mark.native,
     pytest.mark.skipif(not COMPILER, reason="no C compiler (cc) is installed"),
 ]
 DIGITS = Path(__file__).parents[1] / "bench" / "digits"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses as dc
-import importlib.util
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -29,13 +28,6 @@ from xdsl_exir.lowering import toolchain
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.interpreter import make_interpreter, run_function
 from xdsl_exir.transforms.verify import violations_of
-
-try:
-    toolchain.find_tool("mlir-opt")
-    missing = importlib.util.find_spec("llvmlite") is None
-except toolchain.ToolchainError:
-    missing = True
-needs_mlir = pytest.mark.skipif(missing, reason="needs mlir-opt-22 and llvmlite")
 
 Inputs = tuple[torch.Tensor, ...]
 
@@ -334,7 +326,7 @@ STOCK = (
 )
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.parametrize("name", CASES)
 def test_natively(name: str) -> None:
     function, inputs, dynamic = CASES[name]
@@ -363,7 +355,7 @@ def runtime_library() -> None:
     pytest.importorskip("llvmlite.binding").load_library_permanently(str(found))
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.usefixtures("runtime_library")
 @pytest.mark.parametrize("name", AS_SCF)
 def test_as_scf(name: str) -> None:
@@ -386,7 +378,7 @@ def test_as_scf(name: str) -> None:
         np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-5, err_msg=name)
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.usefixtures("runtime_library")
 def test_associative_scan_natively() -> None:
     x = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(4, 3)
@@ -400,7 +392,7 @@ def test_associative_scan_natively() -> None:
         np.testing.assert_allclose(y, np.cumprod(x, axis=0), rtol=1e-6)
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.parametrize("target", ["interpreter", "native"])
 def test_a_branch_that_is_not_taken_does_not_fail(target: str) -> None:
     """Not even when constants are folded."""
@@ -413,8 +405,8 @@ def test_a_branch_that_is_not_taken_does_not_fail(target: str) -> None:
     np.testing.assert_array_equal(run(-np.ones(3, np.float32)), -2)
 
 
-@needs_mlir
-@needs_mlir
+@pytest.mark.native
+@pytest.mark.native
 def test_literals() -> None:
     """PyTorch neither decomposes nor saves programs whose functions hold tensors as attributes; their elements are written down."""
     inputs = (_tensor(4, 3),)
@@ -543,7 +535,7 @@ def scan_of_pairs(x: torch.Tensor, y: torch.Tensor) -> Any:
     return associative_scan(combine, (x, y), dim=1, reverse=True, combine_mode="generic")
 
 
-@needs_mlir
+@pytest.mark.native
 def test_associative_scan_is_unrolled_by_pytorch() -> None:
     """With torch.vmap, which is refused until PyTorch itself says what that does."""
     inputs = _tensor(3, 5), _tensor(3, 5, scale=-2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
@@ -35,9 +34,6 @@ from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, S
 from xdsl_exir.lowering.schedules.text import Text
 from xdsl_exir.runtime.interpreter import InterpreterEngine
 from xdsl_exir.runtime.native import NativeMethod
-
-NATIVE = [shutil.which(tool) is not None for tool in ("mlir-opt-22", "mlir-translate-22")]
-native = pytest.mark.skipif(not all(NATIVE), reason=f"needs mlir-opt-22: {toolchain.INSTALL}")
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +163,7 @@ def kinds(plan: Plan) -> list[str]:
     return [call.function.rstrip("0123456789") for call in plan.calls]
 
 
-@native
+@pytest.mark.native
 def test_what_depends_on_constants_alone_is_folded():
     text = """func.func @main(%x: tensor<3x4xf32>, %w: tensor<5x4xf32>) -> tensor<3x5xf32> {
       %two = exir.constant 2.0 : tensor<f32>
@@ -194,7 +190,7 @@ def widened(rows: int) -> tuple[str, list[np.ndarray]]:
     return text, [np.random.default_rng(0).integers(-9, 9, (rows, 512), np.int8), random(rows, 1) / 64]
 
 
-@native
+@pytest.mark.native
 def test_weights_of_few_bytes_stay_so():
     text, constants = widened(256)
     plan = check(text, random(3, 512), constants=constants)
@@ -225,7 +221,7 @@ def test_what_only_folded_operators_needed_is_dropped():
     np.testing.assert_array_equal(folding.known[c.results[0]], np.arange(4) * 4 + 2)
 
 
-@native
+@pytest.mark.native
 def test_batch_norm_residual_and_relu_are_folded_into_the_convolution():
     t = "tensor<1x6x9x9xf32>"
     text = f"""func.func @main(%x: {t}, %w: tensor<6x6x3x3xf32>, %g: tensor<6xf32>, %b: tensor<6xf32>,
@@ -242,7 +238,7 @@ def test_batch_norm_residual_and_relu_are_folded_into_the_convolution():
     assert kinds(check(text, random(1, 6, 9, 9), constants=weights)) == ["kernel"]
 
 
-@native
+@pytest.mark.native
 def test_a_diamond_after_a_product_is_its_epilogue():
     """x sigmoid(x) y, where y waits in a group."""
     t = "tensor<7x33xf32>"
@@ -257,7 +253,7 @@ def test_a_diamond_after_a_product_is_its_epilogue():
     assert kinds(check(text, random(7, 5), random(7, 33), constants=[random(5, 33)])) == ["kernel"] * 2
 
 
-@native
+@pytest.mark.native
 def test_a_value_that_is_used_elsewhere_is_stored():
     t = "tensor<7x33xf32>"
     text = f"""func.func @main(%x: tensor<7x5xf32>, %w: tensor<5x33xf32>) -> ({t}, {t}) {{
@@ -269,7 +265,7 @@ def test_a_value_that_is_used_elsewhere_is_stored():
     check(text, random(7, 5), constants=[random(5, 33)])
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize(
     "body",
     [
@@ -292,7 +288,7 @@ def test_only_what_meets_the_same_element_is_absorbed(body: str):
     check(text, random(6, 5), random(6, 6), constants=[random(5, 6)])
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_attention_copies_nothing(threads: int):
     """Heads are split and merged by strides, scales and masks are in the epilogue, softmax is one dispatch."""
@@ -320,7 +316,7 @@ def test_attention_copies_nothing(threads: int):
     assert kinds(plan) == ["kernel"] * 3
 
 
-@native
+@pytest.mark.native
 def test_rotary_embedding_is_one_dispatch():
     t, h, c = "tensor<2x5x8xf32>", "tensor<2x5x4xf32>", "tensor<5x8xf32>"
     text = f"""func.func @main(%x: tensor<5x2x8xf32>, %c: {c}, %s: {c}) -> {t} {{
@@ -336,7 +332,7 @@ def test_rotary_embedding_is_one_dispatch():
     assert kinds(check(text, random(5, 2, 8), random(5, 8), random(5, 8) + 1)) == ["kernel"]
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("length", [1, 3, 16, 17, 128, 144, 145, 257, 384, 1000])
 def test_row_programs_agree_with_the_interpreter(length: int):
     """Layer norm, softmax and reductions over rows that are shorter, longer and no multiple of a vector."""
@@ -359,7 +355,7 @@ def test_row_programs_agree_with_the_interpreter(length: int):
     assert "group" not in kinds(check(text, random(1, 5, length), random(length), random(length) + 1))
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("shape", [(), (1,), (7, 1), (3, 5, 7), (2, 4096), (20000,)])
 def test_elementwise_chains_over_any_shape(shape: tuple[int, ...]):
     t = f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
@@ -372,7 +368,7 @@ def test_elementwise_chains_over_any_shape(shape: tuple[int, ...]):
     check(text, random(*shape), random(*shape[:-1], 1), threads=2)
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("shape", [(1, 1), (4, 1), (1, 3)])
 def test_rows_of_repeated_elements(shape: tuple[int, int]):
     """What is reduced along a row is all of it, though one element in memory may stand for it."""
@@ -400,7 +396,7 @@ def test_results_that_are_views_of_inputs_and_of_each_other():
     check(text, random(3, 4))
 
 
-@native
+@pytest.mark.native
 def test_rows_are_taken_from_a_table():
     text = """func.func @main(%i: tensor<2x3xi64>, %w: tensor<10x20xf32>) -> tensor<2x3x20xf32> {
       %e = edge.aten.embedding(%w, %i) : (tensor<10x20xf32>, tensor<2x3xi64>) -> tensor<2x3x20xf32>
@@ -484,7 +480,7 @@ def tensor(shape: tuple[int, ...]) -> str:
     return f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_random_programs_agree_with_the_interpreter(threads: int):
     shapes = [(6, 18), (18, 6), (3, 6, 18), (6, 1), (18,), (18, 18)]
@@ -515,7 +511,7 @@ def binary(op: str) -> Any:
     return body
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("length", [6, 50, 300])
 @pytest.mark.parametrize("machine", [Machine(16, 32, 1), Machine(8, 16, 2)])
 def test_passes_over_parts_of_rows(length: int, machine: Machine):
@@ -537,7 +533,7 @@ def test_passes_over_parts_of_rows(length: int, machine: Machine):
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("length", [2, 17, 300])
 def test_one_element_of_a_row(length: int):
     """Elements cut out of rows are numbers: of an input, of a row that is made, and of conditions on both."""
@@ -558,7 +554,7 @@ def test_one_element_of_a_row(length: int):
     assert kinds(check(text, random(2, 3, length), random(2, 3, length) + 0.5)) == ["kernel"]
 
 
-@native
+@pytest.mark.native
 def test_one_element_of_an_input_s_row():
     x, flags = Load(5), Load(5, (), "i1", 1)
 
@@ -575,7 +571,7 @@ def test_one_element_of_an_input_s_row():
     np.testing.assert_array_equal(out, np.where(bools[:, 2:3] != 0, given[:, 4:], given))
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("size", [(5, 5), (9, 40), (33, 17)])
 @pytest.mark.parametrize("window", [(3, 2, 1), (2, 2, 0), (3, 1, 1), (5, 3, 2)])
 def test_max_pool(size: tuple[int, int], window: tuple[int, int, int]):
@@ -592,7 +588,7 @@ def test_max_pool(size: tuple[int, int], window: tuple[int, int, int]):
     assert kinds(check(text, random(2, 3, h, w), threads=2)) == ["kernel"]
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("rows", [(3,), (2, 3)])
 def test_columns_of_one_element_are_read_along_their_stride(rows: tuple[int, ...]):
     whole, column = tensor((*rows, 5)), tensor((*rows, 1))
@@ -640,7 +636,7 @@ func.func @main(%x: tensor<3x4x5xf32>, %y: tensor<3x4x5xf32>) -> (tensor<5xf32>,
 """
 
 
-@native
+@pytest.mark.native
 @pytest.mark.parametrize("text", [BOTH_OVER_ONE, BOTH_OF_ZEROS, BOTH_SUMS], ids=["one", "zeros", "sums"])
 def test_results_made_of_equal_tensors_have_places_of_their_own(text: str) -> None:
     if text is BOTH_SUMS:

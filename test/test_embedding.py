@@ -21,7 +21,6 @@ from xdsl_exir.tools.main import main
 from xdsl_exir.transforms.irdl_names import FromIrdlNames, ToIrdlNames
 
 MLIR_OPT = shutil.which("mlir-opt-22") or ""
-needs_mlir = pytest.mark.skipif(not MLIR_OPT, reason="mlir-opt-22 is not installed")
 DIGITS = Path(__file__).parents[1] / "bench" / "digits"
 Case = tuple[xdsl_exir.Program, list[Any], Any]
 
@@ -84,7 +83,7 @@ STOCK = (
 )
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.parametrize("name", CASES)
 def test_linalg_through_a_stock_pipeline(name: str):
     from xdsl_exir.lowering import toolchain
@@ -197,7 +196,7 @@ PROGRAMS = {
 }
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("stage", ["imported", "edge"])
 def test_mlir_verifies_our_programs(name: str, stage: str, irdl_file: Path):
@@ -217,7 +216,7 @@ def test_names_are_turned_back(name: str):
     assert program.apply(ToIrdlNames()).apply(FromIrdlNames()).text() == program.text()
 
 
-@needs_mlir
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("text", "error"),
     [

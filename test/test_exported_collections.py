@@ -10,13 +10,7 @@ pytest.importorskip("torch")
 
 import exported_collections as collections
 
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool
-
-try:
-    find_tool("mlir-opt")
-except ToolchainError as error:
-    pytest.skip(str(error), allow_module_level=True)
-pytest.importorskip("llvmlite", reason="native code needs llvmlite: pip install llvmlite==0.50.0")
+pytestmark = pytest.mark.native
 
 NOT_EXPORTED = {
     "db.dynamic_shape_round": "UserError: Constraints violated",

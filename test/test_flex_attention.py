@@ -15,18 +15,12 @@ import pytest
 import xdsl_exir
 from xdsl_exir.dialects.control_flow import FlexAttentionOp
 from xdsl_exir.errors import VerificationError
-from xdsl_exir.lowering.toolchain import ToolchainError, find_tool
 from xdsl_exir.program import Program
 
 torch: Any = pytest.importorskip("torch")
 flex: Any = pytest.importorskip("torch.nn.attention.flex_attention")
 
-pytestmark = pytest.mark.filterwarnings("default")
-try:
-    find_tool("mlir-opt")
-    TARGETS = ("interpreter", "native")
-except ToolchainError:
-    TARGETS = ("interpreter",)
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.native]
 
 
 class Attention(torch.nn.Module):
@@ -114,7 +108,7 @@ def as_array(tensor: Any) -> Any:
 def agrees(program: Program, function: Callable[..., Any], *calls: Any, tolerance: float = 1e-5) -> None:
     """Asserts that a program gives eager's results as it was imported, in edge, and natively."""
     runs = [xdsl_exir.compile(stage) for stage in (program, program.to_edge())]
-    runs += [xdsl_exir.compile(program, target=target) for target in TARGETS[1:]]
+    runs.append(xdsl_exir.compile(program, target="native"))
     for args in calls:
         wanted = quietly(lambda args=args: torch.utils._pytree.tree_leaves(Attention(function)(*args)))
         for run in runs:

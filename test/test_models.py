@@ -97,14 +97,9 @@ def test_text_round_trip_of_every_stage(name: str, tmp_path: Path):
             assert module.is_structurally_equivalent(stage.module)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", MODELS)
 def test_native_code_equals_eager(name: str, tmp_path: Path):
-    from xdsl_exir.lowering import toolchain
-
-    try:
-        toolchain.find_tool("mlir-opt")
-    except toolchain.ToolchainError as error:
-        pytest.skip(str(error))
     programs, archives, inputs, expected = export(name, tmp_path)
     for dialect, exported in programs.items():
         for program in (xdsl_exir.from_exported_program(exported), xdsl_exir.load(archives[dialect])):

@@ -135,7 +135,7 @@ def test_refusals() -> None:
 
 
 @pytest.mark.parametrize("ops", ['"aten.*"', '"aten.addmm","aten.mm"', '"aten.relu","aten.convolution"'])
-@pytest.mark.parametrize("target", ["interpreter", "native"])
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
 def test_model_in_delegates_gives_the_same(ops: str, target: str) -> None:
     program = xdsl_exir.load(DIGITS).to_edge()
     parts = program.transform(f"partition{{backend=native ops={ops}}}")

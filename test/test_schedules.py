@@ -19,9 +19,7 @@ from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Conv2d, Epilogue, Input, Machine, Matmul, Text
 from xdsl_exir.lowering.schedules import functions as functions_module
 
-NATIVE = [shutil.which(tool) is not None for tool in ("mlir-opt-22", "mlir-translate-22")]
-pytestmark = pytest.mark.skipif(not all(NATIVE), reason=f"needs mlir-opt-22: {toolchain.INSTALL}")
-pytest.importorskip("llvmlite", reason="needs llvmlite: pip install llvmlite==0.50.0")
+pytestmark = pytest.mark.native
 
 MACHINES = {"avx512": Machine(16, 32, 1), "avx2": Machine(8, 16, 1), "threads": Machine(16, 32, 2)}
 

@@ -117,6 +117,7 @@ def agrees(program: Program, exported: Any, x: torch.Tensor, native: bool = True
             np.testing.assert_allclose(mine.astype(np.float64), its.double(), rtol=2e-2, atol=2e-2)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_casts(function: Callable[..., Any], tmp_path: Path) -> None:
     model, x = Layers(function).eval(), torch.linspace(-2, 2, 12).reshape(3, 4)
@@ -130,6 +131,7 @@ def test_casts(function: Callable[..., Any], tmp_path: Path) -> None:
         assert str(xdsl_exir.load(tmp_path / "m.pt2")) == str(program)
 
 
+@pytest.mark.native
 def test_dtypes_that_are_not_described() -> None:
     """Exported strictly, a program describes its values as if there were no autocast."""
     model, x = Layers(lower_precision).eval(), torch.linspace(-2, 2, 12).reshape(3, 4)

@@ -286,6 +286,7 @@ def test_every_operator_is_checked() -> None:
     assert sorted(set(OPERATORS) - seen) == []
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("group", TABLE)
 def test_natively(group: str) -> None:
     for_each = [
@@ -297,6 +298,7 @@ def test_natively(group: str) -> None:
     check_natively(for_each, scale=4)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_natively_in_halves(name: str) -> None:
     """What decomposition leaves computes in float32 and rounds once."""
@@ -325,6 +327,7 @@ class Network(torch.nn.Module):
         return F.cross_entropy(self.last(x), y)
 
 
+@pytest.mark.native
 @pytest.mark.filterwarnings("ignore")
 def test_a_training_step() -> None:
     """A loss with the gradients of all parameters, as torch.export's joint graph gives them."""
