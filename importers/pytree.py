@@ -2,8 +2,8 @@
 
 A program's calling convention is stored as PyTorch's treespec text, `[1, {"type": ..., "context": ..., "children_spec":
 [...]}]` (`torch/utils/_pytree.py`, protocol 1), where type None is a leaf. Containers are those PyTorch knows; classes
-of the user's own are registered here under their serialized names, as they were in PyTorch; until then programs with
-them run on flat values. A treespec comes out of a file: nothing that it names is ever imported.
+of the user's own are registered here under their serialized names, as they were in PyTorch. Until then their instances are
+records, if the treespec says the names of their fields; programs with other classes run on flat values. A treespec comes out of a file: nothing that it names is ever imported.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, NoReturn, cast
 
 from xdsl_exir.errors import InputError, LoadError
 from xdsl_exir.importers.json_text import read_json
+from xdsl_exir.importers.record import Fields, Record
 
 MAX_DEPTH = 64
 """Deeper treespecs are refused: no program has them, and they would exhaust the stack."""
@@ -389,23 +390,60 @@ class _Unread:
 
 
 def _container(spec: TreeSpec) -> tuple[_Container, Any]:
-    """How a node's container is taken apart, and its context. Raises InputError for a class that is not registered."""
+    """How a node's container is taken apart, and its context. Raises InputError for a class that is not registered, and
+    whose fields are not known."""
     assert spec.kind is not None
-    if spec.kind not in _CONTAINERS:
-        raise InputError(
-            f"unknown container {spec.kind!r}; tell it to xdsl_exir.importers.pytree.register_pytree_node"
-            " or register_dataclass, or give flat inputs"
-        )
-    container = _CONTAINERS[spec.kind]
-    if isinstance(spec.context, _Unread):
-        return container, container.read(spec.context.json, {})
-    return container, spec.context
+    if spec.kind in _CONTAINERS:
+        container = _CONTAINERS[spec.kind]
+        unread = isinstance(spec.context, _Unread)
+        return container, container.read(spec.context.json, {}) if unread else spec.context
+    if (fields := _fields_of(spec)) is not None:
+        return _RECORD, fields
+    raise InputError(
+        f"unknown container {spec.kind!r}, whose treespec does not say the names of its fields; tell it to"
+        " xdsl_exir.importers.pytree.register_pytree_node or register_dataclass, or give flat inputs"
+    )
+
+
+def _fields_of(spec: TreeSpec) -> Fields | None:
+    """The fields of a class that is not registered, where its treespec says their names."""
+    context = spec.context.json if isinstance(spec.context, _Unread) else None
+    if isinstance(context, str):
+        try:
+            context = _parse(context)
+        except LoadError:
+            return None
+    return Fields.of(spec.kind or "", context, len(spec.children))
+
+
+def _flatten_record(tree: Any, fields: Fields) -> Sequence[object]:
+    values = fields.values(tree)
+    if values is None:
+        raise _Mismatch(f"a {fields.kind}, or a mapping, with the fields {', '.join(fields.given)}")
+    return values
+
+
+_RECORD = _Container(
+    _flatten_record,
+    lambda children, fields: Record(fields, children),
+    lambda context, _: context,
+    lambda context: context,
+    lambda fields: list(map(fields.step, fields.given)),
+)
+
+
+def check_known(spec: TreeSpec) -> None:
+    """Raises InputError for a tree with containers that cannot be made."""
+    if spec.kind is not None:
+        _container(spec)
+        for child in spec.children:
+            check_known(child)
 
 
 def _steps(spec: TreeSpec) -> list[str]:
     """What leads to each child."""
     steps = None
-    if spec.kind in _CONTAINERS:
+    if spec.kind in _CONTAINERS or _fields_of(spec) is not None:
         container, context = _container(spec)
         steps = container.steps and container.steps(context)
     return steps or [f"[{i}]" for i in range(len(spec.children))]

@@ -190,6 +190,7 @@ class Method:
                     "this program's calling convention is not known; give flat inputs by position"
                 )
             return self.flat(args)
+        pytree.check_known(convention.out_spec)
         leaves = pytree.flatten_call(args, kwargs, convention.in_spec, convention.arg_names)
         inputs: list[Any] = []
         for leaf, slot in zip(leaves, convention.inputs, strict=True):

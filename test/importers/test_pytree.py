@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +19,12 @@ from xdsl_exir.importers import pytree
 from xdsl_exir.importers.pytree import (
     LEAF,
     TreeSpec,
+    check_known,
     dumps,
     flatten,
     flatten_call,
     loads,
+    paths,
     register_dataclass,
     unflatten,
 )
@@ -300,19 +305,79 @@ def test_containers_that_are_not_registered() -> None:
         x: object
         y: object = None
 
-    text = _text(_spec("my.Late", '[["x"], ["y"]]', leaf))
-    spec = loads(text)
-    assert dumps(spec) == text
-    for call in (lambda: flatten(Late(1), spec), lambda: unflatten([1], spec)):
+    box = _text(_spec("my.Late", '{"x": 0}', leaf))
+    assert dumps(loads(box)) == box
+    for call in (
+        lambda: flatten(Late(1), loads(box)),
+        lambda: unflatten([1], loads(box)),
+        lambda: check_known(
+            loads(_text(_spec("builtins.list", "null", leaf, _spec("my.Late", '["x", "y"]', leaf))))
+        ),
+    ):
         with pytest.raises(
-            InputError, match=r"unknown container 'my.Late'; tell it to .* or give flat inputs"
+            InputError,
+            match=r"unknown container 'my.Late', .* names of its fields; tell it to .* or give flat inputs",
         ):
             call()
+    text = _text(_spec("my.Late", '[["x"], ["y"]]', leaf))
+    spec = loads(text)
     register_dataclass(Late, serialized_type_name="my.Late")
     assert flatten(Late(1), spec) == [1]
     assert unflatten([1], spec) == Late(1)
     with pytest.raises(LoadError, match=r"expected fields of my\.Late"):
         loads(_text(_spec("my.Late", '[["z"], ["y"]]', leaf)))
+
+
+@dataclass
+class Output:
+    logits: object
+    values: object = None
+    loss: object = None
+
+
+@pytest.mark.parametrize(
+    ("context", "path"),
+    [('["logits", "values"]', "['logits']"), ([["logits", "values"], ["loss"]], ".logits"), ('[["logits", "values"], [null]]', "['logits']")],
+)  # fmt: skip
+def test_records_of_classes_that_are_not_registered(context: object, path: str) -> None:
+    """A class whose fields have names in the treespec is a record: mapping, attributes, positions."""
+    text = _text(_spec("hub.Output", context, leaf, _spec("builtins.list", "null", leaf)))
+    spec = loads(text)
+    assert dumps(spec) == text
+    check_known(spec)
+    made = unflatten([1, 2], spec)
+    assert (made.logits, made.values, made["values"], made[0], made[-1], made[:1]) == (
+        1,
+        [2],
+        [2],
+        1,
+        [2],
+        (1,),
+    )
+    assert list(made) == ["logits", "values"]
+    assert dict(made) == {**made} == {"logits": 1, "values": [2]}
+    assert made.to_tuple() == (1, [2])
+    assert repr(made) == "Output(logits=1, values=[2])"
+    assert copy.deepcopy(made) == pickle.loads(pickle.dumps(made)) == made
+    assert copy.copy(made).logits == 1
+    with pytest.raises(KeyError):
+        made["loss"]
+    with pytest.raises(AttributeError):
+        made.other  # noqa: B018
+    if path == ".logits":
+        assert made.loss is None
+    mapping = {"values": [2], "logits": 1, "loss": None}
+    for tree in (made, mapping, Output(1, [2]), SimpleNamespace(logits=1, values=[2])):
+        assert flatten(tree, spec) == [1, 2]
+    call = TreeSpec(
+        "builtins.tuple", None, (TreeSpec("builtins.tuple", None, (spec,)), TreeSpec("builtins.dict", ()))
+    )
+    assert paths(call, ["x"])[0] == f"['x']{path}"
+    for tree in ({"logits": 1}, {**mapping, "loss": 3}, Output(1, [2], 3), [1, [2]]):
+        with pytest.raises(
+            InputError, match=r"inputs: expected a hub\.Output, or a mapping, with the fields logits, values"
+        ):
+            flatten(tree, spec)
 
 
 def test_nothing_is_imported() -> None:
