@@ -35,13 +35,14 @@ def normalized(
     bias: Tensor | None,
     out: TensorMeta,
 ) -> Tensor:
-    """`(x - mean) * invstd * weight + bias`, where all broadcast to `x`."""
-    mean, invstd = (b.convert(each, compute_dtype(x.dtype)) for each in (mean, invstd))
+    """`(x - mean) * invstd * weight + bias`, where all broadcast to `x`. Numbers close to a large mean differ from it by less
+    than its last place: the mean is as wide as sums are."""
+    invstd = b.convert(invstd, compute_dtype(x.dtype))
     affine = [tensor for tensor in (weight, bias) if tensor is not None]
 
     def body(x: Scalar, mean: Scalar, invstd: Scalar, *rest: Scalar) -> Scalar:
         factors = iter(s.cast(value, x.dtype) for value in rest)
-        result = (x - mean) * invstd
+        result = s.cast(s.cast(x, mean.dtype) - mean, x.dtype) * invstd
         result = result if weight is None else result * next(factors)
         return result if bias is None else result + next(factors)
 
@@ -113,11 +114,15 @@ def batch_norm_training(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The normalized input; mean, reciprocal deviation and variance of each channel."""
     mean, variance = moments(b, input, [dim for dim in range(input.ndim) if dim != 1])
-    # PyTorch normalizes with the statistics it saves, rounded to their dtype.
-    saved_mean = shaped(b, mean, out[1])
-    invstd = shaped(b, inverse_deviation(b, variance, eps), out[2])
-    result = normalize_channels(b, input, saved_mean, invstd, weight, bias, out[0])
-    return result, saved_mean, invstd, b.reshape(variance, saved_mean.shape)
+    # PyTorch normalizes with the statistics it saves, which tells where they are short floats.
+    mean, invstd = (
+        b.convert(value, saved.dtype) if saved.dtype.bits < 32 else value
+        for value, saved in zip((mean, inverse_deviation(b, variance, eps)), out[1:3], strict=True)
+    )
+    per_channel = (input.shape[1], *[1] * (input.ndim - 2))
+    weight, bias = (shaped_if_given(b, each, per_channel) for each in (weight, bias))
+    result = normalized(b, input, mean, invstd, weight, bias, out[0])
+    return result, shaped(b, mean, out[1]), shaped(b, invstd, out[2]), b.reshape(variance, out[1].shape)
 
 
 @lowering("aten._native_batch_norm_legit.no_stats")

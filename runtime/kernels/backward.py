@@ -29,6 +29,7 @@ def of_weight(
 
     Position p of `places` `[n, c, *sizes]` meets position p stride + tap dilation of the padded `images`.
     """
+    images, places = wide(images), wide(places)
     batch, channels, *sizes = places.shape
     reach = [
         (size - 1) * step + (count - 1) * spread + 1

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from xdsl_exir.dialects.meta import pair
+from xdsl_exir.runtime.interpreter import wide
 from xdsl_exir.runtime.kernels import Array, kernel
 
 
@@ -35,7 +36,8 @@ def taps(
 def forward(
     images: Array, weight: Array, stride: Sequence[int], dilation: Sequence[int], groups: int
 ) -> Array:
-    """A convolution of padded images."""
+    """A convolution of padded images, as wide as sums."""
+    images, weight = wide(images), wide(weight)
     batch, channels, *extents = images.shape
     out, depth, *kernel = weight.shape
     reach = [spread * (size - 1) + 1 for size, spread in zip(kernel, dilation, strict=True)]
@@ -69,7 +71,8 @@ def backward(
     output_padding: Sequence[int],
     groups: int,
 ) -> Array:
-    """A transposed convolution: the gradient of a convolution with respect to its input."""
+    """A transposed convolution, as wide as sums: the gradient of a convolution with respect to its input."""
+    images, weight = wide(images), wide(weight)
     batch, channels, *sizes = images.shape
     _, depth, *kernel = weight.shape
     extents = [

@@ -1,9 +1,11 @@
-"""Kernels of matrix products: BLAS for floats, NumPy's loops for integers, which wrap around."""
+"""Kernels of matrix products: BLAS for floats, in float64 as sums are (its float32 products of odd sizes are one long sum),
+NumPy's loops for integers, which wrap around."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from xdsl_exir.runtime.interpreter import wide
 from xdsl_exir.runtime.kernels import Array, kernel
 
 Number = int | float | complex
@@ -11,7 +13,7 @@ Number = int | float | complex
 
 @kernel("aten.mm", "aten.bmm")
 def matmul(self: Array, mat2: Array) -> Array:
-    return np.matmul(self, mat2)
+    return np.matmul(wide(self), wide(mat2))
 
 
 def scaled_sum(self: Array, product: Array, beta: Number, alpha: Number) -> Array:
@@ -25,14 +27,14 @@ def scaled_sum(self: Array, product: Array, beta: Number, alpha: Number) -> Arra
 
 @kernel("aten.addmm")
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Array:
-    return scaled_sum(self, np.matmul(mat1, mat2), beta, alpha)
+    return scaled_sum(self, matmul(mat1, mat2), beta, alpha)
 
 
 @kernel("aten.addbmm")
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Array:
-    return scaled_sum(self, np.tensordot(batch1, batch2, axes=([0, 2], [0, 1])), beta, alpha)
+    return scaled_sum(self, np.tensordot(wide(batch1), wide(batch2), axes=([0, 2], [0, 1])), beta, alpha)
 
 
 @kernel("aten.addmv")
 def addmv(self: Array, mat: Array, vec: Array, beta: Number, alpha: Number) -> Array:
-    return scaled_sum(self, np.matmul(mat, vec), beta, alpha)
+    return scaled_sum(self, matmul(mat, vec), beta, alpha)

@@ -73,12 +73,14 @@ def batch_norm_training(
 ) -> tuple[Array, Array, Array, Array]:
     """The normalized input; mean, reciprocal deviation and variance of each channel."""
     _, mean, variance = moments(input, channel_axes(input))
-    # PyTorch normalizes with the statistics it saves, rounded to their dtype.
+    # PyTorch normalizes with the statistics it saves, which tells where they are short floats.
     mean, invstd = (
-        value.reshape(-1).astype(saved.numpy).astype(value.dtype)
+        value.astype(saved.numpy).astype(value.dtype) if saved.bits < 32 else value
         for value, saved in zip((mean, rsqrt(variance, eps)), out[1:3], strict=True)
     )
-    return normalize_channels(input, mean, invstd, weight, bias), mean, invstd, variance.reshape(-1)
+    centred, mean, invstd = input - mean, mean.reshape(-1), invstd.reshape(-1)
+    result = normalize_channels(centred, np.zeros_like(mean), invstd, weight, bias)
+    return result, mean, invstd, variance.reshape(-1)
 
 
 def channel_axes(input: Array) -> tuple[int, ...]:
