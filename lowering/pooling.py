@@ -349,7 +349,11 @@ def average(
 ) -> Tensor:
     """The sum of each window over the number of its elements, or over a given divisor."""
     wide = sum_dtype(out.dtype)
-    total = windows.fold(b, lambda total, x: total + s.cast(x, wide), [], 0, wide)
+
+    def add(total: Scalar, x: Scalar) -> Scalar:
+        return total + s.cast(x, wide)
+
+    total = windows.fold(b, add, [], 0, wide)
     rank, space = len(windows.shape), len(windows.lines)
 
     def mean(total: Scalar, *indices: SSAValue) -> Scalar:
