@@ -215,7 +215,10 @@ def trilinear(
     sumdim: list[int],
     unroll_dim: int,
 ) -> Shape:
-    """The product of three tensors that get dimensions of size 1 at `expand`, summed over some."""
+    """The product of three tensors that get dimensions of size 1 at `expand`, summed over some.
+
+    A dimension that all three get has size 0 (`_trilinear` in ATen's `Linear.cpp`).
+    """
     rank = i1.ndim + len(expand1)
     check(0 <= unroll_dim < rank, f"unroll_dim {unroll_dim} of {rank} dimensions")
     shapes: list[Shape] = []
@@ -224,8 +227,15 @@ def trilinear(
         dims = wrap_dims(expand, rank)
         sizes = iter(tensor.shape)
         shapes.append(tuple(1 if dim in dims else next(sizes) for dim in range(rank)))
-    summed = wrap_dims(sumdim, rank)
-    return tuple(size for dim, size in enumerate(broadcast_shapes(*shapes)) if dim not in summed)
+    summed, empty = wrap_dims(sumdim, rank), expanded_in_all(rank, expand1, expand2, expand3)
+    sizes = (0 if dim in empty else size for dim, size in enumerate(broadcast_shapes(*shapes)))
+    return tuple(size for dim, size in enumerate(sizes) if dim not in summed)
+
+
+def expanded_in_all(rank: int, *expand: list[int]) -> set[int]:
+    """The dimensions that no operand of a product has itself."""
+    each = [wrap_dims(dims, rank) for dims in expand]
+    return {dim for dim in range(rank) if all(dim in dims for dims in each)}
 
 
 @shape_rule("aten.bilinear")

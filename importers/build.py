@@ -213,8 +213,11 @@ class GraphBuilder:
         self.mutates = any(_mutates(node.target) for node in all_nodes(self.graph))
         self.autocasts: list[Autocast | None] = [None]
         """What autocast does, outermost region first."""
-        self.infers_dtypes = any(node.target in AUTOCAST for node in all_nodes(self.graph))
-        """Whether dtypes are what operators give: under autocast PyTorch does not always describe those that it chooses."""
+        self.infers_dtypes = any(
+            node.target in AUTOCAST or (node.target in MISTRACED and self.is_mixed(node))
+            for node in all_nodes(self.graph)
+        )
+        """Whether dtypes are what operators give: PyTorch does not always describe those that autocast and kernels choose."""
 
     # values
 
@@ -257,6 +260,13 @@ class GraphBuilder:
             known = tensor_meta(type)
             return tensor_type(known.shape, tensor_meta(inferred).dtype, None, known.device)
         return type
+
+    def is_mixed(self, node: g.Node) -> bool:
+        """Whether tensors that a node takes are of several dtypes."""
+        given = [
+            self.graph.values.get(item.value.name) for item in node.inputs if isinstance(item.value, g.Ref)
+        ]
+        return len({meta.dtype for meta in given if isinstance(meta, g.TensorMeta)}) > 1
 
     def is_described(self, name: str | None) -> bool:
         """Whether the program says what a value is. Text does not: its values are what the operators give."""
@@ -476,9 +486,15 @@ TRACED_APART = (
     "aten._native_batch_norm_legit_no_training",
     "aten.native_layer_norm",
     "aten.native_group_norm",
+    "aten.embedding_bag",
+    "aten.embedding_bag.padding_idx",
 )
-"""Operators whose statistics are traced in another dtype than kernels give: the former two in Float for half precision,
-which what follows rounds anyway; the others, with parameters in Float (as autocast has them), in half precision."""
+"""Operators whose side results are traced as other types than kernels give. Statistics of the former two are traced in Float for
+half precision, which what follows rounds anyway; those of the other norms, with parameters in Float (as autocast has them), in half
+precision; bags of which the last offset is the end, where the table has a gradient, with fewer sizes."""
+
+MISTRACED = frozenset({"aten.native_dropout_backward", "aten.threshold_backward"})
+"""Operators whose kernels promote, and whose tracers give the gradient's dtype. What follows is then described wrongly, too."""
 
 IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
     "aten.detach_": ("aten.detach", {}),  # writes no element

@@ -100,6 +100,18 @@ CASES: dict[str, list[Call]] = {
         ((tensor(2, 1), tensor(3, 4), [1], [0]), {}), ((tensor(2, 1), tensor(3, 4), [], []), {}),
         ((tensor(2, 3), tensor(3, 2), [0, 1], [1, 0]), {}), ((tensor(2, 3), tensor(3, 2), [-1], [-2]), {})],
     "aten._trilinear": [
+        *(
+            ((*(tensor(*shape) for shape in shapes), *expand_and_sum), {})
+            for shapes, *expand_and_sum in (
+                # Scalars that get dimensions; a dimension that all three get is empty.
+                (((), (2,), (2,)), [0], [], [], [], 0),
+                (((), (2, 3), (2, 3)), [0, 1], [], [], [0]),
+                (((), (), ()), [0], [0], [0], [], 0),
+                (((), (), ()), [0], [0], [0], [0], 0),
+                (((3,), (3,), (3,)), [0], [0], [0], [0]),
+                (((3,), (3,), (3,)), [1], [1], [1], [0], 0),
+            )
+        ),
         ((*(tensor(*shape) for shape in ((3, 4), (2, 4, 5), (3, 5))), [1, 3], [0], [1, 2], [2, 3]), {}),
         ((*(tensor(*shape) for shape in ((3, 4), (3, 4), (4,))), [], [], [0], [-1]), {}),
     ],

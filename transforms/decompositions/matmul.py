@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.dtype_rules import promote_types
 from xdsl_exir.dialects.dtypes import Bool, Category, DType
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.dialects.matmul import cross_dim, parse_einsum
+from xdsl_exir.dialects.matmul import cross_dim, expanded_in_all, parse_einsum
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
@@ -349,17 +349,29 @@ def trilinear(
     expand2: list[int],
     expand3: list[int],
     sumdim: list[int],
+    unroll_dim: int,
 ) -> SSAValue:
-    """An einsum: operands have no label for the dimensions that they are expanded along."""
+    """An einsum: operands have no label for the dimensions that they are expanded along.
+
+    Those that all are expanded along are empty; a loop over one of them has no turns.
+    """
     rank = meta(i1).ndim + len(expand1)
     letters = ascii_lowercase[:rank]
+    empty = expanded_in_all(rank, expand1, expand2, expand3)
 
-    def labels(without: Sequence[int]) -> str:
-        dims = wrap_dims(without, rank)
+    def labels(*without: int) -> str:
+        dims = wrap_dims(list(dict.fromkeys(without)), rank)
         return "".join(letter for dim, letter in enumerate(letters) if dim not in dims)
 
-    equation = ",".join(map(labels, (expand1, expand2, expand3))) + "->" + labels(sumdim)
-    return aten.einsum(equation, [i1, i2, i3])
+    terms = ",".join(labels(*expand) for expand in (expand1, expand2, expand3))
+    summed = wrap_dims(sumdim, rank)
+    result = aten.einsum(f"{terms}->{labels(*empty, *summed)}", [i1, i2, i3])
+    if unroll_dim in empty:
+        result = aten.full_like(result, 0)
+    kept = [dim for dim in range(rank) if dim not in summed]
+    for place in (place for place, dim in enumerate(kept) if dim in empty):
+        result = aten.slice.Tensor(aten.unsqueeze(result, place), place, 0, 0)
+    return result
 
 
 @decomposition("aten.bilinear")
