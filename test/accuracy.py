@@ -125,6 +125,8 @@ class Measured:
     shapes: Sequence[Shape]
     arguments: Arguments
     dtypes: Sequence[str] = tuple(DTYPES)
+    whole: bool = False
+    """Whether each element of a result is as exact as its greatest, as in a spectrum."""
 
 
 def over(shapes: Sequence[Shape], dtypes: Sequence[str] = tuple(DTYPES)) -> Callable[[Arguments], Measured]:
@@ -376,22 +378,26 @@ CALLS |= {
     )(lambda x, s: [x.small(*s), x.small(*s), x(*s)]),
 }
 
-SPECTRA = over(LENGTHS, FLOAT32)
+
+def spectra(arguments: Arguments) -> Measured:
+    return Measured(LENGTHS, arguments, FLOAT32, whole=True)
+
+
 CALLS |= {
     **{
-        f"fft_{name}": SPECTRA(lambda x, s: [x(*s)])
+        f"fft_{name}": spectra(lambda x, s: [x(*s)])
         for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
     },
     **{
-        f"fft_{name}{many}": SPECTRA(lambda x, s: [x(*s)])
+        f"fft_{name}{many}": spectra(lambda x, s: [x(*s)])
         for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
         for many in ("2", "n")
     },
-    "_fft_r2c": SPECTRA(lambda x, s: [x(*s), [1], 0, True]),
-    "_fft_c2r": SPECTRA(
+    "_fft_r2c": spectra(lambda x, s: [x(*s), [1], 0, True]),
+    "_fft_c2r": spectra(
         lambda x, s: [torch.complex(x(s[0], s[1] // 2 + 1), x(s[0], s[1] // 2 + 1)), [1], 0, s[1]]
     ),
-    "_fft_c2c": SPECTRA(lambda x, s: [torch.complex(x(*s), x(*s)), [1], 0, True]),
+    "_fft_c2c": spectra(lambda x, s: [torch.complex(x(*s), x(*s)), [1], 0, True]),
 }
 
 CALLS |= {
@@ -667,9 +673,9 @@ def parts(value: Tensor) -> Tensor:
     return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
 
 
-def excess(given: Tensor, eager: Tensor, reference: Tensor) -> float:
-    """How far the worst element is off, in PyTorch's greatest errors or units of two in its last place if those are larger:
-    within bounds up to 2."""
+def excess(given: Tensor, eager: Tensor, reference: Tensor, whole: bool) -> float:
+    """How far the worst element is off, in PyTorch's greatest errors or units of two in its last place (of the greatest
+    element, if the result is a `whole`) if those are larger: within bounds up to 2."""
     given, eager, reference = parts(given), parts(eager), parts(reference)
     dtype = eager.dtype
     counts = reference.abs() <= torch.finfo(dtype).max
@@ -677,7 +683,8 @@ def excess(given: Tensor, eager: Tensor, reference: Tensor) -> float:
         return 0.0
     off, of_eager = ((each.double() - reference).abs()[counts] for each in (given, eager))
     greatest = of_eager[of_eager.isfinite()].max() if of_eager.isfinite().any() else torch.tensor(0.0)
-    share = off / torch.maximum(greatest.double(), 2 * last_place(reference[counts], dtype))
+    size = reference[counts].abs().max() if whole else reference[counts]
+    share = off / torch.maximum(greatest.double(), 2 * last_place(size, dtype))
     return float("inf") if share.isnan().any() else share.max().item()
 
 
@@ -753,7 +760,7 @@ def measure(sample: Sample, engines: Sequence[str] = ENGINES, symbolic: bool = F
             worst = 0.0
             for got, one, reference in zip(call(tensors), eager[number], exact[number], strict=True):
                 if isinstance(one, Tensor) and one.numel() and (one.is_floating_point() or one.is_complex()):
-                    worst = max(worst, excess(got, one, reference))
+                    worst = max(worst, excess(got, one, reference, CALLS[sample.name].whole))
             yield sample, engine, DISTRIBUTIONS[number], worst
 
 
