@@ -882,6 +882,7 @@ def quiet() -> None:
     warnings.filterwarnings("ignore")
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
+    operators()  # importing them registers operators, which must not happen while a program is traced
 
 
 def work(connection: Any) -> None:
