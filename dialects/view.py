@@ -285,14 +285,8 @@ def numpy_t(self: TensorMeta) -> Shape:
     return self.shape[::-1]
 
 
-@shape_rule("aten.mT", "aten.mH")
+@shape_rule("aten.mT", "aten.mH", "aten.adjoint")
 def mt(self: TensorMeta) -> Shape:
-    check(self.ndim >= 2, f"takes matrices, not {self.ndim} dimensions")
-    return swapped(self.shape, -2, -1)
-
-
-@shape_rule("aten.adjoint")
-def adjoint(self: TensorMeta) -> Shape:
     check(self.ndim != 1, "takes matrices, not a vector")
     return swapped(self.shape, -2, -1) if self.ndim else ()
 

@@ -285,7 +285,7 @@ class Maker:
         return input.name
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
-        return [(n, v) for n, v in self.values.items() if n not in NAMES and isinstance(v, torch.Tensor)]
+        return [(n, v) for n, v in self.values.items() if n[0] == "v" and isinstance(v, torch.Tensor)]
 
     def draw(self, accepts: Any) -> str:
         """The name of a tensor, of late ones more often."""
@@ -510,6 +510,7 @@ class Maker:
                 fits = [n for n, v in self.tensors() if v.shape == leaf.shape and v.dtype == leaf.dtype]
                 if leaf.numel() > 400 or leaf.layout != torch.strided:
                     raise ValueError("large")
+                fits = [name for name in fits if name not in texts]
                 if fits and leaf.is_floating_point():
                     texts.append(Text(rng.choice(fits)))
                 else:
@@ -703,13 +704,21 @@ def perturbed(value: torch.Tensor, operands: Sequence[torch.Tensor], noise: rand
     signs = torch.tensor([noise.uniform(-1, 1) for _ in range(value.numel())], dtype=torch.float64).reshape(
         value.shape
     )
-    kept = (
-        (wide == torch.view_as_complex(torch.view_as_real(wide).round()))
-        if value.is_complex()
-        else (wide == wide.round())
-    )
-    kept &= wide.abs() < 16
-    return torch.where(kept | ~wide.isfinite(), wide, wide + signs * scale).to(value.dtype)
+    if all(map(is_coarse, operands)):
+        scale = torch.where(coarse(wide), 0, scale)  # sums and products of few bits are exact
+    return torch.where(~wide.isfinite(), wide, wide + signs * scale).to(value.dtype)
+
+
+def coarse(value: torch.Tensor) -> torch.Tensor:
+    """Which elements are numbers of few bits."""
+    if value.is_complex():
+        return coarse(torch.view_as_real(value.resolve_conj())).all(-1)
+    fine = value.double() * 16
+    return (fine == fine.round()) & (fine.abs() < 256)
+
+
+def is_coarse(value: torch.Tensor) -> bool:
+    return bool(coarse(value).all())
 
 
 def magnitude(value: torch.Tensor) -> float:

@@ -64,8 +64,52 @@ def test_shrinking_keeps_what_is_needed() -> None:
     assert any({i.name for i in p.inputs} == {"v3"} for p in shorter)
 
 
+# --- programs that were wrong --------------------------------------------------------------------------------
+
+F32, F64, I32, I64, B8, C64 = (
+    torch.float32,
+    torch.float64,
+    torch.int32,
+    torch.int64,
+    torch.bool,
+    torch.complex64,
+)
+
+FOUND = {
+    "mT of a number": ([F32], "v1 = v0.mT"),
+    "mH of a number": ([C64], "v1 = v0.mH"),
+    "empty dims": ([B8, 3, 4], "v1 = torch.all(v0, dim=[])"),
+    "min of a number": ([F32], "v1, v2 = torch.min(v0, 0)"),
+    "trapezoid of integers": ([I32, 3, 5], "v1 = torch.trapezoid(v0)"),
+    "leading dimensions of size 1": ([F32, 1, 0, 0], "v1 = (v0 @ v0).permute(0, 2, 1)"),
+    "a line between booleans": ([F32], "v1 = torch.linspace(True, 3, 4)"),
+    "scans of complex numbers": ([C64], "v1, v2 = torch.cummax(v0, 0)"),
+    "pieces of symbolic sizes": ([F32, "s0", 3], "v1 = torch.tensor_split(v0, 3)[1]"),
+    "quantiles of symbolic sizes": ([F32, "s0", 3], "v1 = torch.quantile(v0, 0.3, dim=0)"),
+    "unfold after mT": ([F32, 2, 3, 4], "v1 = v0.mT.unfold(1, 2, 1)"),
+    "as_strided of a number repeated": ([F32, 2, 2], "v1 = torch.full((3, 4), 2.5).as_strided((2, 2), (2, 1)) + v0"),
+    "index_put into nothing": ([F32, 0, 3], "v1 = v0 + 1", "v1[v0 > 0] = 2.0"),
+    "index_put of booleans": ([B8, 3], "v1 = ~v0", "v1[torch.tensor([0, 0])] = True", "v1[v0] = False"),
+    "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
+}  # fmt: skip
+NOT_NATIVE = {"scans of complex numbers"}
+
+
+def found(name: str) -> Program:
+    (dtype, *sizes), *steps = FOUND[name]
+    symbols = ({"s0": 7}, {"s0": 8}, {"s0": 5}) if "s0" in sizes else ({},)
+    made = tuple(map(Step, steps))
+    outputs = tuple(dict.fromkeys(n for step in made for n in step.makes))
+    return Program(0, (Input("v0", tuple(sizes), dtype, "plain", 0),), made, outputs, symbols)
+
+
 @pytest.mark.parametrize("stage", ["training", "core"])
-@pytest.mark.parametrize("engine", ["interpreter"])
-def test_simple_programs_are_right(engine: str, stage: str) -> None:
-    good = program("v2 = v0.t().clone()", "v2.add_(1)", "v1 = v2.sum(0)")
-    assert [outcome.status for outcome in attempt(good, [engine], stage)] == ["ok"]
+@pytest.mark.parametrize("name", FOUND)
+def test_found_programs_are_right(name: str, stage: str) -> None:
+    assert [o.status + o.detail for o in attempt(found(name), ["interpreter"], stage)] == ["ok"]
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("name", [name for name in FOUND if name not in NOT_NATIVE])
+def test_found_programs_are_right_natively(name: str) -> None:
+    assert [o.status + o.detail for o in attempt(found(name), ["native"], "training")] == ["ok"]

@@ -126,14 +126,14 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
 
 
 def strided(flat: Array, size: list[int], stride: list[int], offset: int | None, writeable: bool) -> Array:
-    """Elements of a 1-D array as `as_strided` picks them. Raises `ExirError` beyond its end."""
+    """Elements of a 1-D array, whatever its own stride, as `as_strided` picks them. Raises `ExirError` beyond its end."""
     offset = offset or 0
     if 0 in size:
         return np.empty(size, flat.dtype)
     last = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     inside = min(*size, *stride, offset, 0) == 0 and last < flat.size
     check(inside, f"as_strided reaches element {last} of {flat.size}")
-    strides = [step * flat.itemsize for step in stride]
+    strides = [step * flat.strides[0] for step in stride]
     return np.lib.stride_tricks.as_strided(flat[offset:], size, strides, writeable=writeable)
 
 

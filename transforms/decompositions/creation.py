@@ -138,6 +138,7 @@ def linspace(
     """From both ends to the middle, so that first and last element are exact."""
     if isinstance(start, SSAValue) or isinstance(end, SSAValue):
         raise ExirError("aten.linspace: a bound that the program computes has no decomposition")
+    start, end = +start, +end  # booleans are numbers
     dtype = dtype or (dt.ComplexFloat if isinstance(start + end, complex) else DEFAULT_DTYPE)
     if steps <= 1:
         return aten.full([steps], start if steps else 0, dtype=dtype, device=device)

@@ -8,9 +8,8 @@ from functools import reduce
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Byte, Category, DType, Float, Long
+from xdsl_exir.dialects.dtypes import Bool, Byte, Category, DType, Float, Long
 from xdsl_exir.dialects.meta import wrap_dim
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
@@ -124,18 +123,14 @@ def quantile(
     axis = wrap_dim(dim or 0, rank)
     # [..., n]
     last = aten.view(self, [-1]) if dim is None or rank == 0 else aten.movedim.int(self, axis, -1)
-    size = meta(last).shape[-1]
-    if not isinstance(size, int):
-        raise ExirError(f"aten.quantile: size {size} is symbolic; it has no decomposition then")
     ordered = aten.sort(last, -1)[0]
     nans = aten.isnan(last)
-    if ignore_nan:
-        numbers = aten.sum.dim_IntList(aten.logical_not(nans), [-1], True)
-        ranks = aten.clamp(aten.mul.Tensor(q, aten.sub.Tensor(numbers, 1)), 0)  # [..., q]
-    else:
+    counted = aten.logical_not(nans) if ignore_nan else aten.ones_like(last, dtype=Bool)
+    end = aten.sub.Tensor(aten.sum.dim_IntList(counted, [-1], True), 1)
+    ranks = aten.clamp(aten.mul.Tensor(q, end), 0)  # [..., q]
+    if not ignore_nan:
         # NaN stands last.
-        end = aten.full([], size - 1, dtype=meta(q).dtype)
-        ranks = aten.where.self(aten.any.dim(nans, -1, True), end, aten.mul.Tensor(q, size - 1))
+        ranks = aten.where.self(aten.any.dim(nans, -1, True), cast(aten, end, meta(q).dtype), ranks)
     below = ROUNDED[interpolation](aten, ranks)
     found = aten.gather(ordered, -1, aten._to_copy(below, dtype=Long))
     if interpolation in ("linear", "midpoint"):

@@ -269,7 +269,7 @@ def transpose(aten: Namespace, self: SSAValue, dim0: int, dim1: int) -> SSAValue
 
 @decomposition("aten.mT")
 def mt(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.transpose.int(self, -2, -1)
+    return aten.transpose.int(self, -2, -1) if rank(self) else self
 
 
 @decomposition("aten.mH", "aten.adjoint", "aten.matrix_H")
