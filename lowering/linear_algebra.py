@@ -716,6 +716,15 @@ MOST_HALVINGS = 128
 """Enough for every norm that float32 has."""
 
 
+def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
+    """PyTorch reads its coefficients from memory written in another dtype."""
+    return (
+        "half types, in which PyTorch's own results are undefined"
+        if arguments["self"].dtype.bits < 32
+        else None
+    )
+
+
 def multiplied(left: Tensor, right: Tensor, at: At, terms: Dim | Scalar) -> Scalar:
     """In a body: an element of a product of matrices, of so many terms."""
     *where, i, j = at
@@ -726,12 +735,10 @@ def multiplied(left: Tensor, right: Tensor, at: At, terms: Dim | Scalar) -> Scal
     )
 
 
-@lowering("aten.linalg_matrix_exp")
+@lowering("aten.linalg_matrix_exp", refuses=refuse_halves)
 def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
     """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
     Van Loan 9.3)."""
-    if self.dtype.bits < 32:
-        return b.convert(matrix_exp(b, b.convert(self, dt.Float)), self.dtype)
     batch, size, dtype = self.shape[:-2], self.shape[-1], self.dtype
 
     def halvings(*at: SSAValue) -> Scalar:

@@ -307,7 +307,11 @@ class ProgramInterpreter(Interpreter):
 
 def obstacle(op: OperatorOp) -> str | None:
     """Why an operation cannot be run, or None when it can."""
-    return "no kernel" if KERNELS.find(op.SPEC) is None else None
+    entry = KERNELS.find(op.SPEC)
+    if entry is None:
+        return "no kernel"
+    undefined = [dtype for dtype in return_dtypes(op) if dtype in entry.options["undefined"]]
+    return f"PyTorch's own results in {undefined[0].torch_name} are undefined" if undefined else None
 
 
 def obstacles(module: ModuleOp) -> list[tuple[OperatorOp, str]]:

@@ -16,7 +16,9 @@ Registration says how floating-point operands arrive:
   float32 where the results are floating-point);
 - `raw=True`: as they are, for kernels that move elements and never compute with them;
 - both: in the computation dtype itself, for kernels that compare or select;
-- `exact="other"`: this operand is not rounded to the computation dtype first (a number beside float16 tensors).
+- `exact="other"`: this operand is not rounded to the computation dtype first (a number beside float16 tensors);
+- `undefined=(...)`: PyTorch accepts results of these dtypes, but what its own kernel gives for them is undefined, so
+  that there is nothing to be equal to: the interpreter refuses them by name.
 
 Arrays may be read-only and views of others: a kernel never writes to its arguments.
 """
@@ -29,6 +31,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from typing_extensions import TypeIs
 
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.registry import Registry
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -51,7 +54,10 @@ def kernel(
     promote: bool = False,
     raw: bool = False,
     exact: str = "",
+    undefined: tuple[DType, ...] = (),
     parameters: tuple[str, ...] | None = None,
 ) -> Callable[[F], F]:
     """Registers the kernel of the operators named. `parameters`, where given, names what it gets."""
-    return KERNELS.register(*names, parameters=parameters, promote=promote, raw=raw, exact=exact)
+    return KERNELS.register(
+        *names, parameters=parameters, promote=promote, raw=raw, exact=exact, undefined=undefined
+    )

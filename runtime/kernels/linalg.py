@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from xdsl_exir.dialects.dtypes import BFloat16, Half
 from xdsl_exir.errors import ExirError
 from xdsl_exir.runtime.interpreter import wide
 from xdsl_exir.runtime.kernels import Array, kernel
@@ -371,10 +372,9 @@ def ldl_factor_ex(self: Array, hermitian: bool, check_errors: bool) -> tuple[Arr
 # --- functions of matrices -----------------------------------------------------------------------------------
 
 
-@kernel("aten.linalg_matrix_exp")
+# In half types PyTorch reads its Taylor coefficients from memory written in another dtype.
+@kernel("aten.linalg_matrix_exp", undefined=(Half, BFloat16))
 def matrix_exp(self: Array) -> Array:
-    """In half types the exponential, rounded. (PyTorch reads its Taylor coefficients there from memory written in another
-    dtype: entries come out near 1e30.)"""
     from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
 
     return cast(Any, linalg).expm(self) if self.size else self
