@@ -134,6 +134,9 @@ def _target_machine(cpu: Processor) -> Any:
     )
 
 
+_INTERFACE = "_mlir_ciface_"
+"""What the names of functions begin with that have a C interface."""
+
 _COMPILING = lock_against_forks()
 
 
@@ -145,6 +148,12 @@ def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
         module = llvm.parse_assembly(llvm_ir)
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         module.verify()
+        for function in module.functions:
+            # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
+            # for that together takes time that grows with their square.
+            if function.name.startswith(_INTERFACE):
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optnone")
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
         options.loop_unrolling = False
@@ -273,10 +282,6 @@ class Library:
         if name not in self.addresses:
             raise ToolchainError(f"the compiled module has no function {name!r} with llvm.emit_c_interface")
         return self.addresses[name]
-
-
-_INTERFACE = "_mlir_ciface_"
-"""What the names of functions begin with that have a C interface."""
 
 
 def load_object(data: bytes) -> Library:
