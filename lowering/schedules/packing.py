@@ -18,10 +18,12 @@ def pack_columns(matrix: NDArray[np.float32], width: int) -> NDArray[np.float32]
     import numpy as np
 
     k, n = matrix.shape
-    panels = -(-n // width)
-    padded = np.zeros((k, panels * width), np.float32)
-    padded[:, :n] = matrix
-    return np.ascontiguousarray(padded.reshape(k, panels, width).swapaxes(0, 1))
+    packed = np.zeros((-(-n // width), k, width), np.float32)
+    # Panel by panel: a transposed matrix is read and written in what caches hold, and copied once.
+    for panel, start in zip(packed, range(0, n, width), strict=True):
+        columns = matrix[:, start : start + width]
+        panel[:, : columns.shape[1]] = columns
+    return packed
 
 
 def pack_filters(weight: NDArray[np.float32], groups: int, width: int) -> NDArray[np.float32]:
@@ -30,8 +32,9 @@ def pack_filters(weight: NDArray[np.float32], groups: int, width: int) -> NDArra
 
     outputs, *kernel = weight.shape
     per_group = outputs // groups
-    panels = -(-per_group // width)
-    padded = np.zeros((groups, panels * width, *kernel), np.float32)
-    padded[:, :per_group] = weight.reshape(groups, per_group, *kernel)
-    split = padded.reshape(groups, panels, width, *kernel)
-    return np.ascontiguousarray(np.moveaxis(split, 2, -1))
+    packed = np.zeros((groups, -(-per_group // width), *kernel, width), np.float32)
+    split = weight.reshape(groups, per_group, *kernel)
+    for index, start in enumerate(range(0, per_group, width)):
+        channels = split[:, start : start + width]
+        packed[:, index, ..., : channels.shape[1]] = np.moveaxis(channels, 1, -1)
+    return packed
