@@ -52,7 +52,7 @@ from xdsl_exir.exporters.contiguity import Contiguity
 from xdsl_exir.exporters.guards import guard_text, symbol_places
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
-from xdsl_exir.importers.build import is_contiguous
+from xdsl_exir.importers.strides import memory_of
 from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_list
@@ -869,7 +869,7 @@ _USER = ("user_input", "constant_input")
 def _is_row_major(type: Attribute, data: g.ValueMeta | None) -> bool:
     """Whether an argument is row-major: one with data as these are, others as their type says."""
     if isinstance(data, g.TensorMeta):
-        return is_contiguous(data)
+        return memory_of(data).is_contiguous
     return is_tensor_type(type) and tensor_meta(type).dim_order is None
 
 

@@ -86,4 +86,4 @@ def _shares(node: g.Node) -> bool:
     """Whether a node's results lie where its first operand does."""
     known = spec.specs().get(node.target)
     in_place = node.target.split(".")[1].endswith("_")
-    return node.target.startswith(VMAP) or in_place or (known is not None and known.schema.is_view)
+    return node.target.startswith(VMAP) or in_place or (known is not None and known.sharing is not None)

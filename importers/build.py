@@ -7,7 +7,9 @@ that PyTorch has functionalized.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
@@ -57,16 +59,28 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr, prod, to_srepr
 from xdsl_exir.dialects.meta import infer_result_types
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
+from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
-from xdsl_exir.importers.functionalize import Step, Tensor, cast_like, mutation_of
+from xdsl_exir.importers.functionalize import Mutation, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.guards import read_guards
 from xdsl_exir.importers.offsets import without_offsets
-from xdsl_exir.importers.strides import REPORTS, clone_order, in_memory_order, read_expr, reported, size_of
+from xdsl_exir.importers.strides import (
+    REPORTS,
+    clone_order,
+    in_memory_order,
+    read_expr,
+    reported,
+    shares,
+    size_of,
+    viewed_by,
+)
+from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.importers.views import Step
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
@@ -110,65 +124,6 @@ def value_type(meta: g.ValueMeta, at: str) -> Attribute:
 SYM_TYPES = {"int": SymIntType, "float": SymFloatType, "bool": SymBoolType}
 
 
-def tensor_of(meta: TensorMeta) -> g.TensorMeta:
-    """A tensor of the IR as values are described, contiguous. Symbolic sizes keep their text."""
-    sizes = tuple(size if isinstance(size, int) else g.Symbolic(to_srepr(size)) for size in meta.shape)
-    strides: list[Dim] = [prod(meta.shape[dim + 1 :]) for dim in range(meta.ndim)]
-    return g.TensorMeta(
-        meta.dtype,
-        sizes,
-        False,
-        g.Device(meta.device),
-        tuple(stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride)) for stride in strides),
-        0,
-        g.Layout("strided"),
-    )
-
-
-# --- aliasing ------------------------------------------------------------------------------------------------
-
-
-def is_contiguous(meta: g.TensorMeta) -> bool:
-    """Whether a tensor's elements lie in row-major order; of symbolic strides False, which only costs a copy."""
-    expected = 1
-    for size, stride in zip(reversed(meta.sizes), reversed(meta.strides), strict=True):
-        if not (isinstance(size, int) and isinstance(stride, int)):
-            return False
-        if size != 1 and stride != expected:
-            return False
-        expected *= size
-    return True
-
-
-def _reshape_aliases(before: g.TensorMeta, after: g.TensorMeta) -> bool:
-    # A reshape that could not be a view was copied, so its result is contiguous and its operand was not.
-    return is_contiguous(before) or not is_contiguous(after) or _splits_only(before, after)
-
-
-def _splits_only(before: g.TensorMeta, after: g.TensorMeta) -> bool:
-    """Whether the result's strides are those of a view of the operand: every stride occurs in the operand's."""
-    held = [(size, stride) for size, stride in zip(before.sizes, before.strides, strict=True) if size != 1]
-    kept = [(size, stride) for size, stride in zip(after.sizes, after.strides, strict=True) if size != 1]
-    return held == kept
-
-
-def _conversion_aliases(before: g.TensorMeta, after: g.TensorMeta) -> bool:
-    return (before.dtype, before.device, before.strides) == (after.dtype, after.device, after.strides)
-
-
-MAYBE_ALIASES: dict[str, Callable[[g.TensorMeta, g.TensorMeta], bool]] = {
-    "aten.reshape": _reshape_aliases,
-    "aten.reshape_as": _reshape_aliases,
-    "aten.flatten.using_ints": _reshape_aliases,
-    "aten.contiguous": lambda before, after: is_contiguous(before),
-    **dict.fromkeys(
-        ("aten.to.dtype", "aten.to.device", "aten.to.dtype_layout", "aten.to.other", "aten.type_as"),
-        _conversion_aliases,
-    ),
-}
-"""Operators whose result is a view of their operand or a copy, depending on strides and dtype."""
-
-
 # --- graphs --------------------------------------------------------------------------------------------------
 
 
@@ -210,7 +165,7 @@ class GraphBuilder:
         self.builder = Builder(aten.OPERATORS, self.block)
         self.builder.dialect_of = dialect_of
         self.check_targets()
-        self.mutates = any(_mutates(node.target) for node in all_nodes(self.graph))
+        self.mutates = any(_may_write(node.target) for node in all_nodes(self.graph))
         self.autocasts: list[Autocast | None] = [None]
         """What autocast does, outermost region first."""
         self.infers_dtypes = any(
@@ -224,7 +179,11 @@ class GraphBuilder:
     def define(self, name: str, value: SSAValue) -> None:
         """A name stands for a value; tensors get a storage of their own."""
         value.name_hint = name if SSAValue.is_valid_name(name) else None
-        self.values[name] = Tensor.of(value) if is_tensor_type(value.type) else value
+        if is_tensor_type(value.type):
+            known = self.graph.values.get(name)
+            self.values[name] = Tensor.of(value, known if isinstance(known, g.TensorMeta) else None)
+        else:
+            self.values[name] = value
 
     def define_all(self, names: Iterable[str | None], values: Iterable[SSAValue]) -> None:
         """Names stand for values, one by one; None where nobody uses a value."""
@@ -274,10 +233,8 @@ class GraphBuilder:
 
     def meta_of(self, name: str) -> g.ValueMeta | None:
         """What a value is; a tensor that the program does not describe is taken as contiguous."""
-        known, value = self.graph.values.get(name), self.values.get(name)
-        if known is not None or not isinstance(value, Tensor) or value.cached is None:
-            return known
-        return tensor_of(meta(value.cached))
+        value = self.values.get(name)
+        return value.meta if isinstance(value, Tensor) else self.graph.values.get(name)
 
     # nodes
 
@@ -381,24 +338,13 @@ class GraphBuilder:
         self, node: g.Node, name: str, value: SSAValue, bound: Mapping[str, Any], index: int | None
     ) -> None:
         """Makes a result a view of the argument it shares memory with, if it does."""
-        schema = spec.find(node.target).schema
-        if not schema.is_view:
+        viewed = viewed_by(node, name)
+        base = None if viewed is None else self.values[viewed.name]
+        made = self.values[name]
+        if not isinstance(base, Tensor) or not isinstance(made, Tensor):
             return
-        source = next(argument.name for argument in schema.arguments if argument.type.alias is not None)
-        viewed = next((item.value for item in node.inputs if item.name == source), None)
-        if not isinstance(viewed, g.Ref):
-            return
-        base = self.values[viewed.name]
-        before, after = self.meta_of(viewed.name), self.meta_of(name)
-        if (
-            not isinstance(base, Tensor)
-            or not isinstance(before, g.TensorMeta)
-            or not isinstance(after, g.TensorMeta)
-        ):
-            return
-        maybe = MAYBE_ALIASES.get(node.target)
-        if maybe is None or maybe(before, after):
-            self.values[name] = base.view(Step(node.target, source, _others(bound, source), index), value)
+        if shares(node, base.memory, made.memory):
+            self.values[name] = base.view(_step(node, bound, index), value, made.described)
 
     def mutation(self, node: g.Node) -> None:
         """Builds the functional variant of an operator that writes to arguments, and writes its results there."""
@@ -414,6 +360,9 @@ class GraphBuilder:
         if mutation.dropped and "dtype" in functional.LAYOUT.by_name and given.get("dtype") is None:
             # An operator that can be told its dtype computes in that of `out`.
             given["dtype"] = meta(self.argument(refs[mutation.written[0]])).dtype
+        if mutation.is_view:
+            self.view_in_place(node, mutation, given)
+            return
         results = flat_results(self.builder.call(mutation.functional, (), given))
         targets: list[Tensor] = []
         for argument, value in zip(
@@ -423,10 +372,7 @@ class GraphBuilder:
             target = self.values[ref.name] if isinstance(ref, g.Ref) else None
             if not isinstance(target, Tensor):
                 raise LoadError(f"{node.target} writes to '{argument}', which is no tensor")
-            if mutation.resizes:
-                self.resize(node, target, value)
-            else:
-                target.write(self.builder, cast_like(self.builder, value, target.read(self.builder)))
+            self.write(node, mutation, target, value)
             targets.append(target)
         fresh = results[: len(results) - len(mutation.written)]
         for name, value in zip(node.result_names, [*fresh, *targets], strict=False):
@@ -437,6 +383,32 @@ class GraphBuilder:
             else:
                 self.define(name, value)
 
+    def view_in_place(self, node: g.Node, mutation: Mutation, given: Mapping[str, Any]) -> None:
+        """Builds an operator that changes how its tensor is seen, as `squeeze_` does."""
+        viewing = replace(node, target=mutation.functional)
+        cls = dialect_of(mutation.functional)[mutation.functional]
+        bound = cls.LAYOUT.bind(*self.builder.with_numbers(cls, (), given))
+        [name] = node.result_names
+        viewed = node.inputs[0].value
+        target = self.values[viewed.name] if isinstance(viewed, g.Ref) else None
+        if name is None or not isinstance(target, Tensor):
+            raise LoadError(f"{node.target} takes and gives one tensor")
+        made = flat_results(self.builder.build(cls, bound, self.result_types(cls, bound, [name])))
+        described = self.graph.values.get(name)
+        known = described if isinstance(described, g.TensorMeta) else None
+        target.become(target.view(_step(viewing, bound, None), made[0], known))
+        self.values[name] = target
+
+    def write(self, node: g.Node, mutation: Mutation, target: Tensor, value: SSAValue) -> None:
+        """Gives a tensor what an operator writes to it. Raises `UnsupportedError` for memory that overlaps itself."""
+        now = target.read(self.builder)
+        if mutation.resizes or (mutation.dropped and meta(value).shape != meta(now).shape):
+            self.resize(node, target, value)
+            return
+        if not mutation.fills and target.memory.overlaps:
+            raise UnsupportedError([Unsupported(node.target, "a write to memory that overlaps itself")])
+        target.write(self.builder, cast_like(self.builder, value, now))
+
     def resize(self, node: g.Node, target: Tensor, value: SSAValue) -> None:
         """Gives a tensor a value of another shape. Raises `UnsupportedError` where others share its memory."""
         for other in self.values.values():
@@ -444,7 +416,9 @@ class GraphBuilder:
                 raise UnsupportedError(
                     [Unsupported(node.target, "other tensors share the memory it resizes")]
                 )
-        target.replace(value)
+        name = next(filter(None, node.result_names), None)
+        described = None if name is None else self.graph.values.get(name)
+        target.refill(value, described if isinstance(described, g.TensorMeta) else None)
 
     def symbolic(self, node: g.Node) -> None:
         """Builds arithmetic on symbolic numbers."""
@@ -512,8 +486,13 @@ def in_aten(node: g.Node) -> g.Node:
     return replace(node, target=target, inputs=inputs)
 
 
-def _others(bound: Mapping[str, Any], source: str) -> dict[str, Any]:
-    return {name: value for name, value in bound.items() if name != source}
+def _step(node: g.Node, bound: Mapping[str, Any], index: int | None) -> Step:
+    """What a node with a `viewed_by` makes of that."""
+    sharing = spec.find(node.target).sharing
+    assert sharing is not None
+    place = (index or 0) if is_sequence(bound[sharing.source]) else None
+    others = {name: value for name, value in bound.items() if place is not None or name != sharing.source}
+    return Step(node.target, sharing.source, others, index, place)
 
 
 def check_arguments(cls: type[OperatorOp], bound: Mapping[str, Any]) -> None:
@@ -543,6 +522,10 @@ def _mutates(target: str) -> bool:
     if target in SYM_OPS or target.startswith(HIGHER_ORDER_TARGETS):
         return False
     return mutation_of(target) is not None
+
+
+def _may_write(target: str) -> bool:
+    return target in IMPLICIT_WRITES or _mutates(target)
 
 
 def is_known(target: str) -> bool:
@@ -647,19 +630,27 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []
+    given: dict[str, Tensor | SSAValue] = {}  # as they come, however the program sees them later
     for item in program.inputs:
         if item.kind == "constant_input":
             continue
         value = block.insert_arg(build.type_of(item.name), len(block.args))
         build.define(item.name, value)
-        kind = InputKind(item.kind)
+        given[item.name] = copy(build.values[item.name])
+    if build.mutates:
+        _tie(build, program)
+        given |= {name: copy(build.values[name]) for name in given}
+    outputs = build.build()
+    _check_ties(program, given)
+    for item in program.inputs:
+        if item.kind == "constant_input":
+            continue
+        kind = _kind(item, given[item.name])
         target = item.name if kind is InputKind.USER_INPUT else item.target or ""
         order = dim_order(program, item.name) if kind is InputKind.USER_INPUT else None
-        arg_attrs.append(
-            _attrs(INPUT, InputAttr(InputSpec(kind, target, item.persistent is not False, order)))
-        )
-    outputs = build.build()
-    values, res_attrs = _mutated_inputs(build, program)
+        persistent = item.persistent is not False and item.kind != "constant_tensor"
+        arg_attrs.append(_attrs(INPUT, InputAttr(InputSpec(kind, target, persistent, order))))
+    values, res_attrs = _mutated_inputs(build, program, given)
     for spec_, value in zip(program.outputs, outputs, strict=True):
         if is_value(value):
             values.append(value)
@@ -711,17 +702,72 @@ def _attrs(name: str, attr: Attribute) -> DictionaryAttr:
     return DictionaryAttr({name: attr})
 
 
+def _tie(build: GraphBuilder, program: g.ExportedGraph) -> None:
+    """Makes state that shares memory (tied weights, a tensor beside a view of it) views of one storage: a write to one is one to all.
+
+    State that shares in a way that is no view of one of them stays apart: `_check_ties` refuses writes to it.
+    """
+    for items in _tied(program):
+        data = {item.name: program.data(item) for item in items}
+        root = max(data, key=lambda name: data[name].nbytes)
+        whole, base = data[root], build.values[root]
+        assert isinstance(base, Tensor)
+        for name, own in data.items():
+            tensor = build.values[name]
+            if name == root or not isinstance(tensor, Tensor) or not _contains(whole, own):
+                continue
+            start = own.storage_offset - whole.storage_offset
+            given = {"size": list(own.sizes), "stride": list(own.strides), "storage_offset": start}
+            step = Step("aten.as_strided", "self", given)
+            build.values[name] = base.view(step, tensor.read(build.builder), tensor.described)
+
+
+def _tied(program: g.ExportedGraph) -> Iterable[list[g.InputSpec]]:
+    """Inputs with data that share memory, in groups."""
+    groups: dict[int, list[g.InputSpec]] = {}
+    for item in program.inputs:
+        if item.kind in ("parameter", "buffer", "constant_tensor"):
+            groups.setdefault(program.data(item).storage_key, []).append(item)
+    return (items for items in groups.values() if len(items) > 1)
+
+
+def _contains(whole: TensorData, part: TensorData) -> bool:
+    """Whether a tensor in row-major order has all elements of another one."""
+    if whole.dtype is not part.dtype or not Memory(whole.dtype, whole.sizes, whole.strides).is_contiguous:
+        return False
+    first = part.storage_offset - whole.storage_offset
+    last = first + sum((size - 1) * stride for size, stride in zip(part.sizes, part.strides, strict=True))
+    return 0 in part.sizes or (first >= 0 and last < math.prod(whole.sizes))
+
+
+def _check_ties(program: g.ExportedGraph, given: Mapping[str, Tensor | SSAValue]) -> None:
+    """Raises `UnsupportedError` for a write to state that shares memory with other state, if that does not see it."""
+    for items in _tied(program):
+        tensors = [given[item.name] for item in items]
+        storages = {id(each.storage) for each in tensors if isinstance(each, Tensor)}
+        if len(storages) > 1 and any(isinstance(each, Tensor) and each.storage.version for each in tensors):
+            names = ", ".join(f"'{item.target}'" for item in items)
+            raise UnsupportedError([Unsupported("aten.copy_", f"a write to {names}, which share memory")])
+
+
+def _kind(item: g.InputSpec, tensor: Tensor | SSAValue) -> InputKind:
+    """What an input is. A constant that is written, as a module's tensor that is no buffer, is a buffer that no file keeps."""
+    kind = InputKind(item.kind)
+    written = isinstance(tensor, Tensor) and tensor.storage.version
+    return InputKind.BUFFER if kind is InputKind.CONSTANT_TENSOR and written else kind
+
+
 def _mutated_inputs(
-    build: GraphBuilder, program: g.ExportedGraph
+    build: GraphBuilder, program: g.ExportedGraph, given: Mapping[str, Tensor | SSAValue]
 ) -> tuple[list[SSAValue], list[DictionaryAttr]]:
     """Results for the inputs that the graph wrote to."""
     values: list[SSAValue] = []
     attrs: list[DictionaryAttr] = []
     for item in program.inputs:
-        tensor = build.values.get(item.name)
-        if not isinstance(tensor, Tensor) or not tensor.storage.version or tensor.steps:
+        tensor = given.get(item.name)
+        if not isinstance(tensor, Tensor) or not tensor.storage.version:
             continue
-        kind = OUTPUT_OF_INPUT.get(InputKind(item.kind))
+        kind = OUTPUT_OF_INPUT.get(_kind(item, tensor))
         if kind is None:
             raise LoadError(f"{build.source}: the program writes to {item.kind} '{item.target}'")
         target = item.name if kind is OutputKind.USER_INPUT_MUTATION else item.target or ""

@@ -1,23 +1,26 @@
 """Functionalization: in-place operators and writes through views become values.
 
 Every tensor of the graph being imported is a `Tensor`: a storage, and the view operators that lead from it. A write
-computes the storage's new value, through the inverse of each view; a read of another view of that storage computes it
-anew from there. What aliases what is read off the schemas' alias annotations. Programs without a mutating operator pay
-nothing: their tensors are storages of their own.
+computes the storage's new value, through the inverse of each view (`importers.views`); a read of another view of that storage
+computes it anew from there. What shares memory with what the spec says of every operator (`dialects.sharing`). Programs without a
+mutating operator pay nothing: their tensors are storages of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import spec
-from xdsl_exir.errors import SpecError, Unsupported, UnsupportedError
-from xdsl_exir.narrowing import is_list
-from xdsl_exir.transforms.builder import Builder, Namespace, meta
+from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.sharing import Memory
+from xdsl_exir.errors import SpecError
+from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.strides import memory_of, tensor_of
+from xdsl_exir.importers.views import CONJUGATIONS, Step
+from xdsl_exir.transforms.builder import Builder, Namespace, meta, sizes
 
 
 @dataclass(eq=False)
@@ -28,40 +31,57 @@ class Storage:
     version: int = 0
 
 
-@dataclass(frozen=True)
-class Step:
-    """A view operator on the way from a storage: its arguments besides the tensor it views, and which result it is."""
-
-    operator: str
-    source: str
-    """Name of the argument that is viewed."""
-    arguments: Mapping[str, Any]
-    index: int | None = None
-    """Of an operator with several results: which."""
-
-    def apply(self, builder: Builder, value: SSAValue) -> SSAValue:
-        """The view of a value."""
-        results = builder.call(self.operator, (), {**self.arguments, self.source: value})
-        return results if self.index is None else results[self.index]
-
-
 @dataclass(eq=False)
 class Tensor:
     """A tensor of the graph: a view of a storage."""
 
     storage: Storage
+    described: g.TensorMeta | None = None
+    """What the graph says of it; None where it says nothing."""
     steps: tuple[Step, ...] = ()
     cached: SSAValue | None = None
     version: int = field(default=0)
+    is_conjugated: bool = False
+    """Whether it is the conjugate of what lies in its memory."""
+    is_negated: bool = False
 
     @staticmethod
-    def of(value: SSAValue) -> Tensor:
+    def of(value: SSAValue, described: g.TensorMeta | None = None) -> Tensor:
         """A tensor with a storage of its own."""
-        return Tensor(Storage(value), cached=value)
+        return Tensor(Storage(value), described, cached=value)
 
-    def view(self, step: Step, value: SSAValue) -> Tensor:
+    def view(self, step: Step, value: SSAValue, described: g.TensorMeta | None) -> Tensor:
         """A view of this tensor; `value` is what the view operator gave."""
-        return Tensor(self.storage, (*self.steps, step), value, self.storage.version)
+        flags = self._flags_after(step.operator)
+        return Tensor(self.storage, described, (*self.steps, step), value, self.storage.version, *flags)
+
+    def _flags_after(self, operator: str) -> tuple[bool, bool]:
+        """Whether its view by an operator is conjugated and negated: the imaginary part of a conjugate is a negative."""
+        is_complex = self.cached is not None and meta(self.cached).dtype.category is Category.COMPLEX
+        if operator in CONJUGATIONS and is_complex:
+            return not self.is_conjugated, self.is_negated
+        if operator == "aten.imag":
+            return False, self.is_conjugated
+        return self.is_conjugated and operator not in ("aten.real", "aten.view_as_real"), self.is_negated
+
+    @property
+    def meta(self) -> g.TensorMeta:
+        """What it is; taken as contiguous where the graph does not say."""
+        if self.described is not None:
+            return self.described
+        assert self.cached is not None
+        return tensor_of(meta(self.cached))
+
+    @property
+    def memory(self) -> Memory:
+        """How it lies in memory."""
+        return replace(
+            memory_of(self.meta), is_conjugated=self.is_conjugated, is_negated=self.is_negated
+        )
+
+    def become(self, other: Tensor) -> None:
+        """Makes this tensor, under all its names, what another one is: what operators like `squeeze_` do."""
+        self.__dict__.update(other.__dict__)
 
     def read(self, builder: Builder) -> SSAValue:
         """The tensor's value now."""
@@ -79,166 +99,16 @@ class Tensor:
             bases.append(step.apply(builder, bases[-1]))
         written = value
         for base, step in zip(reversed(bases), reversed(self.steps), strict=False):
-            written = invert(builder, step, base, written)
+            written = step.invert(builder, base, written)
         self.storage.value = written
         self.storage.version += 1
         self.cached, self.version = value, self.storage.version
 
-    def replace(self, value: SSAValue) -> None:
+    def refill(self, value: SSAValue, described: g.TensorMeta | None) -> None:
         """Gives the tensor, alone in its storage, a new value of any shape."""
-        self.storage.value, self.steps = value, ()
+        self.storage.value, self.steps, self.described = value, (), described
         self.storage.version += 1
         self.cached, self.version = value, self.storage.version
-
-
-# --- inverses of views ---------------------------------------------------------------------------------------
-
-Inverse = Callable[[Namespace, SSAValue, Mapping[str, Any], "int | None", SSAValue], SSAValue]
-INVERSES: dict[str, Inverse] = {}
-
-
-def inverse(*names: str) -> Callable[[Inverse], Inverse]:
-    """Registers how a write through these view operators changes what they view."""
-
-    def register(function: Inverse) -> Inverse:
-        INVERSES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
-
-
-def invert(builder: Builder, step: Step, base: SSAValue, value: SSAValue) -> SSAValue:
-    """What `base` becomes when its view by `step` becomes `value`. Raises `UnsupportedError` for unknown views."""
-    function = INVERSES.get(step.operator)
-    if function is None:
-        raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
-    return function(Namespace(builder), base, step.arguments, step.index, value)
-
-
-@inverse("aten.alias", "aten.detach", "aten.lift_fresh", "aten.contiguous", "aten.to.dtype", "aten.to.device",
-         "aten.to.dtype_layout", "aten.to.other", "aten.type_as")  # fmt: skip
-def _same(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return value
-
-
-@inverse("aten.view", "aten._unsafe_view", "aten.reshape", "aten.flatten.using_ints", "aten.unflatten.int",
-         "aten.view_as", "aten.reshape_as", "aten.unsqueeze", "aten.squeeze", "aten.squeeze.dim",
-         "aten.squeeze.dims", "aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")  # fmt: skip
-def _reshape(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.view(value, aten_sizes(aten, base))
-
-
-def aten_sizes(aten: Namespace, value: SSAValue) -> list[Any]:
-    """The sizes of a value, computed ones as operands."""
-    return [
-        size if isinstance(size, int) else aten.sym_size.int(value, dim)
-        for dim, size in enumerate(meta(value).shape)
-    ]
-
-
-@inverse("aten.transpose.int")
-def _transpose(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.transpose.int(value, args["dim0"], args["dim1"])
-
-
-@inverse("aten.t", "aten.numpy_T", "aten.mT")
-def _t(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    rank = meta(value).ndim
-    order = list(range(rank))
-    return aten.permute(value, order[:-2] + order[-2:][::-1] if rank == 2 else order[::-1])
-
-
-@inverse("aten.permute")
-def _permute(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    dims = [dim % len(args["dims"]) for dim in args["dims"]]
-    return aten.permute(value, [dims.index(dim) for dim in range(len(dims))])
-
-
-@inverse("aten.slice.Tensor")
-def _slice(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.slice_scatter(base, value, args["dim"], args["start"], args["end"], args["step"])
-
-
-@inverse("aten.narrow")
-def _narrow(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    dim, start, length = args["dim"], args["start"], args["length"]
-    if isinstance(start, int) and isinstance(length, int):
-        return aten.slice_scatter(base, value, dim, start, start + length)
-    # What begins there, with the value as its beginning: no sum of computed numbers.
-    rest = aten.slice_scatter(aten.slice.Tensor(base, dim, start), value, dim, 0, length)
-    return aten.slice_scatter(base, rest, dim, start)
-
-
-@inverse("aten.select.int")
-def _select(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.select_scatter(base, value, args["dim"], args["index"])
-
-
-@inverse("aten.unbind.int")
-def _unbind(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.select_scatter(base, value, args["dim"], index)
-
-
-@inverse("aten.diagonal")
-def _diagonal(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.diagonal_scatter(base, value, args["offset"], args["dim1"], args["dim2"])
-
-
-@inverse("aten.as_strided")
-def _as_strided(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    return aten.as_strided_scatter(base, value, args["size"], args["stride"], args["storage_offset"])
-
-
-@inverse(
-    "aten.split.Tensor",
-    "aten.split_with_sizes",
-    "aten.split.sizes",
-    "aten.chunk",
-    "aten.tensor_split.sections",
-)
-def _split(
-    aten: Namespace, base: SSAValue, args: Mapping[str, Any], index: int | None, value: SSAValue
-) -> SSAValue:
-    dim: int = args["dim"] % meta(base).ndim
-    assert index is not None
-    size, length = meta(base).shape[dim], meta(value).shape[dim]
-    if not (isinstance(size, int) and isinstance(length, int)):
-        raise UnsupportedError([Unsupported("aten.split", "a write through a view of computed bounds")])
-    # All parts before this one are as long as the first; only split_with_sizes says otherwise.
-    sizes = args.get("split_sizes") or args.get("split_size")
-    start: int = sum(sizes[:index]) if is_list(sizes) else _part_start(args, size, index)
-    return aten.slice_scatter(base, value, dim, start, start + length)
-
-
-def _part_start(args: Mapping[str, Any], size: int, index: int) -> int:
-    if "split_size" in args:
-        return args["split_size"] * index
-    if "chunks" in args:
-        return -(-size // args["chunks"]) * index
-    sections = args["sections"]
-    return size // sections * index + min(index, size % sections)
 
 
 # --- functional variants of mutating operators ---------------------------------------------------------------
@@ -256,6 +126,17 @@ class Mutation:
     """Arguments that the functional operator has under another name."""
 
     @property
+    def fills(self) -> bool:
+        """Whether every element gets the same value."""
+        return self.functional in ("aten.zeros_like", "aten.fill.Scalar", "aten.fill.Tensor")
+
+    @property
+    def is_view(self) -> bool:
+        """Whether what is written is how the tensor is seen, and no element."""
+        known = spec.find(self.functional)
+        return known.schema.is_view and known.sharing is not None and known.sharing.condition == "always"
+
+    @property
     def resizes(self) -> bool:
         """Whether what is written to gets another shape."""
         return self.functional in ("aten.resize", "aten.resize_as")
@@ -266,6 +147,7 @@ FUNCTIONAL_NAMES = {
     "aten._batch_norm_with_update": "aten._batch_norm_with_update_functional",
     "aten.normal_": "aten.normal_functional",
     "aten.zero_": "aten.zeros_like",
+    "aten.transpose_": "aten.transpose.int",
     "aten.pow_.Scalar": "aten.pow.Tensor_Scalar",
     "aten.float_power_.Scalar": "aten.float_power.Tensor_Scalar",
     "aten.float_power_.Tensor": "aten.float_power.Tensor_Tensor",
@@ -334,5 +216,5 @@ def cast_like(builder: Builder, value: SSAValue, like: SSAValue) -> SSAValue:
     if meta(value).dtype is not meta(like).dtype:
         value = aten._to_copy(value, dtype=meta(like).dtype)
     if meta(value).shape != meta(like).shape:
-        value = aten.expand(value, aten_sizes(aten, like))
+        value = aten.expand(value, sizes(aten, like))
     return value

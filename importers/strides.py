@@ -12,11 +12,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from zlib import crc32
 
 from xdsl_exir.dialects import spec
-from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal
+from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal, to_srepr
+from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers import graph as g
+from xdsl_exir.importers.views import CONJUGATIONS
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 
@@ -35,6 +40,45 @@ def read_expr(srepr: str) -> Dim:
 def size_of(size: int | g.Symbolic) -> Dim:
     """A size of the file: a number or an expression."""
     return size if isinstance(size, int) else read_expr(size.srepr)
+
+
+def number_of(size: int | g.Symbolic) -> int:
+    """A size of the file as a number: what it was at export, of others one that has nothing in common with other symbols'.
+
+    PyTorch decides by the former, with a guard, whether what depends on sizes gives a view.
+    """
+    if isinstance(size, int):
+        return size
+    if isinstance(size.hint, int):
+        return size.hint
+    expr = size_of(size)
+    if isinstance(expr, int):
+        return expr
+    return int(expr.evaluate({name: _FIRST + crc32(name.encode()) % _FIRST for name in expr.free_symbols}))
+
+
+_FIRST = 10007
+
+
+def memory_of(meta: g.TensorMeta) -> Memory:
+    """How a tensor lies in memory."""
+    sizes, strides = tuple(map(number_of, meta.sizes)), tuple(map(number_of, meta.strides))
+    return Memory(meta.dtype, sizes, strides, meta.device.name)
+
+
+def tensor_of(meta: TensorMeta) -> g.TensorMeta:
+    """A tensor of the IR as values are described, contiguous. Symbolic sizes keep their text."""
+    sizes = tuple(size if isinstance(size, int) else g.Symbolic(to_srepr(size)) for size in meta.shape)
+    strides: list[Dim] = [prod(meta.shape[dim + 1 :]) for dim in range(meta.ndim)]
+    return g.TensorMeta(
+        meta.dtype,
+        sizes,
+        False,
+        g.Device(meta.device),
+        tuple(stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride)) for stride in strides),
+        0,
+        g.Layout("strided"),
+    )
 
 
 def memory_order(meta: g.TensorMeta) -> tuple[int, ...] | None:
@@ -91,6 +135,26 @@ def clone_order(meta: g.TensorMeta, ranges: Ranges) -> tuple[int, ...]:
                 inner[dim], inner[other] = inner[other], inner[dim]
                 dim = other
     return tuple(reversed(inner))
+
+
+def viewed_by(node: g.Node, result: str) -> g.Ref | None:
+    """The operand in whose memory a result of a node may lie; None if there is none."""
+    known = spec.specs().get(node.target)
+    if known is None or known.sharing is None:
+        return None
+    viewed = next((item.value for item in node.inputs if item.name == known.sharing.source), None)
+    if isinstance(viewed, tuple):
+        place = node.result_names.index(result)
+        viewed = viewed[place] if place < len(viewed) else None
+    return viewed if isinstance(viewed, g.Ref) else None
+
+
+def shares(node: g.Node, before: Memory, after: Memory) -> bool:
+    """Whether the result of a node with a `viewed_by` lies in the memory of that."""
+    known = spec.find(node.target)
+    defaults = {item.name: None if item.required else item.default for item in known.schema.arguments}
+    given = {item.name: item.value for item in node.inputs}
+    return known.sharing is not None and known.sharing.holds({**defaults, **given}, before, after)
 
 
 def in_memory_order(graph: g.Graph) -> g.Graph:
@@ -237,20 +301,19 @@ class _Rewriter:
         return meta
 
     def views_of_same_memory(self, name: str) -> Iterator[str]:
-        """A tensor, and what it is a view of, outwards. Elements of another dtype lie otherwise."""
-        from xdsl_exir.importers.build import MAYBE_ALIASES
-
+        """A tensor, and what it is a view of, outwards. Elements of another dtype lie otherwise, and conjugates differ."""
         while True:
             yield name
             node = self.producers.get(name)
-            viewed = node.inputs[0].value if node is not None and node.inputs else None
-            if node is None or not isinstance(viewed, g.Ref) or not _is_view(node.target):
+            viewed = None if node is None else viewed_by(node, name)
+            if node is None or viewed is None:
                 return
             before, after = self.values.get(viewed.name), self.tensor(name)
-            aliases = MAYBE_ALIASES.get(node.target)
             if not isinstance(before, g.TensorMeta) or before.dtype is not after.dtype:
                 return
-            if aliases is not None and not aliases(before, after):
+            if node.target in CONJUGATIONS and before.dtype.category is Category.COMPLEX:
+                return
+            if not shares(node, memory_of(before), memory_of(after)):
                 return
             name = viewed.name
 
@@ -307,11 +370,6 @@ def _unsupported(node: g.Node, reason: str) -> Unsupported:
     from xdsl_exir.importers.build import location_of
 
     return Unsupported(node.target, reason, text_of(location_of(node.stack_trace)))
-
-
-def _is_view(target: str) -> bool:
-    """Whether an operator gives a view of its first argument."""
-    return target in spec.specs() and "view" in spec.find(target).tags
 
 
 def _is(a: object, b: object) -> bool:

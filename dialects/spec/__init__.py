@@ -1,6 +1,7 @@
 """The operators, as data: their schemas by family, and their dtype rules.
 
-`<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags; `edge.yaml` lists dtype rules. This module
+`<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags and whose memory results share; `edge.yaml` lists
+dtype rules. This module
 finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
 operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the
 same table.
@@ -17,6 +18,7 @@ from typing import Any
 
 from xdsl_exir.dialects.dtype_rules import DtypeRule, expand
 from xdsl_exir.dialects.schema import FunctionSchema
+from xdsl_exir.dialects.sharing import Sharing
 from xdsl_exir.errors import SpecError
 from xdsl_exir.threads import once
 
@@ -45,7 +47,8 @@ FAMILIES = (
 """Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
 
 _SCHEMA_ENTRY = re.compile(
-    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)\(.*)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?",
+    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)\(.*)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?"
+    r"(?:  shares: (?P<shares>.*)\n)?",
     re.MULTILINE,
 )
 _RULE_ENTRY = re.compile(r"^- (?:\{)?func: (?P<namespace>\w+)::(?P<name>[\w.]+)", re.MULTILINE)
@@ -66,12 +69,18 @@ class OperatorSpec:
     """Of a user's operator where its functions of all stages are: a module's name, or the path of a `.py` file."""
     writes: tuple[str, ...] = ()
     """Of a user's operator the arguments that PyTorch's writes: in the IR their new values are its last results."""
+    shares: str = ""
+    """Which operand's memory the result lies in, and when, as `Sharing.parse` reads it; empty where it has its own."""
     place: str = field(default="", compare=False)
     """Of a user's operator where it is specified: `mylib.yaml:3`."""
 
     @cached_property
     def schema(self) -> FunctionSchema:
         return FunctionSchema.parse(self.schema_text)
+
+    @cached_property
+    def sharing(self) -> Sharing | None:
+        return Sharing.parse(self.shares) if self.shares else None
 
     @cached_property
     def dtype_rule(self) -> DtypeRule | None:
@@ -97,7 +106,8 @@ class SpecTable(Mapping[str, OperatorSpec]):
             if name in self._specs:
                 raise SpecError(f"{name} is specified twice")
             tags = frozenset(re.findall(r"\w+", match["tags"] or ""))
-            self._specs[name] = OperatorSpec(name, match["schema"], family, tags, rules.get(name, ""))
+            rule, shares = rules.get(name, ""), match["shares"] or ""
+            self._specs[name] = OperatorSpec(name, match["schema"], family, tags, rule, shares=shares)
 
     def extend(self, added: Iterable[OperatorSpec]) -> None:
         """Adds users' operators, all or none. Raises `SpecError` where one is known already."""

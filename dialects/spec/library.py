@@ -117,8 +117,10 @@ def read(text: str, source: str, functions: str = "", namespace: str = "") -> li
             raise item.error(f"tags are {tags!r}, expected some of {', '.join(sorted(TAGS))}")
         rule = _rule(schema, item, rules.get(name))
         family = schema.namespace
+        viewed = (argument.name for argument in schema.arguments if argument.type.alias is not None)
+        shares = next(viewed, "") if schema.is_view else ""
         found.append(
-            OperatorSpec(name, str(schema), family, frozenset(tags), rule, functions, writes, item.place)
+            OperatorSpec(name, str(schema), family, frozenset(tags), rule, functions, writes, shares, item.place)
         )
     return found
 

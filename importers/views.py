@@ -1,0 +1,203 @@
+"""Views of tensors, and writes through them: what a tensor becomes when a view of it gets another value.
+
+Most views have an inverse that is an operator (a transposition is its own, a slice has `slice_scatter`). All others that
+only move elements are inverted by place: the view of the tensor's places says which of its elements the value's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.expr import prod
+from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.transforms.builder import Builder, Namespace, meta, sizes
+
+CONJUGATIONS = frozenset(f"aten.{name}" for name in ("conj", "_conj", "mH", "adjoint", "matrix_H"))
+"""Views that conjugate complex numbers."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A view operator on the way from a storage: its arguments besides the tensor it views, and which result it is."""
+
+    operator: str
+    source: str
+    """Name of the argument that is viewed."""
+    arguments: Mapping[str, Any]
+    index: int | None = None
+    """Of an operator with several results: which."""
+    place: int | None = None
+    """Of an operator with a list of operands: which is viewed."""
+
+    def call(self, builder: Builder, value: SSAValue) -> Any:
+        """All results of the operator on a value."""
+        viewed: Any = value
+        if self.place is not None:
+            viewed = [*self.arguments[self.source]]
+            viewed[self.place] = value
+        return builder.call(self.operator, (), {**self.arguments, self.source: viewed})
+
+    def apply(self, builder: Builder, value: SSAValue) -> SSAValue:
+        """The view of a value."""
+        results = self.call(builder, value)
+        return results if self.index is None else results[self.index]
+
+    def invert(self, builder: Builder, base: SSAValue, value: SSAValue) -> SSAValue:
+        """What `base` becomes when its view becomes `value`. Raises `UnsupportedError` for unknown views."""
+        inverse = INVERSES.get(self.operator, _by_place)
+        return inverse(Namespace(builder), base, self, value)
+
+
+Inverse = Callable[[Namespace, SSAValue, Step, SSAValue], SSAValue]
+INVERSES: dict[str, Inverse] = {}
+"""How a write through a view changes what it views, by operator."""
+
+
+def inverse(*names: str) -> Callable[[Inverse], Inverse]:
+    """Registers the inverse of views of `aten`."""
+
+    def register(function: Inverse) -> Inverse:
+        INVERSES.update((f"aten.{name}", function) for name in names)
+        return function
+
+    return register
+
+
+def _by_place(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    """The inverse of whatever only moves elements."""
+    rule = spec.find(step.operator).dtype_rule
+    moves = rule is not None and dt.Long in rule.allowed.get(step.source, ())
+    if not moves or meta(value).dtype is not meta(base).dtype:
+        raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
+    count = prod(meta(base).shape)
+    every = aten.arange(count if isinstance(count, int) else aten.sym_numel(base), device=meta(base).device)
+    places = aten.view(every, sizes(aten, base))
+    return aten.put(base, step.apply(aten.builder, places), value)
+
+
+@inverse("alias", "detach", "lift", "lift_fresh", "contiguous", "to.dtype", "to.device", "to.dtype_layout", "to.other",
+         "type_as", "positive", "dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "conj_physical",
+         "resolve_conj", "resolve_neg", "sum_to_size")  # fmt: skip
+def _same(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return value
+
+
+@inverse("view", "_unsafe_view", "reshape", "flatten.using_ints", "ravel", "unflatten.int", "view_as", "reshape_as",
+         "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims", "atleast_1d", "atleast_2d", "atleast_1d.Sequence",
+         "atleast_2d.Sequence", "atleast_3d", "atleast_3d.Sequence", "cartesian_prod")  # fmt: skip
+def _reshape(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.view(value, sizes(aten, base))
+
+
+@inverse("transpose.int", "swapaxes", "swapdims", "t", "numpy_T", "mT", "mH", "adjoint", "matrix_H", "conj", "_conj")
+def _again(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return step.apply(aten.builder, value)
+
+
+@inverse("permute")
+def _permute(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    dims = [dim % len(step.arguments["dims"]) for dim in step.arguments["dims"]]
+    return aten.permute(value, [dims.index(dim) for dim in range(len(dims))])
+
+
+@inverse("movedim.int", "movedim.intlist", "moveaxis.int", "moveaxis.intlist")
+def _movedim(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    there, back = step.arguments["source"], step.arguments["destination"]
+    moved = replace(step, source="self", arguments={"source": back, "destination": there})
+    return moved.apply(aten.builder, value)
+
+
+@inverse("expand", "expand_as", "broadcast_to", "broadcast_tensors")
+def _expand(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return value if meta(value).shape == meta(base).shape else _by_place(aten, base, step, value)
+
+
+@inverse("slice.Tensor")
+def _slice(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.slice_scatter(base, value, *(step.arguments[name] for name in ("dim", "start", "end", "step")))
+
+
+@inverse("narrow")
+def _narrow(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    dim, start, length = (step.arguments[name] for name in ("dim", "start", "length"))
+    if isinstance(start, int) and isinstance(length, int):
+        end = start + length
+        return aten.slice_scatter(base, value, dim, start, None if start < 0 <= end else end)
+    # What begins there, with the value as its beginning: no sum of computed numbers.
+    rest = aten.slice_scatter(aten.slice.Tensor(base, dim, start), value, dim, 0, length)
+    return aten.slice_scatter(base, rest, dim, start)
+
+
+@inverse("select.int")
+def _select(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.select_scatter(base, value, step.arguments["dim"], step.arguments["index"])
+
+
+@inverse("unbind.int")
+def _unbind(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.select_scatter(base, value, step.arguments["dim"], step.index)
+
+
+@inverse("diagonal", "linalg_diagonal")
+def _diagonal(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.diagonal_scatter(base, value, *(step.arguments[name] for name in ("offset", "dim1", "dim2")))
+
+
+@inverse("as_strided")
+def _as_strided(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    given = (step.arguments[name] for name in ("size", "stride", "storage_offset"))
+    return aten.as_strided_scatter(base, value, *given)
+
+
+DIM_OF_SPLIT = {"vsplit": 0, "hsplit": 1, "dsplit": 2}
+"""The dimension of those splits that have no argument for it; `hsplit` of a vector splits that."""
+
+
+@inverse("split.Tensor", "split_with_sizes", "split.sizes", "chunk", "unsafe_split.Tensor", "unsafe_chunk",
+         "tensor_split.sections", "hsplit.int", "vsplit.int", "dsplit.int")  # fmt: skip
+def _split(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    dim = step.arguments.get("dim", DIM_OF_SPLIT.get(step.operator.split(".")[1], 0))
+    dim = min(dim, meta(base).ndim - 1)
+    assert step.index is not None
+    start, length = 0, meta(value).shape[dim]
+    for part in step.call(aten.builder, base)[: step.index]:
+        start += meta(part).shape[dim]
+    if not isinstance(start, int) or not isinstance(length, int):
+        return _by_place(aten, base, step, value)
+    return aten.slice_scatter(base, value, dim, start, start + length)
+
+
+# --- views as another dtype ----------------------------------------------------------------------------------
+
+
+@inverse("real")
+def _real(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    is_complex = meta(base).dtype.category is Category.COMPLEX
+    return aten.complex(value, aten.imag(base)) if is_complex else value
+
+
+@inverse("imag")
+def _imag(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.complex(aten.real(base), value)
+
+
+@inverse("view_as_real")
+def _view_as_real(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.view_as_complex(value)
+
+
+@inverse("view_as_complex")
+def _view_as_complex(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.view_as_real(value)
+
+
+@inverse("view.dtype")
+def _view_dtype(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return aten.view.dtype(value, meta(base).dtype)
