@@ -29,6 +29,7 @@ bench: $(VENV)/.installed-dev
 spec: $(VENV)/.installed-dev
 	$(BIN)/python -m xdsl_exir.dialects.spec.harvest
 	$(BIN)/python -m xdsl_exir.dialects.spec.probe
+	$(BIN)/python -m xdsl_exir.dialects.spec.memory
 	$(BIN)/python -m xdsl_exir.dialects.spec.autocast
 	$(BIN)/python -m xdsl_exir.dialects.stubs
 

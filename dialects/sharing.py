@@ -6,8 +6,9 @@ kernels (`spec/memory.py`): the operand whose memory the result lies in, and the
 
     shares: self
     shares: self if viewable
+    shares: self or itself if unchanged
 
-Of operators with a list of results each lies in the operand, or in that of its place where the operand is a list too.
+The last says that a result which looks like the operand is that tensor, so that `squeeze_` of one is seen in the other. Of operators with a list of results each lies in the operand, or in that of its place where the operand is a list too.
 Importers functionalize by this.
 """
 
@@ -153,18 +154,22 @@ class Sharing:
     source: str
     """The operand."""
     condition: str = "always"
+    or_itself: bool = False
+    """Whether a result of the operand's dtype, sizes and strides is the operand."""
 
     @staticmethod
     def parse(text: str) -> Sharing:
         """`self if viewable`. Raises `SpecError` for another form or condition."""
-        source, _, condition = text.partition(" if ")
-        found = Sharing(source, condition or "always")
+        sharing, _, condition = text.partition(" if ")
+        source, itself, _ = sharing.partition(" or itself")
+        found = Sharing(source, condition or "always", bool(itself))
         if found.condition not in CONDITIONS or str(found) != text:
             raise SpecError(f"shares: '{text}' is no operand, or no condition ({', '.join(CONDITIONS)})")
         return found
 
     def __str__(self) -> str:
-        return self.source if self.condition == "always" else f"{self.source} if {self.condition}"
+        condition = "" if self.condition == "always" else f" if {self.condition}"
+        return self.source + (" or itself" if self.or_itself else "") + condition
 
     def holds(self, arguments: Arguments, before: Memory, after: Memory) -> bool:
         """Whether the result of a call lies in the operand's memory. `arguments` are all of the call, defaults included."""

@@ -49,14 +49,13 @@ from xdsl_exir.dialects.exir import (
     SymFloatType,
     SymIntType,
     SymType,
-    TensorMeta,
     is_tensor_type,
     is_value,
     symbolic_type,
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, prod, to_srepr
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import infer_result_types
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
 from xdsl_exir.dialects.sharing import Memory
@@ -344,7 +343,10 @@ class GraphBuilder:
         if not isinstance(base, Tensor) or not isinstance(made, Tensor):
             return
         if shares(node, base.memory, made.memory):
-            self.values[name] = base.view(_step(node, bound, index), value, made.described)
+            view = base.view(_step(node, bound, index), value, made.described)
+            sharing = spec.find(node.target).sharing
+            is_base = sharing is not None and sharing.or_itself and view.memory == base.memory
+            self.values[name] = base if is_base else view
 
     def mutation(self, node: g.Node) -> None:
         """Builds the functional variant of an operator that writes to arguments, and writes its results there."""

@@ -75,9 +75,7 @@ class Tensor:
     @property
     def memory(self) -> Memory:
         """How it lies in memory."""
-        return replace(
-            memory_of(self.meta), is_conjugated=self.is_conjugated, is_negated=self.is_negated
-        )
+        return replace(memory_of(self.meta), is_conjugated=self.is_conjugated, is_negated=self.is_negated)
 
     def become(self, other: Tensor) -> None:
         """Makes this tensor, under all its names, what another one is: what operators like `squeeze_` do."""

@@ -26,8 +26,8 @@ from xdsl_exir.errors import ExirError, LoadError, SpecError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.functionalize import mutation_of
-from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.importers.pt2_schema import LAYOUTS, MEMORY_FORMATS
+from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.narrowing import is_mapping
 from xdsl_exir.program import DEFAULT_METHOD, Program, from_graphs
 

@@ -54,7 +54,7 @@ def number_of(size: int | g.Symbolic) -> int:
     expr = size_of(size)
     if isinstance(expr, int):
         return expr
-    return int(expr.evaluate({name: _FIRST + crc32(name.encode()) % _FIRST for name in expr.free_symbols}))
+    return int(expr.evaluate({name: _FIRST + crc32(name.encode()) % _FIRST for name in expr.free_symbols()}))
 
 
 _FIRST = 10007

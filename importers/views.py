@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.expr import prod
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.transforms.builder import Builder, Namespace, meta, sizes
 
@@ -96,7 +96,19 @@ def _reshape(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SS
     return aten.view(value, sizes(aten, base))
 
 
-@inverse("transpose.int", "swapaxes", "swapdims", "t", "numpy_T", "mT", "mH", "adjoint", "matrix_H", "conj", "_conj")
+@inverse(
+    "transpose.int",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "numpy_T",
+    "mT",
+    "mH",
+    "adjoint",
+    "matrix_H",
+    "conj",
+    "_conj",
+)
 def _again(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
     return step.apply(aten.builder, value)
 
@@ -121,7 +133,9 @@ def _expand(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSA
 
 @inverse("slice.Tensor")
 def _slice(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
-    return aten.slice_scatter(base, value, *(step.arguments[name] for name in ("dim", "start", "end", "step")))
+    return aten.slice_scatter(
+        base, value, *(step.arguments[name] for name in ("dim", "start", "end", "step"))
+    )
 
 
 @inverse("narrow")
@@ -163,10 +177,11 @@ DIM_OF_SPLIT = {"vsplit": 0, "hsplit": 1, "dsplit": 2}
 @inverse("split.Tensor", "split_with_sizes", "split.sizes", "chunk", "unsafe_split.Tensor", "unsafe_chunk",
          "tensor_split.sections", "hsplit.int", "vsplit.int", "dsplit.int")  # fmt: skip
 def _split(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
-    dim = step.arguments.get("dim", DIM_OF_SPLIT.get(step.operator.split(".")[1], 0))
-    dim = min(dim, meta(base).ndim - 1)
+    given: int = step.arguments.get("dim", DIM_OF_SPLIT.get(step.operator.split(".")[1], 0))
+    dim = min(given, meta(base).ndim - 1)
     assert step.index is not None
-    start, length = 0, meta(value).shape[dim]
+    start: Dim = 0
+    length: Dim = meta(value).shape[dim]
     for part in step.call(aten.builder, base)[: step.index]:
         start += meta(part).shape[dim]
     if not isinstance(start, int) or not isinstance(length, int):

@@ -222,6 +222,7 @@ class Method:
         values = self.bind(inputs)
         results = self.owner.engine.run(self.name, values)
         written = dict(zip(self.targets, values, strict=True))
+        results = apart(results, [written[name] for name in self.written])
         outputs: list[Any] = []
         state, gradients = dict[str, Any](), dict[str, Any]()
         for spec, kind, value in zip(self.outputs, self.mutations, results, strict=True):
@@ -257,6 +258,17 @@ class Method:
                 values.append(self.owner.first(arrays, spec.target) if known is None else known)
         self.guards.check(seen)
         return values
+
+
+def apart(results: Iterable[Any], written: Sequence[Any]) -> list[Any]:
+    """The results, copied where they lie in the memory of inputs that are about to be written: an operator that changes no
+    element, as `clone`, may have given its operand."""
+    return [
+        value.copy()
+        if is_array(value) and any(is_array(each) and np.may_share_memory(value, each) for each in written)
+        else value
+        for value in results
+    ]
 
 
 def lying(value: Any, dim_order: Sequence[int] | None) -> Any:

@@ -47,10 +47,13 @@ def test_families_as_yaml(family: str) -> None:
     """What the regular expressions find is what YAML says, nothing more and nothing less."""
     table = SpecTable()
     table.add(family, text_of(family), {})
-    found = [(spec.schema_text, spec.tags) for spec in table.values()]
-    expected = [(entry["func"], frozenset(entry.get("tags", ()))) for entry in entries(family)]
+    found = [(spec.schema_text, spec.tags, spec.shares) for spec in table.values()]
+    expected = [
+        (entry["func"], frozenset(entry.get("tags", ())), entry.get("shares", ""))
+        for entry in entries(family)
+    ]
     assert found == expected
-    assert all(entry.keys() <= {"func", "tags"} for entry in entries(family))
+    assert all(entry.keys() <= {"func", "tags", "shares"} for entry in entries(family))
 
 
 def test_rules_as_yaml() -> None:

@@ -4,7 +4,8 @@
     python -m xdsl_exir.dialects.spec.harvest --check    # exits 1 where they differ
 
 To add an operator, write its name (`- func: aten::add.Tensor`) into its family's file and run this: it fills in the
-schema and the tags that PyTorch knows. Tags written by hand (`effect`) stay, and so does what `memory.py` found. Needs PyTorch; nothing else here does.
+schema and the tags that PyTorch knows. Tags written by hand (`effect`) stay, and so does what `memory.py` found. Needs
+PyTorch.
 """
 
 from __future__ import annotations

@@ -120,7 +120,9 @@ def read(text: str, source: str, functions: str = "", namespace: str = "") -> li
         viewed = (argument.name for argument in schema.arguments if argument.type.alias is not None)
         shares = next(viewed, "") if schema.is_view else ""
         found.append(
-            OperatorSpec(name, str(schema), family, frozenset(tags), rule, functions, writes, shares, item.place)
+            OperatorSpec(
+                name, str(schema), family, frozenset(tags), rule, functions, writes, shares, item.place
+            )
         )
     return found
 

@@ -41,8 +41,11 @@ def _f(*shape: int) -> torch.Tensor:
 
 
 WRITTEN: dict[str, Sequence[tuple[Any, ...]]] = {
-    "einsum": [("ij->ji", [_f(2, 3)]), ("ii->i", [_f(2, 2)]), ("ij->i", [_f(2, 3)]), ("ba", [_f(2, 3)])]
-    + [("ii", [_f(2, 2)]), ("...i->i...", [_f(2, 2, 3)]), ("i,i->i", [_f(2), _f(2)]), ("ij->i", [_f(2, 1)])],
+    "einsum": [
+        *[(equation, [_f(2, 3)]) for equation in ("ij->ji", "ij->i", "ba")],
+        *[(equation, [_f(2, 2)]) for equation in ("ii->i", "ii")],
+        *[("...i->i...", [_f(2, 2, 3)]), ("i,i->i", [_f(2), _f(2)]), ("ij->i", [_f(2, 1)])],
+    ],
     "cartesian_prod": [([_f(3)],), ([_f(3), _f(2)],)],
     "chain_matmul": [([_f(2, 2)],)],
     "channel_shuffle": [(_f(1, 4, 2, 2), 1), (_f(1, 4, 2, 2), 2)],
@@ -59,9 +62,18 @@ WRITTEN: dict[str, Sequence[tuple[Any, ...]]] = {
     + [(_f(2, 3), None, None, None, None, False, True)],
     "type_as": [(_f(2, 3), other) for other in (_f(2), torch.ones(2, dtype=torch.int64))],
     "to.other": [(_f(2, 3), _f(2)), (_f(2, 3), _f(2), False, True)],
-    "reshape": [(_f(2, 3), [3, 2]), (_f(2, 3), [-1]), (_f(2, 3), [2, 3]), (_f(2, 2, 3), [4, 3])]
-    + [(_f(2, 2, 3), [2, 6]), (_f(4, 3), [2, 2, 3]), (_f(2, 1, 3), [1, 2, 3, 1])],
-    "flatten.using_ints": [(_f(2, 2, 3),), (_f(2, 2, 3), 1), (_f(2, 2, 3), 0, 1), (_f(3),), (torch.ones([]),)],
+    "reshape": [
+        *[(_f(2, 3), shape) for shape in ([3, 2], [-1], [2, 3])],
+        *[(_f(2, 2, 3), shape) for shape in ([4, 3], [2, 6])],
+        *[(_f(4, 3), [2, 2, 3]), (_f(2, 1, 3), [1, 2, 3, 1])],
+    ],
+    "flatten.using_ints": [
+        (_f(2, 2, 3),),
+        (_f(2, 2, 3), 1),
+        (_f(2, 2, 3), 0, 1),
+        (_f(3),),
+        (torch.ones([]),),
+    ],
     "ravel": [(_f(2, 3),), (_f(3),)],
     "sum_to_size": [(_f(2, 3), [2, 3]), (_f(2, 3), [1, 3]), (_f(1, 3), [1, 3]), (_f(1, 3), [3])],
     # What changes nothing, of operators that might say so.
@@ -143,6 +155,8 @@ class Observation:
     before: Memory
     after: Memory
     shares: bool
+    is_same: bool
+    """Whether it is the operand."""
 
 
 def observations(schema: FunctionSchema, call: Call) -> Iterator[Observation]:
@@ -162,52 +176,66 @@ def observations(schema: FunctionSchema, call: Call) -> Iterator[Observation]:
                 shares = before.untyped_storage().data_ptr() == after.untyped_storage().data_ptr()
                 is_list = isinstance(call[name], list)
                 if shares and (ret is not result[0] or (is_list and index != place)):
-                    raise SpecError(f"{schema.qualified_name}: result {place} shares memory with {name}[{index}]")
+                    raise SpecError(
+                        f"{schema.qualified_name}: result {place} shares memory with {name}[{index}]"
+                    )
                 if not is_list or index == place:
-                    seen = memory_of(before), memory_of(after)
-                    yield Observation(name, {**defaults, **call}, *seen, shares)
+                    lain = memory_of(before), memory_of(after)
+                    yield Observation(name, {**defaults, **call}, *lain, shares, after is before)
 
 
-def fit(name: str, seen: Sequence[Observation]) -> str:
+def fit(name: str, observed: Sequence[Observation]) -> str:
     """What `shares` says of an operator. Raises `SpecError` where no condition does."""
-    sources = {each.source for each in seen if each.shares}
+    sources = {each.source for each in observed if each.shares}
     if not sources:
         return ""
     if len(sources) > 1:
         raise SpecError(f"{name}: results share memory with {sorted(sources)}")
     [source] = sources
-    own = [each for each in seen if each.source == source]
+    own = [each for each in observed if each.source == source]
     for condition in CONDITIONS:
         try:
             if all(CONDITIONS[condition](e.arguments, e.before, e.after) is e.shares for e in own):
-                return str(Sharing(source, condition))
+                return str(Sharing(source, condition, or_itself(name, own)))
         except KeyError:
             continue  # of arguments that the operator does not have
     raise SpecError(f"{name}: no condition says when results share memory with {source}")
 
 
+def or_itself(name: str, observed: Sequence[Observation]) -> bool:
+    """Whether results that look like the operand are the operand. Raises `SpecError` where only some are."""
+    alike = {each.is_same for each in observed if each.shares and each.before == each.after}
+    if len(alike) > 1 or any(each.is_same and each.before != each.after for each in observed):
+        raise SpecError(f"{name}: only some results that look like the operand are it")
+    return alike == {True}
+
+
+def written(name: str) -> list[Call]:
+    """The calls that are written here and for dtype rules."""
+    short, schema = name.removeprefix("aten."), specs()[name].schema
+    return [
+        bind(schema, args, {}) for table in (WRITTEN, WRITTEN_FOR_DTYPES) for args in table.get(short, ())
+    ]
+
+
 def calls_of(names: Iterable[str]) -> dict[str, list[Call]]:
-    """Calls of each operator: those of PyTorch's own samples, and those written here and for dtype rules."""
-    table = specs()
-    found: dict[str, list[Call]] = {}
+    """Calls of each operator: those that are written, and some of PyTorch's own samples."""
     harvested = harvest(frozenset(names))
-    for name in names:
-        short = name.removeprefix("aten.")
-        written = [*WRITTEN.get(short, ()), *WRITTEN_FOR_DTYPES.get(short, ())]
-        known = [bind(table[name].schema, args, {}) for args in written]
-        found[name] = [*known, *harvested.get(name, [])[:CALLS]]
-    return found
+    return {name: [*written(name), *harvested.get(name, [])[:CALLS]] for name in names}
+
+
+def seen(name: str, calls: Iterable[Call]) -> list[Observation]:
+    """What calls of an operator show."""
+    schema = specs()[name].schema
+    return [each for call in calls for given in variants(call) for each in observations(schema, given)]
 
 
 def derive(calls: Mapping[str, Iterable[Call]]) -> Iterator[tuple[str, str]]:
     """What each operator shares, by what its calls show."""
-    table = specs()
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, some in calls.items():
-            schema = table[name].schema
-            seen = [each for call in some for given in variants(call) for each in observations(schema, given)]
-            yield name, fit(name, seen)
+            yield name, fit(name, seen(name, some))
 
 
 def probed() -> list[str]:
@@ -232,8 +260,12 @@ _ENTRY = re.compile(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 where a file is out of date")
-    parser.add_argument("names", nargs="*", help="operators to show, as in aten.reshape; all are written if none is")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, exit 1 where a file is out of date"
+    )
+    parser.add_argument(
+        "names", nargs="*", help="operators to show, as in aten.reshape; all are written if none is"
+    )
     options = parser.parse_args()
     shares = dict(derive(calls_of(options.names or probed())))
     if options.names:
