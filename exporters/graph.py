@@ -112,6 +112,8 @@ class _Names:
 
     def __init__(self):
         self.taken: set[str] = set()
+        self.numbers: dict[str, Iterator[int]] = {}
+        """Numbers not yet behind a name, by the name without one."""
 
     def fresh(self, wanted: str) -> str:
         """The wanted name, made an identifier, with a number where it is taken."""
@@ -119,7 +121,8 @@ class _Names:
         base = f"_{base}" if base[0].isdigit() else base
         name = base
         if name in self.taken:
-            stem, numbers = re.sub(r"_\d+$", "", base), count(1)
+            stem = re.sub(r"_\d+$", "", base)
+            numbers = self.numbers.setdefault(stem, count(1))
             name = next(name for i in numbers if (name := f"{stem}_{i}") not in self.taken)
         self.taken.add(name)
         return name

@@ -261,19 +261,27 @@ class Planner:
 
     def value(self, value: SSAValue) -> Value:
         """A value in memory; makes it if it waits, is a constant, or a view."""
+        at = value
+        views: list[OperatorOp] = []
+        while at not in self.values and at not in self.constants:
+            if at in self.identities:
+                at = self.identities[at]
+            elif isinstance(at.owner, OperatorOp) and is_view(at.owner):
+                views.append(at.owner)
+                at = at.owner.operands[0]
+            else:
+                self.flush()
+                break
+        for op in reversed(views):
+            if op.results[0] not in self.values:
+                self.see(op)
+        while value in self.identities and value not in self.values and value not in self.constants:
+            value = self.identities[value]
         if value in self.values:
             return self.values[value]
-        if value in self.constants:
-            meta = meta_of(value)
-            # A number that fills a symbolic shape is one element, repeated.
-            return expanded(self.constant(self.constants[value], meta.dtype), meta.shape)
-        if value in self.identities:
-            return self.value(self.identities[value])
-        if isinstance(value.owner, OperatorOp) and is_view(value.owner):
-            self.see(value.owner)
-        else:
-            self.flush()
-        return self.values[value]
+        meta = meta_of(value)
+        # A number that fills a symbolic shape is one element, repeated.
+        return expanded(self.constant(self.constants[value], meta.dtype), meta.shape)
 
     def see(self, op: OperatorOp) -> None:
         """Makes a view operator's results; where strides cannot say them, of a copy."""
@@ -380,12 +388,15 @@ class Planner:
 
     def is_used_outside(self, value: SSAValue, inside: set[Operation]) -> bool:
         """Whether a value, or a view of it, is used by other operations than these."""
-        return any(
-            any(self.is_used_outside(result, inside) for result in use.operation.results)
-            if is_view(use.operation) or any(r in self.identities for r in use.operation.results)
-            else use.operation not in inside
-            for use in value.uses
-        )
+        left = [value]
+        while left:
+            for use in left.pop().uses:
+                results = use.operation.results
+                if is_view(use.operation) or any(result in self.identities for result in results):
+                    left += results
+                elif use.operation not in inside:
+                    return True
+        return False
 
     # the end
 

@@ -123,10 +123,17 @@ def is_item(op: object) -> bool:
 
 def depends_on_item(number: SSAValue) -> bool:
     """Whether a number is computed from one that is read out of memory."""
-    owner = number.owner
-    if not isinstance(number.type, SymType) or not isinstance(owner, Operation):
-        return False
-    return is_item(owner) or any(map(depends_on_item, owner.operands))
+    seen, left = {number}, [number]
+    while left:
+        value = left.pop()
+        owner = value.owner
+        if not isinstance(value.type, SymType) or not isinstance(owner, Operation):
+            continue
+        if is_item(owner):
+            return True
+        left += [operand for operand in dict.fromkeys(owner.operands) if operand not in seen]
+        seen.update(owner.operands)
+    return False
 
 
 def next_op(value: SSAValue) -> Operation:

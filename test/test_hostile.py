@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import signal
 import subprocess
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.exporters import graph
 from xdsl_exir.limits import Limits, read_limits
 from xdsl_exir.program import context
 from xdsl_exir.runtime.aot import compile_library
@@ -121,6 +123,52 @@ def test_long_mlir_is_read(name: str, tmp_path: Path) -> None:
     again = tmp_path / "again.mlir"
     again.write_text(str(read))
     assert str(xdsl_exir.load(again)) == str(read)
+
+
+# --- chains --------------------------------------------------------------------------------------------------
+
+FLAT, SQUARE = "tensor<16xf32>", "tensor<4x4xf32>"
+
+
+def views(count: int) -> str:
+    """A function that sees an input in turn as a row and as a square, an even number of times, between two operators."""
+    lines = [f"%0 = edge.aten.exp(%x) : ({SQUARE}) -> {SQUARE}"]
+    for i in range(count):
+        types, size = ((SQUARE, FLAT), 16) if i % 2 == 0 else ((FLAT, SQUARE), "4, 4")
+        lines.append(f"%{i + 1} = edge.aten.view(%{i}, size = [{size}]) : ({types[0]}) -> {types[1]}")
+    lines.append(f"%y = edge.aten.exp(%{count}) : ({SQUARE}) -> {SQUARE}\n  func.return %y : {SQUARE}")
+    return f"func.func @f(%x: {SQUARE}) -> {SQUARE} {{\n  " + "\n  ".join(lines) + "\n}"
+
+
+def slices(count: int) -> str:
+    """A function that takes the first element away, again and again."""
+    types = [f"tensor<{count + 4 - i}xf32>" for i in range(count + 1)]
+    lines = [
+        f"%{i + 1} = edge.aten.slice.Tensor({f'%{i}' if i else '%x'}, dim = 0, start = 1) : ({before}) -> {after}"
+        for i, (before, after) in enumerate(itertools.pairwise(types))
+    ]
+    lines.append(f"func.return %{count} : {types[-1]}")
+    return f"func.func @f(%x: {types[0]}) -> {types[-1]} {{\n  " + "\n  ".join(lines) + "\n}"
+
+
+def parsed(text: str) -> xdsl_exir.Program:
+    return xdsl_exir.Program(Parser(context().clone(), text).parse_module()).verify()
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("make", [views, slices])
+def test_long_chains_natively(make: Callable[[int], str]) -> None:
+    program = parsed(make(700))
+    (type,) = program.method().function_type.inputs.data
+    x = np.random.default_rng(0).standard_normal(type.get_shape()).astype(np.float32)
+    expected = xdsl_exir.compile(program).flat([x])[0]
+    actual = xdsl_exir.compile(program, target="native").flat([x])[0]
+    np.testing.assert_allclose(actual, expected, rtol=1e-5)
+
+
+def test_names_of_nodes_take_time_in_proportion() -> None:
+    names = graph._Names()
+    assert [names.fresh("relu") for _ in range(100_000)][-1] == "relu_99999"
 
 
 # --- names ---------------------------------------------------------------------------------------------------

@@ -69,6 +69,27 @@ class LinalgGroup:
 
         def bring(value: SSAValue) -> None:
             """Puts a value into the block: what makes it, if that is a view of what the group makes, or an argument."""
+            waiting: list[SSAValue] = []
+            while value not in mapper and (source := seen_through(value)) is not None:
+                waiting.append(value)
+                value = source
+            bring_whole(value)
+            for value in reversed(waiting):
+                if value in planner.identities:
+                    mapper[value] = mapper[planner.identities[value]]
+                elif isinstance(value.owner, OperatorOp):
+                    add(value.owner)
+
+        def seen_through(value: SSAValue) -> SSAValue | None:
+            """What a value is a view of, if the group makes that; None of anything else."""
+            known = isinstance(value.type, SymType) or planner.splat(value) is not None
+            if known or planner.root(value).owner not in self.inside:
+                return None
+            if value in planner.identities:
+                return planner.identities[value]
+            return value.owner.operands[0] if isinstance(value.owner, OperatorOp) else None
+
+        def bring_whole(value: SSAValue) -> None:
             if value in mapper:
                 return
             if isinstance(value.type, SymType):
@@ -79,13 +100,6 @@ class LinalgGroup:
                 constant = ConstantOp(splat, value.type)
                 block.add_op(constant)
                 mapper[value] = constant.result
-            elif planner.root(value).owner in self.inside:
-                if value in planner.identities:
-                    bring(planner.identities[value])
-                    mapper[value] = mapper[planner.identities[value]]
-                elif isinstance(value.owner, OperatorOp):
-                    bring(value.owner.operands[0])
-                    add(value.owner)
             else:
                 inputs.append(planner.value(value))
                 mapper[value] = block.insert_arg(value.type, len(block.args))
