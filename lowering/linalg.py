@@ -430,10 +430,12 @@ class LinalgBuilder:
     def _expand(self, input: Tensor, shape: Sizes) -> Tensor:
         if not input.ndim:  # xDSL's tensor.expand_shape starts from rank 1
             return self.broadcast(input, shape)
-        groups = _groups_attr(expansion(input.shape, shape))
+        groups = expansion(input.shape, shape)
+        # A symbolic size may expand to numbers alone, or the other way round: MLIR wants to read the same on both sides.
+        input = self.retyped(input, tuple(prod(shape[dim] for dim in group) for group in groups))
         sizes = list(map(static_size, shape))
         op = tensor.ExpandShapeOp(
-            input.value, self.dynamic(shape), groups, sizes, tensor_of(shape, input.dtype)
+            input.value, self.dynamic(shape), _groups_attr(groups), sizes, tensor_of(shape, input.dtype)
         )
         return Tensor(self.add(op), shape, input.dtype)
 

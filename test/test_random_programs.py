@@ -86,6 +86,7 @@ FOUND = {
     "scans of complex numbers": ([C64], "v1, v2 = torch.cummax(v0, 0)"),
     "pieces of symbolic sizes": ([F32, "s0", 3], "v1 = torch.tensor_split(v0, 3)[1]"),
     "quantiles of symbolic sizes": ([F32, "s0", 3], "v1 = torch.quantile(v0, 0.3, dim=0)"),
+    "numbers for symbolic sizes": ([F32, 17, "s0", "s1"], "v2 = v0.reshape(6, 51).cummin(1)[1]", "v1 = v2.reshape(1, 18, 17)[:, ::2] * 2"),
     "unfold after mT": ([F32, 2, 3, 4], "v1 = v0.mT.unfold(1, 2, 1)"),
     "as_strided of a number repeated": ([F32, 2, 2], "v1 = torch.full((3, 4), 2.5).as_strided((2, 2), (2, 1)) + v0"),
     "index_put into nothing": ([F32, 0, 3], "v1 = v0 + 1", "v1[v0 > 0] = 2.0"),
@@ -97,10 +98,12 @@ NOT_NATIVE = {"scans of complex numbers"}
 
 def found(name: str) -> Program:
     (dtype, *sizes), *steps = FOUND[name]
-    symbols = ({"s0": 7}, {"s0": 8}, {"s0": 5}) if "s0" in sizes else ({},)
+    symbols = ({"s0": 3, "s1": 6},) if "s1" in sizes else ({"s0": 7}, {"s0": 8}, {"s0": 5})
     made = tuple(map(Step, steps))
     outputs = tuple(dict.fromkeys(n for step in made for n in step.makes))
-    return Program(0, (Input("v0", tuple(sizes), dtype, "plain", 0),), made, outputs, symbols)
+    return Program(
+        0, (Input("v0", tuple(sizes), dtype, "plain", 0),), made, outputs, symbols if "s0" in sizes else ({},)
+    )
 
 
 @pytest.mark.parametrize("stage", ["training", "core"])
