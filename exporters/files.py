@@ -1,8 +1,12 @@
-"""Writing files that may be the ones that a program's weights are mapped from."""
+"""Writing files all or not: whatever happens meanwhile, what is there under a name is the old file or the new one, whole.
+
+They may be the files that a program's weights are read from, which stay as they are for those who have them open.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +14,24 @@ from typing import IO
 
 
 @contextmanager
-def replacing(path: Path) -> Generator[IO[bytes]]:
-    """A file that takes the place of `path` once it is written; what is there now stays as it is until then, and for
-    those who have it mapped. Nothing is left of it if writing fails."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+def aside(*paths: Path) -> Generator[list[Path]]:
+    """Names beside these paths, for files that take their places, one after the other, once all are written and on the disk.
+    Nothing is left of them if writing fails."""
+    temporary = [path.with_name(f".{secrets.token_hex(4)}.{path.name}") for path in paths]
     try:
-        with open(temporary, "xb") as file:
-            yield file
-        os.replace(temporary, path)
+        yield temporary
+        for written in temporary:
+            with open(written, "rb") as file:
+                os.fsync(file.fileno())
+        for written, path in zip(temporary, paths, strict=True):
+            os.replace(written, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        for written in temporary:
+            written.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[IO[bytes]]:
+    """A file that takes the place of `path` once it is written, as `aside` says."""
+    with aside(path) as [temporary], open(temporary, "xb") as file:
+        yield file

@@ -9,22 +9,25 @@ from pathlib import Path
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from xdsl_exir.exporters.files import aside
 from xdsl_exir.exporters.safetensors import write_safetensors
 from xdsl_exir.importers import pytree
-from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS_SUFFIX
+from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS, WEIGHTS_SUFFIX
 from xdsl_exir.program import CallingConvention, Program, Slot
 
 
 def write_mlir(path: Path, program: Program) -> None:
-    """Writes the module, with source locations, and its weights in a file of the same stem."""
+    """Writes the module, with source locations, and its weights in a file of the same stem: both or none, but for a moment
+    in which one of them has no place in a program yet and `read_mlir` says so."""
     module = program.module.clone()
     annotated = replace(program, module=module)
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for name, convention in program.conventions.items():
         if name in functions:
             functions[name].attributes[CONVENTION] = StringAttr(json.dumps(_convention(convention)))
-    path.write_text(annotated.text(locations=True) + "\n")
-    write_safetensors(path.with_suffix(WEIGHTS_SUFFIX), program.state)
+    with aside(path.with_suffix(WEIGHTS_SUFFIX), path) as (weights, text):
+        module.attributes[WEIGHTS] = StringAttr(write_safetensors(weights, program.state))
+        text.write_text(annotated.text(locations=True) + "\n")
 
 
 def _convention(convention: CallingConvention) -> dict[str, object]:

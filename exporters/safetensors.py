@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from xdsl_exir.exporters.files import replacing
-from xdsl_exir.importers.safetensors import DTYPES, LENGTH
+from xdsl_exir.importers.safetensors import DIGEST, DTYPES, LENGTH, METADATA
 from xdsl_exir.importers.tensor_data import TensorData
 
 ALIGNMENT = 8
 """Of the data, in bytes; the header ends in spaces up to there."""
+UNKNOWN = b"0" * 64
+"""A digest that is not computed yet."""
 
 
-def write_safetensors(path: Path, tensors: Mapping[str, TensorData]) -> None:
-    """Writes tensors by name, each row-major; those that share memory are written each for itself."""
+def write_safetensors(path: Path, tensors: Mapping[str, TensorData]) -> str:
+    """Writes tensors by name, each row-major; those that share memory are written each for itself. Gives the digest that the
+    file says of itself: SHA-256 of the file, with zeros where the digest stands."""
     names = {dtype: name for name, dtype in DTYPES.items()}
-    header: dict[str, object] = {}
+    header: dict[str, object] = {METADATA: {DIGEST: UNKNOWN.decode()}}
     # Longest elements first, so that all are aligned.
     ordered = sorted(tensors.items(), key=lambda item: -item[1].dtype.itemsize)
     end = 0
@@ -30,7 +34,13 @@ def write_safetensors(path: Path, tensors: Mapping[str, TensorData]) -> None:
         }
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % ALIGNMENT)
-    with replacing(path) as file:
-        file.write(LENGTH.pack(len(text)) + text)
-        for _, data in ordered:
-            file.write(data.numpy().tobytes())
+    total = hashlib.sha256()
+    with open(path, "xb") as file:
+        for chunk in itertools.chain(
+            [LENGTH.pack(len(text)), text], (data.numpy().tobytes() for _, data in ordered)
+        ):
+            total.update(chunk)
+            file.write(chunk)
+        file.seek(LENGTH.size + text.index(UNKNOWN))
+        file.write(total.hexdigest().encode())
+    return total.hexdigest()

@@ -28,6 +28,8 @@ CONVENTION = "exir.convention"
 """The attribute of a function that says how it is called from Python."""
 WEIGHTS_SUFFIX = ".safetensors"
 """Of the file with a module's weights; its stem is the module's."""
+WEIGHTS = "exir.weights"
+"""The attribute of a module with the digest that the file of its weights says of itself."""
 
 _PARSER_ERRORS = (
     *(ValueError, TypeError, LookupError, ArithmeticError, AssertionError, NotImplementedError),
@@ -36,10 +38,11 @@ _PARSER_ERRORS = (
 """What xDSL's parser raises, besides errors of its own, for texts that it did not expect."""
 
 
-def read_mlir(path: Path) -> Program:
+def read_mlir(path: Path, mapped: bool = False) -> Program:
     """A program from MLIR text, with the weights that lie beside it, if any do. Not verified.
 
-    Raises `LoadError` where the text does not parse, or names weights that the file beside it does not have as said.
+    Raises `LoadError` where the text does not parse, or names weights that the file beside it does not have as said, or
+    where that file is of another program, as the end of a process between writing the two leaves it.
     """
     try:
         text = path.read_text()
@@ -61,7 +64,9 @@ def read_mlir(path: Path) -> Program:
         if (attr := function.attributes.pop(CONVENTION, None)) is not None
     }
     weights = path.with_suffix(WEIGHTS_SUFFIX)
-    state = read_safetensors(weights) if weights.is_file() else dict[str, TensorData]()
+    digest = module.attributes.pop(WEIGHTS, None)
+    wanted = digest.data if isinstance(digest, StringAttr) else None
+    state = read_safetensors(weights, wanted, mapped) if weights.is_file() else dict[str, TensorData]()
     return Program(module, state, conventions)
 
 

@@ -1,7 +1,7 @@
 """Reads `.pt2` archives (`torch.export.save`, PyTorch 2.8 and later) without PyTorch.
 
 A `.pt2` file is a zip with one folder in it: `models/NAME.json` holds a program, `data/weights` and `data/constants`
-raw little-endian tensors with a JSON table of names each. Tensors that are stored uncompressed are mapped, not read.
+raw little-endian tensors with a JSON table of names each. Tensors that are stored uncompressed are read when they are used.
 The file may come from anywhere: every name, number and reference in it is checked, all that is wrong becomes one
 LoadError which says where; nothing is executed (pickles are refused) and nothing written.
 
@@ -11,7 +11,6 @@ The JSON's form is `pt2_schema`'s, semantic checks are `graph.check_program`'s.
 from __future__ import annotations
 
 import itertools
-import mmap
 import os
 import re
 import stat
@@ -35,25 +34,25 @@ from xdsl_exir.importers.pt2_schema import (
     UnsupportedDtype,
     object_of,
 )
-from xdsl_exir.importers.tensor_data import Storage, TensorData
+from xdsl_exir.importers.tensor_data import SourceFile, Storage, TensorData
 from xdsl_exir.limits import LIMITS
 
 MAX_JSON_BYTES = LIMITS.text_bytes
 MAX_INFLATED_BYTES = LIMITS.inflated_bytes
 
 
-def read_pt2(path: str | os.PathLike[str]) -> ExportedGraph | dict[str, ExportedGraph]:
+def read_pt2(path: str | os.PathLike[str], mapped: bool = False) -> ExportedGraph | dict[str, ExportedGraph]:
     """The program in a `.pt2` file, or programs by name when it holds several. Raises LoadError."""
-    programs = read_models(path)
+    programs = read_models(path, mapped)
     return programs if len(programs) > 1 else next(iter(programs.values()))
 
 
-def read_models(path: str | os.PathLike[str]) -> dict[str, ExportedGraph]:
+def read_models(path: str | os.PathLike[str], mapped: bool = False) -> dict[str, ExportedGraph]:
     """All programs in a `.pt2` file by name, at least one; `torch.export.save` calls its only one `model`.
 
-    Tensors stay mapped from the file, which must not be changed while they are in use. Raises LoadError.
+    Tensors are read when they are used, or `mapped`, as `SourceFile` says. Raises LoadError.
     """
-    archive = _Archive(os.fspath(path))
+    archive = _Archive(os.fspath(path), mapped)
     archive.check_format()
     models = [
         match[1]
@@ -75,18 +74,17 @@ _OLD_FORMAT = "serialized_exported_program.json"
 class _Archive:
     """The entries of a `.pt2` file under their names within its root folder."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, mapped: bool):
         self.path = path
         if not os.path.isfile(path):
             self.fail("", "not a file")
         try:
-            with open(path, "rb") as file:
-                with zipfile.ZipFile(file) as directory:
-                    infos = directory.infolist()
-                    self._directory_start = directory.start_dir
-                if len(infos) > LIMITS.entries:
-                    raise ValueError(f"{len(infos)} entries; at most {LIMITS.entries} are read")
-                self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            self._file = SourceFile(path, mapped)
+            with self._file.open() as file, zipfile.ZipFile(file) as directory:
+                infos = directory.infolist()
+                self._directory_start = directory.start_dir
+            if len(infos) > LIMITS.entries:
+                raise ValueError(f"{len(infos)} entries; at most {LIMITS.entries} are read")
         except (
             zipfile.BadZipFile,
             NotImplementedError,
@@ -149,43 +147,48 @@ class _Archive:
 
     def check_format(self) -> None:
         for entry, expected in (("archive_format", "pt2"), ("byteorder", "little"), ("archive_version", "0")):
-            text = bytes(self.read(entry)[:40]).decode("utf-8", "replace").strip()
+            text = self.read(entry)[:40].decode("utf-8", "replace").strip()
             if text != expected:
                 self.fail(entry, f"expected {expected!r}, got {text!r}")
 
-    def read(self, entry: str) -> memoryview:
+    def read(self, entry: str) -> bytes:
         """The bytes of an entry, checked against their CRC."""
-        storage = self.storage(entry)
-        if zlib.crc32(storage.buffer) != self._entries[entry].CRC:
+        info, start = self._find(entry)
+        data = self._file.read(start, info.compress_size)
+        if info.compress_type == zipfile.ZIP_DEFLATED:
+            data = self._inflate(entry, data, info.file_size)
+        if zlib.crc32(data) != info.CRC:
             self.fail(entry, "damaged: the checksum does not match")
-        return storage.buffer
+        return data
 
     def storage(self, entry: str) -> Storage:
-        """The bytes of an entry: mapped when it is stored, in memory when it is compressed."""
+        """The bytes of an entry: read when they are needed if it is stored, at once if it is compressed."""
+        info, start = self._find(entry)
+        if info.compress_type == zipfile.ZIP_DEFLATED:
+            return Storage(memoryview(self.read(entry)))
+        return self._file.storage(start, info.file_size, entry, info.CRC)
+
+    def _find(self, entry: str) -> tuple[zipfile.ZipInfo, int]:
+        """What the directory says of an entry, and where its data start."""
         if entry not in self._entries:
             self.fail(entry, "the archive has no such entry")
         info = self._entries[entry]
         start = self._data_start(entry, info)
-        data = self._map[start : start + info.compress_size]
-        if info.compress_type == zipfile.ZIP_DEFLATED:
-            return Storage(self._inflate(entry, data, info.file_size))
-        if info.compress_type != zipfile.ZIP_STORED:
+        if info.compress_type not in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
             self.fail(entry, f"compression method {info.compress_type} is not supported")
-        if info.compress_size != info.file_size:
+        if info.compress_type == zipfile.ZIP_STORED and info.compress_size != info.file_size:
             self.fail(entry, f"stored in {info.compress_size} bytes, but {info.file_size} bytes long")
-        return Storage(data, self.path, start)
+        return info, start
 
     def _data_start(self, entry: str, info: zipfile.ZipInfo) -> int:
         """Where the data of an entry start, after the header that stands in front of them."""
         start = info.header_offset + _LOCAL_HEADER.size
         if info.header_offset < 0 or start > self._directory_start:
             self.fail(entry, "damaged: the entry lies outside the archive")
-        signature, _, flags, method, _, _, _, _, _, name_size, extra_size = _LOCAL_HEADER.unpack_from(
-            self._map, info.header_offset
+        signature, _, flags, method, _, _, _, _, _, name_size, extra_size = _LOCAL_HEADER.unpack(
+            self._file.read(info.header_offset, _LOCAL_HEADER.size)
         )
-        name = bytes(self._map[start : start + name_size]).decode(
-            "utf-8" if flags & _UTF8 else "cp437", "replace"
-        )
+        name = self._file.read(start, name_size).decode("utf-8" if flags & _UTF8 else "cp437", "replace")
         if signature != b"PK\x03\x04" or method != info.compress_type or name != info.orig_filename:
             self.fail(entry, "damaged: the entry's header and the archive's directory differ")
         if (flags | info.flag_bits) & _ENCRYPTED:
@@ -198,7 +201,7 @@ class _Archive:
             self.fail(entry, "damaged: the entry overlaps another one")
         return start
 
-    def _inflate(self, entry: str, data: memoryview, size: int) -> memoryview:
+    def _inflate(self, entry: str, data: bytes, size: int) -> bytes:
         self._inflated += size
         if size > MAX_INFLATED_BYTES:
             self.fail(entry, f"compressed entry of {size} bytes; at most {MAX_INFLATED_BYTES} are expanded")
@@ -211,15 +214,14 @@ class _Archive:
             self.fail(entry, f"damaged: {error}")
         if len(inflated) != size or not inflater.eof:
             self.fail(entry, f"damaged: the entry does not expand to the {size} bytes it declares")
-        return memoryview(inflated)
+        return inflated
 
     def json(self, entry: str) -> object:
         """The JSON in an entry, as `json_text` reads it."""
         if entry in self._entries and (size := self._entries[entry].file_size) > MAX_JSON_BYTES:
             self.fail(entry, f"JSON of {size} bytes; at most {MAX_JSON_BYTES} are read")
-        text = bytes(self.read(entry))
         try:
-            return read_json(text)
+            return read_json(self.read(entry))
         except LoadError as error:
             self.fail(entry, str(error))
 

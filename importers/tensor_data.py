@@ -1,14 +1,21 @@
 """Tensors that came with a program: where their bytes are, and NumPy views of them made when asked for.
 
-A `Storage` is a run of bytes, in a mapped file or in memory; a `TensorData` is a strided view of one, as in PyTorch.
-Tied weights and views of one another share the storage. Nothing is read, and NumPy not imported, until `numpy()`.
+A `Storage` is a run of bytes, in memory or in a file; a `TensorData` is a strided view of one, as in PyTorch.
+Tied weights and views of one another share the storage. Nothing is read, and NumPy not imported, until `numpy()`. What is
+read is a copy of one's own, of the file as it was when it was opened, or an error: other programs may write to the file, or
+cut it off, at any time.
 """
 
 from __future__ import annotations
 
 import math
+import mmap
+import os
+import weakref
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import LoadError
@@ -17,20 +24,99 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True, eq=False)
+class SourceFile:
+    """A file that a program is read from. It stays open: what takes its place under its name later is another file.
+
+    With `mapped`, its bytes are those of the file at any time: whoever writes to it changes them, and a read of what was cut
+    off ends the process. Raises `OSError` for a file that cannot be opened.
+    """
+
+    def __init__(self, path: str, mapped: bool = False):
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, self._descriptor)
+        self._version = self._now()
+        self._map = (
+            mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ) if mapped and self.nbytes else None
+        )
+
+    def _now(self) -> tuple[int, int]:
+        status = os.fstat(self._descriptor)
+        return status.st_size, status.st_mtime_ns
+
+    @property
+    def nbytes(self) -> int:
+        """Length in bytes, when it was opened."""
+        return self._version[0]
+
+    def read(self, start: int, size: int) -> bytes:
+        """A copy of bytes of it. Raises `LoadError` where they lie outside, or the file has changed since it was opened."""
+        data = bytearray(max(min(size, self.nbytes - start), 0))
+        self._fill(memoryview(data), start)
+        if len(data) != size:
+            raise LoadError(f"{self.path}: truncated: {size} bytes at {start} lie outside")
+        return bytes(data)
+
+    def _fill(self, data: memoryview, start: int) -> None:
+        done = 0
+        while done < len(data) and (count := os.preadv(self._descriptor, [data[done:]], start + done)):
+            done += count
+        if done < len(data) or self._now() != self._version:
+            raise LoadError(f"{self.path}: the file has changed since it was loaded; load it again")
+
+    def open(self) -> BinaryIO:
+        """The file, open once more, for a reader of its own."""
+        return open(os.dup(self._descriptor), "rb")
+
+    def storage(self, start: int, size: int, entry: str = "", checksum: int | None = None) -> Storage:
+        """Bytes of it, read when they are needed. `entry` is what they are called in errors, `checksum` their CRC-32."""
+        if self._map is not None:
+            return Storage(memoryview(self._map)[start : start + size])
+        return _Part(self, start, size, entry, checksum)
+
+
 class Storage:
     """A read-only run of bytes. Two storages are the same only if they are one object."""
 
-    buffer: memoryview
-    path: str | None = None
-    """The file that the bytes are mapped from; None for bytes in memory."""
-    offset: int = 0
-    """Where in that file they start."""
+    def __init__(self, buffer: memoryview):
+        self._buffer = buffer
+
+    @property
+    def buffer(self) -> memoryview:
+        """The bytes. Raises `LoadError` where they are in a file that has changed, or is damaged."""
+        return self._buffer
 
     @property
     def nbytes(self) -> int:
         """Length in bytes."""
-        return self.buffer.nbytes
+        return self._buffer.nbytes
+
+
+class _Part(Storage):
+    """Bytes of a file: read when asked for, as often as nobody has them any more."""
+
+    def __init__(self, file: SourceFile, start: int, size: int, entry: str, checksum: int | None):
+        self._file, self._start, self._size = file, start, size
+        self._entry, self._checksum = entry, checksum
+        self._read: Callable[[], np.ndarray[Any, Any] | None] = lambda: None
+
+    @property
+    def buffer(self) -> memoryview:
+        import numpy as np
+
+        data = self._read()
+        if data is None:
+            data = np.empty(self._size, np.uint8)
+            self._file._fill(data.data, self._start)  # pyright: ignore[reportPrivateUsage]
+            if self._checksum is not None and zlib.crc32(data.data) != self._checksum:
+                raise LoadError(f"{self._file.path}: {self._entry}: damaged: the checksum does not match")
+            data.flags.writeable = False
+            self._read = weakref.ref(data)
+        return data.data
+
+    @property
+    def nbytes(self) -> int:
+        return self._size
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -37,6 +37,10 @@ class Engine(Protocol):
     @property
     def fallbacks(self) -> Sequence[Unsupported]:
         """The operators that the target could not take, and that the interpreter runs in its place."""
+        ...
+
+    def reads(self, method: str) -> Collection[int]:
+        """Positions of the argument values that `run` looks at; in place of other state there may be None."""
         ...
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -98,7 +102,8 @@ class Executable:
         self.engine = engine
         self.state = dict(program.state)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
-        """State as arrays, made when first used. Replaced as a whole by what changes state: who has it has one moment's."""
+        """State as arrays; what no call needs, when it is asked for. Replaced as a whole by what changes state: who has it has
+        one moment's."""
         self.lock = Lock()
         """Held by calls of methods that change state."""
         self._gradients: Mapping[str, Any] = {}
@@ -109,6 +114,9 @@ class Executable:
         }
         if not self.methods:
             raise ExirError("a program without methods")
+        for method in self.methods.values():
+            for name in method.needed & self.state.keys():
+                self.array(name)
 
     @property
     def fallbacks(self) -> tuple[Unsupported, ...]:
@@ -177,7 +185,20 @@ class Method:
             for spec, kind in zip(self.outputs, self.mutations, strict=True)
             if kind is InputKind.USER_INPUT
         }
-        self.changes_state = bool({*self.mutations} - {None, InputKind.USER_INPUT})
+        changed = {
+            spec.target
+            for spec, kind in zip(self.outputs, self.mutations, strict=True)
+            if kind not in (None, InputKind.USER_INPUT)
+        }
+        state = (spec.target if spec.kind is not InputKind.USER_INPUT else None for spec in self.inputs)
+        reads = owner.engine.reads(self.name)
+        self.needed = {
+            target
+            for position, target in enumerate(state)
+            if target is not None and (position in reads or target in changed)
+        }
+        """Names of the state that a call takes."""
+        self.changes_state = bool(changed)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
@@ -255,7 +276,9 @@ class Method:
                 values.append(value)
             else:
                 known = arrays.get(spec.target)
-                values.append(self.owner.first(arrays, spec.target) if known is None else known)
+                if known is None and spec.target in self.needed:
+                    known = self.owner.first(arrays, spec.target)
+                values.append(known)
         self.guards.check(seen)
         return values
 

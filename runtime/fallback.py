@@ -61,7 +61,7 @@ from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.runtime.interpreter import make_interpreter, run_function
+from xdsl_exir.runtime.interpreter import make_interpreter, run_function, used_arguments
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, is_draw, without_checks
 from xdsl_exir.transforms.builder import Builder, Namespace
 from xdsl_exir.transforms.decompositions.view import Sizes
@@ -306,6 +306,10 @@ class SplitEngine:
         """Names of the native pieces."""
         if self.pieces:
             self.interpreter.register_implementations(NativePieces(NativeEngine(cut.pieces, cpu)))
+
+    def reads(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it looks at."""
+        return used_arguments(self.interpreter, method)
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""

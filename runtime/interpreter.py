@@ -7,7 +7,7 @@ Python numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
 from typing import Any, TypeAlias
@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -375,6 +376,13 @@ def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> P
         return call.call_op(name, values)
 
 
+def used_arguments(interpreter: Interpreter, name: str) -> Collection[int]:
+    """Positions of the arguments that a function of the interpreter's module uses."""
+    function = interpreter.get_op_for_symbol(name)
+    assert isinstance(function, FuncOp)
+    return [position for position, arg in enumerate(function.args) if arg.uses]
+
+
 class InterpreterEngine:
     """Runs the methods of a module in the interpreter."""
 
@@ -382,6 +390,10 @@ class InterpreterEngine:
 
     def __init__(self, module: ModuleOp):
         self.interpreter = make_interpreter(module)
+
+    def reads(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it looks at."""
+        return used_arguments(self.interpreter, method)
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""

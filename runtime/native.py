@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -341,6 +341,10 @@ class NativeEngine:
             )
             for name, driver in planned.drivers.items()
         }
+
+    def reads(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it looks at; constants are in the code's own arrays."""
+        return self.methods[method].passed
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""

@@ -253,9 +253,13 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     return Program(module, state, conventions)
 
 
-def load(path: str | os.PathLike[str]) -> Program:
+def load(path: str | os.PathLike[str], mmap: bool = False) -> Program:
     """Reads a `.pt2` archive, without PyTorch, or MLIR text (`.mlir`). Weights stay in the file, or in the
-    `.safetensors` file beside the text, and are mapped when used.
+    `.safetensors` file beside the text, and are read when used; `compile` reads all that it needs. A file that was written to
+    since it was loaded is a `LoadError` then; one that was replaced by another is still read.
+
+    With `mmap`, weights are mapped and never copied as they are. Nobody may write to the file as long as the program or
+    anything made of it lives: the numbers would change, and if it becomes shorter, the process ends with SIGBUS.
 
     Raises `LoadError` for a file that is damaged, of another version, or holds what is refused (pickles, paths that
     leave the archive), `UnsupportedError` listing every operator that is not known.
@@ -267,9 +271,9 @@ def load(path: str | os.PathLike[str]) -> Program:
     if Path(path).suffix == ".mlir":
         from xdsl_exir.importers.mlir import read_mlir
 
-        return read_mlir(Path(path)).verify()
+        return read_mlir(Path(path), mmap).verify()
 
-    read = read_pt2(path)
+    read = read_pt2(path, mmap)
     graphs = read if isinstance(read, Mapping) else {DEFAULT_METHOD: read}
     return from_graphs(graphs, os.fspath(path)).verify()
 
