@@ -6,7 +6,7 @@ They may be the files that a program's weights are read from, which stay as they
 from __future__ import annotations
 
 import os
-import secrets
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,19 +15,16 @@ from typing import IO
 
 @contextmanager
 def aside(*paths: Path) -> Generator[list[Path]]:
-    """Names beside these paths, for files that take their places, one after the other, once all are written and on the disk.
-    Nothing is left of them if writing fails."""
-    temporary = [path.with_name(f".{secrets.token_hex(4)}.{path.name}") for path in paths]
-    try:
+    """For paths in one folder, the same names in a folder beside them: of files that take their places, one after the other,
+    once all are written and on the disk. Nothing is left of them if writing fails."""
+    with tempfile.TemporaryDirectory(prefix=".", dir=paths[0].parent) as folder:
+        temporary = [Path(folder, path.name) for path in paths]
         yield temporary
         for written in temporary:
             with open(written, "rb") as file:
                 os.fsync(file.fileno())
         for written, path in zip(temporary, paths, strict=True):
             os.replace(written, path)
-    finally:
-        for written in temporary:
-            written.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.exporters.files import aside
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
@@ -93,7 +94,8 @@ class Artifact:
 
 
 def compile_library(program: Program, folder: Path, name: str, cpu: str | None = None) -> Artifact:
-    """Compiles a program, at any stage, to files in a folder, which is made if it is not there.
+    """Compiles a program, at any stage, to files in a folder, which is made if it is not there. They take the places of
+    others one after the other when all are written; a library refuses the weights of another one.
 
     `name` is the prefix of the C functions, `cpu` the processor, as for `compile`: it need not be one that this one can
     be. Raises `UnsupportedError` listing what cannot be lowered, `ExirError` for a
@@ -124,9 +126,11 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
     )
     folder.mkdir(parents=True, exist_ok=True)
     artifact = Artifact(folder / f"lib{name}.so", folder / f"{name}.h", folder / f"{name}.weights")
-    artifact.header.write_text(header_text(library))
-    layout.weights.write(artifact.weights)
-    link(library, data, artifact)
+    with aside(artifact.library, artifact.header, artifact.weights) as names:
+        written = Artifact(*names)
+        written.header.write_text(header_text(library))
+        layout.weights.write(written.weights)
+        link(library, data, written)
     return artifact
 
 

@@ -223,8 +223,9 @@ HEADER = Template(
  *
  * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs. What
  * shapes depend on is passed before the arrays; in its formulas division rounds down.
- * There is one instance in a process: calls must not run at the same time. A call uses as many threads as OMP_NUM_THREADS
- * says. float16 and bfloat16 elements are passed as their bits, in uint16_t.
+ * There is one instance in a process: calls must not run at the same time, whichever threads they come from; who has
+ * several threads holds a lock of their own around each call, and around reading what it wrote. A call uses as many
+ * threads as OMP_NUM_THREADS says. float16 and bfloat16 elements are passed as their bits, in uint16_t.
  * For an array A the macros are A_DTYPE, A_RANK and, if its shape is fixed, A_ELEMENTS, A_BYTES and, where it has dimensions,
  * A_SHAPE (an initializer).
  */
@@ -244,7 +245,8 @@ enum {
 $codes
 };
 
-/* Maps the weights file and allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
+/* Maps the weights file, which must not be written to until $name_free: put another in its place by renaming, as
+ * xdsl-exir does. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
  * allocate that, and it is kept. State gets its initial values. An instance that was loaded before is freed first. Returns
  * $NAME_OK or an error. */
 int $name_load(const char *weights_path);

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import xdsl_exir
 from xdsl_exir.errors import LoadError
 from xdsl_exir.exporters.files import aside
 from xdsl_exir.program import Program
+from xdsl_exir.runtime.aot import compile_library
 
 torch = pytest.importorskip("torch")
 
@@ -158,7 +160,7 @@ def test_mapped_weights_are_the_files(saved: tuple[Path, Path], programs: list[P
 STEPS = ("fsync", "replace")
 
 
-def ends_at(step: int, save: Callable[[], None]) -> bool:
+def ends_at(step: int, save: Callable[[], object]) -> bool:
     """Whether a process that saves, and is killed just before the given one of the steps that reach the disk, ended there."""
     child = os.fork()
     if child == 0:
@@ -234,3 +236,23 @@ def test_text_without_a_digest_takes_any_weights(tmp_path: Path, programs: list[
     programs[0].save(path)
     path.write_text(str(programs[0]))
     assert result(xdsl_exir.load(path)) == result(programs[0])
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_killed_while_a_library_is_compiled(tmp_path: Path, programs: list[Program]) -> None:
+    """At each step the library's weights are its own, or another one's, which it refuses."""
+    old, new = programs
+    compile_library(old, tmp_path, "net")
+    names = {"libnet.so", "net.h", "net.weights"}
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    seen: list[int] = []
+    step = 0
+    while ends_at(step, lambda: compile_library(new, tmp_path, "net")):
+        assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == names
+        seen.append(sum((tmp_path / name).read_bytes() != data for name, data in before.items()))
+        step += 1
+    assert seen[:4] == [0, 0, 0, 0], "nothing is replaced before all is written"
+    library = ctypes.CDLL(str(tmp_path / "libnet.so"))
+    (tmp_path / "old.weights").write_bytes(before["net.weights"])
+    assert library.net_load(str(tmp_path / "net.weights").encode()) == 0
+    assert library.net_load(str(tmp_path / "old.weights").encode()) != 0
