@@ -144,7 +144,7 @@ def _softmax(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | N
     x = b.row(a["self"])
     powers = element(ELEMENTS["aten.exp"], apply("arith.subf", x, Reduce(1, (x,), kind="max")))
     total = Reduce(1, (powers,))
-    return [apply("arith.mulf", powers, apply("arith.divf", number(1.0), total))]
+    return [apply("arith.divf", powers, total)]
 
 
 def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:

@@ -119,7 +119,8 @@ def avg_pool_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    windows = sliding(self.shape[-len(kernel_size) :], kernel_size, stride, padding, [1], ceil_mode)
+    space = len(kernel_size)
+    windows = sliding(self.shape[-space:], kernel_size, stride, padding, [1] * space, ceil_mode)
     counts = divisors(windows, padding, count_include_pad, divisor_override)
     return spread(divide(grad_output, counts), windows)
 
