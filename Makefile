@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint spec mlir clean
+.PHONY: demo test check check-cpus bench lint spec mlir clean
 
 demo: $(VENV)/.installed mlir
 	@$(BIN)/python bench/digits/demo.py
@@ -15,6 +15,17 @@ test: $(VENV)/.installed-dev mlir
 	$(BIN)/basedpyright
 	$(BIN)/lit -v test/filecheck
 	$(BIN)/pytest -n 2
+
+# What one runs while working: under three minutes on two cores. Types and FileCheck tests side by side.
+check: $(VENV)/.installed-dev mlir
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@$(BIN)/lit test/filecheck & lit=$$!; $(BIN)/basedpyright; types=$$?; wait $$lit && exit $$types
+	$(BIN)/pytest -n 2 -m "not slow"
+
+# The tests of native code as if on other processors: under twenty minutes on two cores.
+check-cpus: $(VENV)/.installed-dev mlir
+	$(BIN)/python test/cpus.py -n 2
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
