@@ -6,6 +6,8 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +22,24 @@ from xdsl_exir.runtime.kernels import KERNELS
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 
-SLOW: dict[str, str] = {}
+SLOW = {
+    "lowering/*": "every operator natively",
+    "exporters/*": "every model there and back",
+    "test_a[co]*.py": "tables of errors, C compilers",
+    "test_control_flow.py": "many programs natively",
+    "test_data_dependent.py": "many programs natively",
+    "test_d[ot]*.py": "the examples of documents; every operator in every combination of dtypes",
+    "test_embedding.py": "other tools",
+    "test_exported_collections.py": "PyTorch's collections",
+    "test_flex_attention.py": "many programs natively",
+    "test_*fuzz*.py": "random programs",
+    "test_random_programs.py": "random programs",
+    "test_libcalls.py": "every half, on several processors",
+    "test_*models.py": "whole models",
+    "test_packaging.py": "installs the package",
+    "test_rewrites.py": "every rule in every dtype",
+    "test_round_trips.py": "every model there and back",
+}
 """Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
 
 
@@ -68,7 +87,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "native_tools" in getattr(item, "fixturenames", ()):
             item.add_marker("native")
-        if item.path.name in SLOW:
+        path = item.path.relative_to(Path(__file__).parent)
+        if any(fnmatch(str(path), pattern) for pattern in SLOW):
             item.add_marker("slow")
 
 

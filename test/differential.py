@@ -215,12 +215,13 @@ def check(
     values: bool = True,
     edge: bool = True,
     scale: float = 1,
+    least: float = 0,
     keywords: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
     """Compares one call of an operator in PyTorch with all stages of ours.
 
-    `values` False compares types only. `keywords` are further arguments, for names that this function has itself.
+    `values` False compares types only; `scale` and `least` are `compare`'s. `keywords` are further arguments, for names that this function has itself.
     """
     kwargs |= keywords or {}
     expected = flatten(find_operator(name)(*args, **kwargs))
@@ -249,4 +250,4 @@ def check(
         stages["edge"].verify()
     for stage, stage_module in stages.items():
         for index, (got, value) in enumerate(zip(run(stage_module, tensors), expected, strict=True)):
-            compare(f"{name} as {stage}, result {index}", got, value, values, scale)
+            compare(f"{name} as {stage}, result {index}", got, value, values, scale, least)

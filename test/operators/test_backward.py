@@ -222,11 +222,14 @@ def test_gradients(group: str) -> None:
     for forward, shapes, dtypes in TABLE[group]:
         for dtype in dtypes:
             for name, args, kwargs in recorded(forward, dtype, *shapes):
-                check(name, *args, scale=SCALE.get(dtype, 1), keywords=kwargs)
+                least = LEAST.get((name, dtype), 0)
+                check(name, *args, scale=SCALE.get(dtype, 1), least=least, keywords=kwargs)
 
 
 SCALE = {"float32": 4, "float16": 8, "bfloat16": 2}
 """Sums are in another order; PyTorch rounds some in between."""
+LEAST = {("aten.convolution_backward", "bfloat16"): 2**-8}
+"""What results may differ by, absolutely: a unit in the last place of terms of 1, to which oneDNN rounds on some processors."""
 
 
 @pytest.mark.parametrize("call", BY_HAND, ids=lambda call: call[0])
