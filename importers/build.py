@@ -7,7 +7,6 @@ that PyTorch has functionalized.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -58,7 +57,6 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import infer_result_types
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
-from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.importers import graph as g
@@ -78,7 +76,7 @@ from xdsl_exir.importers.strides import (
     size_of,
     viewed_by,
 )
-from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.importers.ties import check_ties, tie
 from xdsl_exir.importers.views import Step
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
@@ -640,10 +638,10 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         build.define(item.name, value)
         given[item.name] = copy(build.values[item.name])
     if build.mutates:
-        _tie(build, program)
+        tie(build, program)
         given |= {name: copy(build.values[name]) for name in given}
     outputs = build.build()
-    _check_ties(program, given)
+    check_ties(program, given)
     for item in program.inputs:
         if item.kind == "constant_input":
             continue
@@ -702,54 +700,6 @@ def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:
 
 def _attrs(name: str, attr: Attribute) -> DictionaryAttr:
     return DictionaryAttr({name: attr})
-
-
-def _tie(build: GraphBuilder, program: g.ExportedGraph) -> None:
-    """Makes state that shares memory (tied weights, a tensor beside a view of it) views of one storage: a write to one is one to all.
-
-    State that shares in a way that is no view of one of them stays apart: `_check_ties` refuses writes to it.
-    """
-    for items in _tied(program):
-        data = {item.name: program.data(item) for item in items}
-        root = max(data, key=lambda name: data[name].nbytes)
-        whole, base = data[root], build.values[root]
-        assert isinstance(base, Tensor)
-        for name, own in data.items():
-            tensor = build.values[name]
-            if name == root or not isinstance(tensor, Tensor) or not _contains(whole, own):
-                continue
-            start = own.storage_offset - whole.storage_offset
-            given = {"size": list(own.sizes), "stride": list(own.strides), "storage_offset": start}
-            step = Step("aten.as_strided", "self", given)
-            build.values[name] = base.view(step, tensor.read(build.builder), tensor.described)
-
-
-def _tied(program: g.ExportedGraph) -> Iterable[list[g.InputSpec]]:
-    """Inputs with data that share memory, in groups."""
-    groups: dict[int, list[g.InputSpec]] = {}
-    for item in program.inputs:
-        if item.kind in ("parameter", "buffer", "constant_tensor"):
-            groups.setdefault(program.data(item).storage_key, []).append(item)
-    return (items for items in groups.values() if len(items) > 1)
-
-
-def _contains(whole: TensorData, part: TensorData) -> bool:
-    """Whether a tensor in row-major order has all elements of another one."""
-    if whole.dtype is not part.dtype or not Memory(whole.dtype, whole.sizes, whole.strides).is_contiguous:
-        return False
-    first = part.storage_offset - whole.storage_offset
-    last = first + sum((size - 1) * stride for size, stride in zip(part.sizes, part.strides, strict=True))
-    return 0 in part.sizes or (first >= 0 and last < math.prod(whole.sizes))
-
-
-def _check_ties(program: g.ExportedGraph, given: Mapping[str, Tensor | SSAValue]) -> None:
-    """Raises `UnsupportedError` for a write to state that shares memory with other state, if that does not see it."""
-    for items in _tied(program):
-        tensors = [given[item.name] for item in items]
-        storages = {id(each.storage) for each in tensors if isinstance(each, Tensor)}
-        if len(storages) > 1 and any(isinstance(each, Tensor) and each.storage.version for each in tensors):
-            names = ", ".join(f"'{item.target}'" for item in items)
-            raise UnsupportedError([Unsupported("aten.copy_", f"a write to {names}, which share memory")])
 
 
 def _kind(item: g.InputSpec, tensor: Tensor | SSAValue) -> InputKind:
