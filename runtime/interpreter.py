@@ -51,6 +51,7 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text, name_place
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.runtime.kernels import KERNELS, Array, is_array
+from xdsl_exir.runtime.memory import bytes_of, check_fits
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
 
@@ -172,6 +173,10 @@ def return_dtypes(op: OperatorOp) -> tuple[DType, ...]:
     return tuple(tensor_meta(type).dtype for type in op.result_types if is_tensor_type(type))
 
 
+ADDRESSES = (1 << 63) - 1
+"""Bytes that an array may say it has."""
+
+
 def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator) -> PythonValues:
     """The results of an operation for these operand values."""
     entry = KERNELS.find(op.SPEC)
@@ -184,7 +189,12 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
         arguments = promoted(op, arguments, returns, entry.options)
     elif not entry.options["raw"]:
         arguments = {name: raise_precision(value) for name, value in arguments.items()}
-    results = entry.call({**arguments, "out": returns, "rng": rng})
+    # What only moves elements may see few of them as many.
+    check_fits(op.name, sum(map(bytes_of, op.result_types)), ADDRESSES if entry.options["raw"] else None)
+    try:
+        results = entry.call({**arguments, "out": returns, "rng": rng})
+    except MemoryError as error:
+        raise ExirError(f"{op.name}: {error or 'not enough memory'}") from error
     if len(op.SPEC.schema.returns) == 1 and not op.SPEC.schema.returns[0].type.is_list:
         results = (results,)
     elif results is None:

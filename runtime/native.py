@@ -6,6 +6,7 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,7 @@ from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.runtime.interpreter import run_operator
 from xdsl_exir.runtime.kernels import KERNELS
 from xdsl_exir.runtime.kernels.symbolic import AssertionFailed
+from xdsl_exir.runtime.memory import check_fits
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
@@ -184,6 +186,11 @@ class NativeMethod:
         """Positions, among the method's arguments, of those that the driver takes."""
         self.frames: dict[tuple[int, ...], Frame] = {}
         self.kept = [describe(array) for _, array in plan.constants]
+        for what, values in (("input", plan.inputs), ("result", plan.outputs)):
+            for index, value in enumerate(values):
+                if is_static(value.shape):
+                    shape = static(value.shape)
+                    check_fits(f"{what} {index} {shape}", math.prod(shape) * value.dtype.itemsize)
         self.idle = [Call(plan, self.kept)]
         """Taken and put back by single operations on the list, which need no lock."""
         types = [ctypes.c_int64] * len(plan.symbols) + [ctypes.c_void_p] * len(self.idle[0].arguments)
@@ -245,6 +252,9 @@ class NativeMethod:
             ],
             max(number(self.plan.arena_bytes), 1),
         )
+        for index, (shape, dtype) in enumerate(frame.outputs):
+            check_fits(f"result {index} {shape}", math.prod(shape) * np.dtype(dtype).itemsize)
+        check_fits("intermediate results", frame.arena_bytes)
         if len(self.frames) >= MOST_FRAMES:
             self.frames.clear()
         self.frames[values] = frame

@@ -171,6 +171,24 @@ def test_names_of_nodes_take_time_in_proportion() -> None:
     assert [names.fresh("relu") for _ in range(100_000)][-1] == "relu_99999"
 
 
+# --- results that do not fit ---------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+@pytest.mark.parametrize("size", [1 << 60, 1 << 45])
+def test_results_beyond_memory_are_refused(target: str, size: int) -> None:
+    large = f"tensor<{size}xf32>"
+    program = parsed(f"""func.func @f(%x: tensor<1xf32>) -> {large} {{
+      %0 = edge.aten.expand(%x, size = [{size}]) : (tensor<1xf32>) -> {large}
+      %1 = edge.aten.exp(%0) : ({large}) -> {large}
+      func.return %1 : {large}
+    }}""")
+    at = {"interpreter": "edge.aten.exp", "native": r"result 0 \(\d+,\)"}[target]
+    with pytest.raises(ExirError, match=f"{at}: {size * 4} bytes are needed, there are "):
+        xdsl_exir.compile(program, target=target).flat([np.ones(1, np.float32)])
+
+
 # --- names ---------------------------------------------------------------------------------------------------
 
 INJECTED = "x) { return } func.func @y("
