@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -116,3 +119,27 @@ def test_found_programs_are_right(name: str, stage: str) -> None:
 @pytest.mark.parametrize("name", [name for name in FOUND if name not in NOT_NATIVE])
 def test_found_programs_are_right_natively(name: str) -> None:
     assert [o.status + o.detail for o in attempt(found(name), ["native"], "training")] == ["ok"]
+
+
+# --- random ones ---------------------------------------------------------------------------------------------
+
+
+def run(count: int, engine: str, stage: str) -> Counter[str]:
+    """How the first programs went; what went wrong fails."""
+    outcomes = [o for seed in range(count) for o in attempt(program_of(seed), [engine], stage)]
+    assert [o for o in outcomes if o.status in ("wrong", "error")] == []
+    return Counter(o.status for o in outcomes)
+
+
+@pytest.mark.parametrize("stage", ["training", "core"])
+def test_random_programs_in_the_interpreter(stage: str, figures: Callable[[str], None]) -> None:
+    counts = run(30, "interpreter", stage)
+    figures(f"{stage}: {dict(counts)}")
+    assert counts["ok"] >= 20
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_random_programs_natively(figures: Callable[[str], None]) -> None:
+    counts = run(12, "native", "training")
+    figures(str(dict(counts)))
+    assert counts["ok"] >= 9
