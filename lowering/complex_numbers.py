@@ -55,8 +55,16 @@ def scaled(x: Scalar, factor: s.Number) -> Scalar:
     return s.complex_number(s.real(x) * factor, s.imaginary(x) * factor)
 
 
+def unless_zero(x: Scalar, product: Scalar) -> Scalar:
+    """A product that is an exact zero where one factor comes of a zero, also where the other is infinite or NaN."""
+    return s.select(x.equals(0) & s.is_nan(product), x, product)
+
+
 def exp(x: Scalar) -> Scalar:
-    return polar(s.exp(s.real(x)), s.imaginary(x))
+    length, b = s.exp(s.real(x)), s.imaginary(x)
+    along, across = length * s.cos(b), length * s.sin(b)
+    along = s.select(s.is_inf(length) & s.is_nan(along) & ~s.is_nan(b), length, along)
+    return s.complex_number(unless_zero(length, along), unless_zero(b, unless_zero(length, across)))
 
 
 def log(x: Scalar) -> Scalar:
@@ -68,18 +76,22 @@ def sqrt(x: Scalar) -> Scalar:
     a, b = s.real(x), s.imaginary(x)
     root = s.sqrt((s.absolute(x) + s.absolute(a)) / 2)
     other = s.select(root.equals(0), 0, s.absolute(b) / (root * 2))
-    positive = a >= 0
-    return s.complex_number(s.select(positive, root, other), s.copysign(s.select(positive, other, root), b))
+    positive, infinite = a >= 0, s.is_inf(b)
+    parts = s.select(positive, root, other), s.copysign(s.select(positive, other, root), b)
+    return s.complex_number(s.select(infinite, math.inf, parts[0]), s.select(infinite, b, parts[1]))
 
 
 def sinh(x: Scalar) -> Scalar:
     a, b = s.real(x), s.imaginary(x)
-    return s.complex_number(s.sinh(a) * s.cos(b), s.cosh(a) * s.sin(b))
+    return s.complex_number(unless_zero(a, s.sinh(a) * s.cos(b)), unless_zero(b, s.cosh(a) * s.sin(b)))
 
 
 def cosh(x: Scalar) -> Scalar:
     a, b = s.real(x), s.imaginary(x)
-    return s.complex_number(s.cosh(a) * s.cos(b), s.sinh(a) * s.sin(b))
+    zero = s.select(a.equals(0), 0, s.select(a < 0, -b, b))
+    across = s.sinh(a) * s.sin(b)
+    across = s.select((a.equals(0) | b.equals(0)) & s.is_nan(across), zero, across)
+    return s.complex_number(s.cosh(a) * s.cos(b), across)
 
 
 FLAT = 350.0
@@ -89,7 +101,12 @@ FLAT = 350.0
 def tanh(x: Scalar) -> Scalar:
     a, b = s.minimum(s.maximum(s.real(x), -FLAT), FLAT) * 2, s.imaginary(x) * 2
     below = s.cosh(a) + s.cos(b)
-    return s.complex_number(s.sinh(a) / below, s.sin(b) / below)
+    flat = s.absolute(a).equals(2 * FLAT)
+    along, across = unless_zero(a, s.sinh(a) / below), unless_zero(b, s.sin(b) / below)
+    one, zero = s.copysign(s.constant(1, a.dtype), a), s.copysign(s.constant(0, b.dtype), b)
+    return s.complex_number(
+        s.select(flat, one, along), s.select(flat & s.is_nan(across) & ~s.is_nan(b), zero, across)
+    )
 
 
 def turned(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:
@@ -122,7 +139,9 @@ def log1p(x: Scalar) -> Scalar:
 
 
 def atanh(x: Scalar) -> Scalar:
-    return scaled(log1p(x) - log1p(-x), 0.5)
+    result, a = scaled(log1p(x) - log1p(-x), 0.5), s.real(x)
+    zero = s.copysign(s.constant(0, a.dtype), a)
+    return s.complex_number(s.select(s.is_inf(s.absolute(x)), zero, s.real(result)), s.imaginary(result))
 
 
 # Inverses by W. Kahan's formulas ("Branch cuts for complex elementary functions", 1987), right on both sides of the cuts.
@@ -162,8 +181,8 @@ def sigmoid(x: Scalar) -> Scalar:
 
 
 def pow(a: Scalar, b: Scalar) -> Scalar:
-    """exp(b log a); 0 has no logarithm: its power 0 is 1, and others are 0."""
-    power = exp(b * log(a))
+    """exp(b log a), but for squares; 0 has no logarithm: its power 0 is 1, and others are 0."""
+    power = s.select(b.equals(2), a * a, exp(b * log(a)))
     return s.select(b.equals(0), 1, s.select(a.equals(0), 0, power))
 
 

@@ -69,11 +69,14 @@ def to_computation(x: Scalar, result: DType) -> Scalar:
 
 @pointwise("aten.add.Tensor")
 def add(self: Scalar, other: Scalar, alpha: float) -> Scalar:
-    return self + (other if alpha == 1 else other * alpha)
+    return self + (other if alpha == 1 and not s.is_complex(other) else other * alpha)
 
 
 @pointwise("aten.sub.Tensor")
 def sub(self: Scalar, other: Scalar, alpha: float) -> Scalar:
+    """Of complex numbers the sum with a multiple, as PyTorch computes it: an infinity times the 0 i of a factor is NaN."""
+    if s.is_complex(other):
+        return self + other * -alpha
     return self - (other if alpha == 1 else other * alpha)
 
 

@@ -256,7 +256,9 @@ def _product(a: Scalar, b: Scalar) -> Scalar:
 
 def _quotient(a: Scalar, b: Scalar) -> Scalar:
     """By R. L. Smith's algorithm (1962), which PyTorch takes as well: no square of the divisor's parts overflows."""
-    along_real = absolute(real(b)) >= absolute(imaginary(b))
+    along_real = ~(
+        (absolute(real(b)) < absolute(imaginary(b))) | is_nan(imaginary(b))
+    )  # what is NaN counts as longer
     longer, shorter = select(along_real, real(b), imaginary(b)), select(along_real, imaginary(b), real(b))
     ratio = select(longer.equals(0), 0, shorter / longer)
     scale = 1 / select(longer.equals(0), 0, longer + shorter * ratio)

@@ -90,13 +90,13 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "atanh": np.arctanh,
     "erf": erf,
     "erfc": special("erfc"),
-    "erfinv": special("erfinv"),
+    "erfinv": lambda self: np.where(self == 0, self, special("erfinv")(self)),
     "special_log_ndtr": special("log_ndtr"),
     "sigmoid": sigmoid,
     "neg": np.negative,
     "abs": np.abs,
     "sign": sign,
-    "relu": lambda self: np.maximum(self, self.dtype.type(0)),
+    "relu": lambda self: np.where(self < 0, self.dtype.type(0), self),
     "ceil": whole(np.ceil),
     "floor": whole(np.floor),
     "trunc": whole(np.trunc),
@@ -178,12 +178,12 @@ def add(self: Array, other: Array, alpha: Number) -> Array:
 
 @kernel("aten.sub.Tensor", "aten.sub.Scalar", promote=True)
 def sub(self: Array, other: Array, alpha: Number) -> Array:
-    return self - scaled(other, alpha)
+    return self + scaled(other, -alpha) if self.dtype.kind == "c" else self - scaled(other, alpha)
 
 
 def scaled(array: Array, factor: Number) -> Array:
-    """An array times a number of its dtype."""
-    return array if factor == 1 else array * np.array(factor).astype(array.dtype)
+    """An array times a number of its dtype. 1 is a factor of complex numbers too: an infinity times its 0 i is NaN."""
+    return array if factor == 1 and array.dtype.kind != "c" else array * np.array(factor).astype(array.dtype)
 
 
 @kernel("aten.div.Tensor_mode", "aten.div.Scalar_mode", promote=True)
@@ -319,8 +319,8 @@ SELECTION: dict[str, Callable[[Array, Array], Array]] = {
     "ge.Scalar": np.greater_equal,
     "minimum": np.minimum,
     "maximum": np.maximum,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
+    "fmin": lambda self, other: np.where((other < self) | (self != self), other, self),
+    "fmax": lambda self, other: np.where((other > self) | (self != self), other, self),
     "nextafter": np.nextafter,
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
@@ -352,9 +352,10 @@ for _name, _binary in SELECTION.items():
 @kernel("aten.clamp", "aten.clamp.Tensor", promote=True, raw=True)
 def between(self: Array, min: Array | None, max: Array | None) -> Array:
     """Where the limits cross the upper one counts; a NaN anywhere gives NaN."""
-    if min is not None:
-        self = np.maximum(self, min)
-    return self if max is None else np.minimum(self, max)
+    for limit, beyond in ((min, np.less), (max, np.greater)):
+        if limit is not None:  # of two zeros the number's own stays
+            self = np.where(beyond(self, limit) | (limit != limit), limit, self)
+    return self
 
 
 @kernel("aten.where.self", promote=True, raw=True)
