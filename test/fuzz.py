@@ -98,8 +98,10 @@ def exported(torch: Any) -> Iterator[tuple[str, Any]]:
 
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 ODD = ("", "-1", "0", "1e999", str(1 << 63), str(1 << 200), "s0", "u0", "nan", "%x", "@f", "#a", "!t", '"', "\\", "\0", "é", "😀",
+       "x) { return } func.func @y(", "*/", "\u202e", "??/", "../x", "1x" * 5000, "x" * 100_000, "9" * 100_000,
        "(" * 5000, "[" * 5000, "tensor<", "x" * 5000, "s0 ** s0 ** s0", "9" * 5000, "-", "loc(", "dense<", "{", "}")  # fmt: skip
-SPARE: tuple[Any, ...] = (None, True, 0, -1, 1 << 63, 1 << 200, 1.5, 1e300, "", "x", "s0**s0", "(" * 3000, [], {}, [[]],
+SPARE: tuple[Any, ...] = (None, True, 0, -1, 1 << 63, 1 << 200, 1.5, 1e300, "", "x", "s0**s0", "(" * 3000, [], {}, [[]], [[]] * 5000,
+                          "x) { return } func.func @y(", "*/", "\u202e", "../x", "x" * 100_000, 10**1000, 1 << 60,
                           {"as_int": 1}, {"name": "x"}, {"as_tensor": {"name": "x"}}, "torch.ops.aten.mm.default")  # fmt: skip
 
 
