@@ -43,7 +43,11 @@ def nanmean(
     aten: Namespace, self: SSAValue, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None
 ) -> SSAValue:
     count = aten.sum.dim_IntList(aten.logical_not(aten.isnan(self)), dim, keepdim)
-    return aten.div.Tensor(aten.nansum(self, dim, keepdim, dtype=dtype), count)
+    total = aten.nansum(self, dim, keepdim, dtype=dtype)
+    result = meta(total).dtype
+    # A short float would not hold a large count.
+    wide = opmath(result)
+    return cast(aten, aten.div.Tensor(cast(aten, total, wide), count), result)
 
 
 @decomposition("aten.aminmax")
