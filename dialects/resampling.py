@@ -150,7 +150,7 @@ def blocks(
         check(len(values) == 2, f"{name} {list(values)} must be 2 numbers")
     check(all(pad >= 0 for pad in padding), f"padding {list(padding)} must not be negative")
     given = zip(sizes, kernel_size, stride, padding, dilation, strict=True)
-    counts = [window_count(size, *option) for size, *option in given]
+    counts = [window_count(size, kernel, step, pad, spread) for size, kernel, step, pad, spread in given]
     check(
         all(isinstance(count, Expr) or count > 0 for count in counts),
         f"no block of size {list(kernel_size)} fits {shape_text(sizes)}",

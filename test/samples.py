@@ -428,14 +428,16 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.cross_entropy_loss": (call(f(2, 3), i(2)), call(f(2, 3), f(2, 3), f(3))),
     "aten.multi_margin_loss": (call(f(2, 3), i(2)), call(f(2, 3), i(2), 2, 0.5, f(3), 0)),
     "aten.multilabel_margin_loss": (call(f(2, 3), i(2, 3)),),
-    "torch_nn._linear_cross_entropy_batch_chunked": (
+    "torch_nn._linear_cross_entropy_batch_chunked": tuple(
         call(
-            *(f(2, 3), f(4, 3), i(2), f(4), f(4), "mean", -100, 0.0, 1, "balanced", dt.Float),
+            *(t(2, 3), t(4, 3), i(2), t(4), t(4), "mean", -100, 0.0, 1, "balanced", accumulator),
             *(True, True, True, True),
-        ),
+        )
+        for t, accumulator in ((f, dt.Float), (d, dt.Double))
     ),
-    "torch_nn._linear_cross_entropy_batch_chunked_no_reduction": (
-        call(f(2, 3), f(4, 3), i(2), f(4), f(4), -100, 1, "balanced", dt.Float),
+    "torch_nn._linear_cross_entropy_batch_chunked_no_reduction": tuple(
+        call(t(2, 3), t(4, 3), i(2), t(4), t(4), -100, 1, "balanced", accumulator)
+        for t, accumulator in ((f, dt.Float), (d, dt.Double))
     ),
     "aten.nll_loss": (call(f(2, 3), i(2)),),
     "aten.nll_loss_nd": (call(f(2, 3), i(2)),),
