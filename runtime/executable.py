@@ -114,6 +114,8 @@ class Executable:
         }
         if not self.methods:
             raise ExirError("a program without methods")
+        self.changed = frozenset[str]().union(*(method.changed for method in self.methods.values()))
+        """Names of the state that calls change."""
         for method in self.methods.values():
             for name in method.needed & self.state.keys():
                 self.array(name)
@@ -154,7 +156,9 @@ class Executable:
         """The array of state that is asked for the first time, among these: as the program has it, as no call wrote to it."""
         if name not in self.state:
             raise ExirError(f"the program has no data for '{name}'")
-        return arrays.setdefault(name, self.state[name].numpy())
+        array = self.state[name].numpy()
+        # A live program's buffers are the module's own, which changes them too.
+        return arrays.setdefault(name, array.copy() if name in self.changed else array)
 
     def leave(self, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> None:
         """Takes over what a call leaves behind, all at once."""
@@ -185,7 +189,7 @@ class Method:
             for spec, kind in zip(self.outputs, self.mutations, strict=True)
             if kind is InputKind.USER_INPUT
         }
-        changed = {
+        self.changed = {
             spec.target
             for spec, kind in zip(self.outputs, self.mutations, strict=True)
             if kind not in (None, InputKind.USER_INPUT)
@@ -195,10 +199,10 @@ class Method:
         self.needed = {
             target
             for position, target in enumerate(state)
-            if target is not None and (position in reads or target in changed)
+            if target is not None and (position in reads or target in self.changed)
         }
         """Names of the state that a call takes."""
-        self.changes_state = bool(changed)
+        self.changes_state = bool(self.changed)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""

@@ -82,3 +82,27 @@ def test_runs_start_from_the_programs_state(decoder: Any) -> None:
     assert first.array("position") == 1
     assert second.array("position") == 0
     assert program.state["position"].numpy() == 0
+
+
+def test_state_is_apart_from_the_exported_modules() -> None:
+    """`ep.module()` writes to the tensors that the exported program holds: not to those of who was compiled before."""
+
+    class Counter(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = torch.zeros(2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.count.add_(x) + 0
+
+    x = torch.ones(2)
+    exported = torch.export.export(Counter(), (x,))
+    runs = [
+        xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target)
+        for target in ("interpreter", "native")
+    ]
+    eager = exported.module()
+    for calls in (1, 2, 3):
+        assert eager(x).tolist() == [calls, calls]
+        for run in runs:
+            assert run(x.numpy()).tolist() == [calls, calls]
