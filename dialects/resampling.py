@@ -205,5 +205,5 @@ def ratio(size: Dim, count: Dim, align_corners: bool = False, factor: float | No
 def ratio(size: Dim, count: Dim, align_corners: bool = False, factor: float | None = None) -> float | Dim:
     """The distance between output elements, in input elements (area_pixel_compute_scale in UpSample.h)."""
     if align_corners:
-        return (size - 1) / max_(count - 1, 1)  # of a single element no distance counts
+        return 0.0 if count == 1 else (size - 1) / max_(count - 1, 1)
     return 1 / factor if factor is not None and factor > 0 else size / count

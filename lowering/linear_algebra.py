@@ -795,7 +795,7 @@ def norm(p: float) -> Norm:
         return x
 
     if p == 0:
-        return lambda x: s.cast(x.differs(0), x.dtype), s.add, same
+        return lambda x: s.select(s.is_nan(x), x, s.cast(x.differs(0), x.dtype)), s.add, same
     if p == math.inf:
         return s.absolute, s.maximum, same
     if p == 1:
@@ -819,6 +819,8 @@ def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int 
     many = provably(apply("gt", max_(x1.shape[-2], x2.shape[-2]), MANY))
     product = p == 2 and (compute_mode == 1 or (not compute_mode and many))
     term, combine, finish = norm(p)
+    if p == math.inf:  # of each pair of rows it passes over NaN (DistanceOpsKernel.cpp)
+        combine = s.fmax
     x1, x2 = broadcast_batches(b, x1, x2)
     rank, dtype = len(shape), sum_dtype(x1.dtype)
     loops = dims(rank + 1)

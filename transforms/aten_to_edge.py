@@ -18,11 +18,11 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
-from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.narrowing import is_list
-from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta
+from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta, promoting_operands
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
 
@@ -112,6 +112,11 @@ class EdgeRewriter:
         explicit = dict(arguments)
         if tensors:
             dtype = computation_dtype(computed, arguments)
+            result = meta(op.results[0]).dtype
+            mixed = any(operand.dtype is not dtype for operand in promoting_operands(computed, arguments))
+            if mixed and dtype.category < Category.FLOAT <= result.category:
+                # Integers of several dtypes become floats each by itself: -3 is none of Byte's, but divides them.
+                dtype = result
             for name in tensors:
                 explicit[name] = self.as_tensor(builder, arguments[name], dtype)
         # A number where the operator does not promote is a tensor of the number's own dtype.

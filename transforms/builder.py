@@ -193,8 +193,8 @@ def _as_category(value: PythonNumber, category: Category) -> PythonNumber:
             return complex(value)
 
 
-def computation_dtype(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> DType:
-    """The dtype that an operator's promoting operands are brought to."""
+def promoting_operands(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> list[Operand]:
+    """What takes part in an operator's type promotion."""
     rule = cls.SPEC.dtype_rule
     assert rule is not None, f"{cls.name} has no dtype rule"
     operands: list[Operand] = []
@@ -204,6 +204,13 @@ def computation_dtype(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> DT
             seen = as_operand(as_meta(item.type) if is_value(item) else item)
             if isinstance(seen, Operand) and (rule.promotes or is_value(item)):
                 operands.append(seen)
+    return operands
+
+
+def computation_dtype(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> DType:
+    """The dtype that an operator's promoting operands are brought to."""
+    operands, rule = promoting_operands(cls, arguments), cls.SPEC.dtype_rule
+    assert rule is not None
     return rule.promotion(operands)
 
 

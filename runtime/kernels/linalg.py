@@ -409,7 +409,7 @@ def norm_of(differences: Array, p: float) -> Array:
     """The p-norm along the last dimension; of order 0 the number of nonzero elements."""
     sizes = np.abs(wide(differences))
     if p == 0:
-        return (sizes != 0).sum(-1).astype(sizes.dtype)
+        return np.minimum(np.ceil(sizes), 1).sum(-1)
     if p == np.inf:
         return sizes.max(-1, initial=0)
     if p == 1:
@@ -429,7 +429,10 @@ def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     if p == 2 and (compute_mode == 1 or (not compute_mode and many)):
         squares = (x1 * x1).sum(-1)[..., :, None] + (x2 * x2).sum(-1)[..., None, :]
         return np.sqrt(np.maximum(squares - 2 * (x1 @ x2.swapaxes(-1, -2)), 0))
-    return norm_of(x1[..., :, None, :] - x2[..., None, :, :], p)
+    differences = wide(x1[..., :, None, :] - x2[..., None, :, :])
+    if p == np.inf:  # it passes over NaN (DistanceOpsKernel.cpp)
+        return np.fmax.reduce(np.abs(differences), -1, initial=0)
+    return norm_of(differences, p)
 
 
 @kernel("aten._pdist_forward")

@@ -481,7 +481,7 @@ def polygamma(n: int, self: Array) -> Array:
         return trigamma(self)
     order = np.array(n + 1, self.dtype)
     sign = self.dtype.type(1 if n % 2 else -1)
-    return sign * np.exp(gammaln(order)) * hurwitz(order, self)
+    return sign * np.exp(gammaln(order)) * zeta_of(order, self)
 
 
 def trigamma(self: Array) -> Array:

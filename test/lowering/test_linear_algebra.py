@@ -10,7 +10,16 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_native, check_natively  # noqa: E402
-from operators.test_linalg import CASES, INDEFINITE, SINGULAR, positive, regular, tensor  # noqa: E402
+from operators.test_linalg import (  # noqa: E402
+    BOUNDLESS,
+    CASES,
+    INDEFINITE,
+    POWERS,
+    SINGULAR,
+    positive,
+    regular,
+    tensor,
+)
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 
@@ -171,6 +180,8 @@ def test_distances():
         for p in (0.0, 1.0, 2.0, 3.0, inf)
         for dtype in (torch.float32, torch.float64)
     ]
+    calls += [("aten._cdist_forward", (BOUNDLESS, BOUNDLESS, p, None), {}) for p in POWERS]
+    calls += [("aten._pdist_forward", (BOUNDLESS, p), {}) for p in POWERS]
     check_natively(calls, scale=10)
 
 

@@ -159,6 +159,17 @@ def test_bools():
     check_natively(calls)
 
 
+def test_integers_that_their_dtype_does_not_hold():
+    """They divide, and are divided, as floats; what computes in integers wraps them."""
+    calls: list[Call] = []
+    for x in (L([250, 3], dtype=torch.uint8), L([-3, 2], dtype=torch.int8), L([True, False])):
+        calls += [(f"aten.{name}", (x, -300), {}) for name in ("div.Scalar", "true_divide.Scalar")]
+        calls += [(f"aten.{name}", (x, L(-300)), {}) for name in ("div.Tensor", "atan2", "add.Tensor")]
+        calls += [("aten.div.Tensor_mode", (x, L(-300)), {"rounding_mode": None})]
+        calls += [("aten.div.Tensor", (L(-300), x), {}), ("aten.copysign.Scalar", (x, -300), {})]
+    check_natively(calls)
+
+
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
 
 

@@ -5,7 +5,7 @@ Factors that are unique up to signs only are checked by what they are factors of
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -32,6 +32,11 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 def tensor(*shape: int, dtype: str = "float64") -> torch.Tensor:
     kind = getattr(torch, dtype)
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)), dtype=kind)
+
+
+POWERS = (0.0, 1.0, 2.0, 3.0, inf)
+BOUNDLESS = torch.tensor([[inf, 1.0], [inf, 2.0], [-inf, 1.0], [nan, 0.0], [nan, nan]])
+"""Rows whose differences are NaN here and there."""
 
 
 def regular(*shape: int, dtype: str = "float64") -> torch.Tensor:
@@ -155,9 +160,9 @@ CASES: dict[str, list[Call]] = {
     "aten.linalg_diagonal": [of(tensor(3, 4)), of(tensor(2, 3, 4), offset=1, dim1=0, dim2=2)],
     "aten._linalg_eigvals": [of(torch.triu(tensor(3, 3, dtype=d))) for d in DTYPES],
     "aten.linalg_vander": [of(tensor(3)), of(torch.tensor(2.0), N=3), of(tensor(2, 3), N=5), of(torch.arange(3))],
-    "aten.cdist": [of(tensor(3, 4), tensor(5, 4), p) for p in (0.0, 1.0, 2.0, 2.5, inf)] + [of(tensor(2, 1, 30, 4), tensor(5, 3, 4))],
+    "aten.cdist": [of(tensor(3, 4), tensor(5, 4), p) for p in (0.0, 1.0, 2.0, 2.5, inf)] + [of(tensor(2, 1, 30, 4), tensor(5, 3, 4))] + [of(BOUNDLESS, BOUNDLESS, p) for p in POWERS],
     "aten._cdist_forward": [of(tensor(3, 4), tensor(5, 4), 2.0, mode) for mode in (None, 0, 1, 2)],
-    "aten.pdist": [of(tensor(5, 3), p) for p in (0.0, 1.0, 2.0, 3.0, inf)] + [of(tensor(1, 3))],
+    "aten.pdist": [of(tensor(5, 3), p) for p in POWERS] + [of(BOUNDLESS, p) for p in POWERS] + [of(tensor(1, 3))],
     "aten._pdist_forward": [of(tensor(5, 3), 2.0), of(tensor(0, 3), 2.0)],
     "aten._linalg_check_errors": [of(torch.zeros(2, dtype=torch.int32), "linalg.inv", is_matrix=False)],
 }  # fmt: skip

@@ -876,6 +876,7 @@ def polygamma() -> Iterator[Call]:
         yield Call(n, tensor("float32", 7, low=0.1, high=5), scale=10)
     yield Call(1, tensor("float64", 7, low=-5, high=0))
     yield Call(2, tensor("int64", 3, low=1, high=5), scale=10)
+    yield from (Call(n, special("float32")) for n in range(4))
 
 
 @case("mvlgamma special_multigammaln")

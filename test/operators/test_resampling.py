@@ -87,6 +87,7 @@ CALLS += [
     for x in (IMAGE, IMAGE[0], IMAGE.double())
     for options in PATCHES
 ]
+CALLS += [("aten._upsample_bilinear2d_aa", IMAGE, [1, count], True) for count in (1, 3)]  # a single corner
 
 
 def test_every_operator_occurs() -> None:
