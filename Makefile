@@ -23,7 +23,7 @@ check: $(VENV)/.installed-dev mlir
 	@$(BIN)/lit test/filecheck & lit=$$!; $(BIN)/basedpyright; types=$$?; wait $$lit && exit $$types
 	$(BIN)/pytest -n 2 -m "not slow"
 
-# The tests of native code as if on other processors: under twenty minutes on two cores.
+# The tests of what depends on the processor as if on other ones: under twenty minutes on two cores.
 check-cpus: $(VENV)/.installed-dev mlir
 	$(BIN)/python test/cpus.py -n 2
 

@@ -1,4 +1,4 @@
-"""`make check-cpus`: the tests of native code as if on other processors, each description one run of pytest.
+"""`make check-cpus`: the tests of what depends on the processor as if on other ones, each description one run of pytest.
 
     python test/cpus.py [pytest's arguments]
 
@@ -12,38 +12,70 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.processor import VARIABLE, processor
 
-RUNS: tuple[Mapping[str, str], ...] = (
-    {VARIABLE: "x86-64"},
-    {VARIABLE: "x86-64-v3"},
-    {VARIABLE: "x86-64-v4"},
-    {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+HERE = Path(__file__).parent
+NUMBERS = (
+    *("lowering", "test_accuracy.py", "test_dispatch.py", "test_models.py", "test_ordinary_models.py"),
+    *("test_processor.py", "test_random_programs.py", "test_rewrites.py", "test_schedules.py"),
+    "test_special_values.py",
+)
+"""Tests of what native code computes. Others that run some (containers, files, threads) would show nothing new."""
+PYTORCH = (
+    "operators",
+    "test_accuracy.py",
+    "test_dtype_rules.py",
+    "test_rewrites.py",
+    "test_special_values.py",
+)
+"""Tests that compare with single operators of PyTorch."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Tests under variables of the environment."""
+
+    environment: Mapping[str, str]
+    tests: tuple[str, ...]
+    marks: str = ""
+
+    @property
+    def name(self) -> str:
+        return " ".join(f"{key}={value}" for key, value in self.environment.items())
+
+    def obstacle(self) -> str | None:
+        """Why the run is not possible here."""
+        try:
+            processor(self.environment.get(VARIABLE)).check_runs_here()
+        except ExirError as error:
+            return str(error)
+        return None
+
+    def passes(self, arguments: list[str]) -> bool:
+        """Runs pytest."""
+        paths = [str(HERE / test) for test in self.tests]
+        marks = ["-m", self.marks] if self.marks else []
+        command = [sys.executable, "-m", "pytest", *marks, *arguments, *paths]
+        return subprocess.run(command, env={**os.environ, **self.environment}, check=False).returncode == 0
+
+
+RUNS = (
+    *(Run({VARIABLE: level}, NUMBERS, "native") for level in ("x86-64", "x86-64-v3", "x86-64-v4")),
+    Run({"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "AVX2"}, PYTORCH, "not native"),
 )
 
 
-def obstacle(environment: Mapping[str, str]) -> str | None:
-    """Why a run is not possible here."""
-    try:
-        processor(environment.get(VARIABLE)).check_runs_here()
-    except ExirError as error:
-        return str(error)
-    return None
-
-
 def main(arguments: list[str]) -> int:
-    """Runs pytest for each, whatever the others gave. Exit code 1 where one failed."""
+    """Runs all, whatever the others gave. Exit code 1 where one failed."""
     failed = False
-    for environment in RUNS:
-        name = " ".join(f"{key}={value}" for key, value in environment.items())
-        if reason := obstacle(environment):
-            print(f"== {name}: left out: {reason}", flush=True)
-            continue
-        print(f"== {name}", flush=True)
-        command = [sys.executable, "-m", "pytest", "-m", "native", *arguments]
-        failed |= subprocess.run(command, env={**os.environ, **environment}, check=False).returncode != 0
+    for run in RUNS:
+        reason = run.obstacle()
+        print(f"== {run.name}{f': left out: {reason}' if reason else ''}", flush=True)
+        failed |= reason is None and not run.passes(arguments)
     return int(failed)
 
 
