@@ -97,7 +97,8 @@ class _Part(Storage):
 
     def __init__(self, file: SourceFile, start: int, size: int, entry: str, checksum: int | None):
         self._file, self._start, self._size = file, start, size
-        self._entry, self._checksum = entry, checksum
+        self.entry, self._checksum = entry, checksum
+        """Name of the entry that the bytes are, or are part of."""
         self._read: Callable[[], np.ndarray[Any, Any] | None] = lambda: None
 
     @property
@@ -109,7 +110,7 @@ class _Part(Storage):
             data = np.empty(self._size, np.uint8)
             self._file._fill(data.data, self._start)  # pyright: ignore[reportPrivateUsage]
             if self._checksum is not None and zlib.crc32(data.data) != self._checksum:
-                raise LoadError(f"{self._file.path}: {self._entry}: damaged: the checksum does not match")
+                raise LoadError(f"{self._file.path}: {self.entry}: damaged: the checksum does not match")
             data.flags.writeable = False
             self._read = weakref.ref(data)
         return data.data

@@ -32,7 +32,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -500,8 +500,10 @@ class Maker:
         random.seed(rng.getrandbits(31))
         np.random.seed(rng.getrandbits(31))
         limit = rng.randint(1, 12)
-        samples = itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), limit)
-        sample = list(samples)[-1]
+        samples = op.sample_inputs("cpu", dtype, requires_grad=False)
+        sample = list(itertools.islice(samples, limit))[-1]
+        if isinstance(samples, Generator):
+            samples.close()  # here: wherever it is collected, PyTorch's tracer may not stand its end
         leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), dict(sample.kwargs)))
         texts: list[Text] = []
         added: list[str] = []

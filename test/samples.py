@@ -624,6 +624,9 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten._assert_tensor_metadata": (call(f(2, 3), [2, 3], [3, 1], dt.Float),),
     "aten.sym_constrain_range_for_size": (call(Number("u0"), min=2, max=9),),
     "aten.sym_constrain_range": (call(Number("u0"), max=9),),
+    # scans
+    "aten.cummax": (call(f(2, 3), 1), call(f(), 0)),
+    "aten.cummin": (call(f(2, 3), 1), call(f(), 0)),
     # quantization
     "aten._weight_norm": (call(f(2, 3, 4), f(2, 1, 1)), call(f(2, 3), f(), -1)),
     "aten.norm_except_dim": (call(f(2, 3, 4), 2, 1),),

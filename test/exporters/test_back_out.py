@@ -401,7 +401,7 @@ def test_methods_share_their_weights(tmp_path: Path) -> None:
     back = xdsl_exir.load(tmp_path / "m.pt2")
     assert back.text() == program.text()
     models = read_models(tmp_path / "m.pt2")
-    entries = {data.storage.offset for model in models.values() for data in model.state.values()}
+    entries = {data.storage.entry for model in models.values() for data in model.state.values()}
     assert len(entries) == 2  # weight and bias, once each
     assert_runs_alike(program.to_exported_program("decode"), programs["decode"], (randn(1, 4),), {})
 

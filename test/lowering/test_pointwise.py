@@ -15,6 +15,7 @@ from operators.test_pointwise import TABLE  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS, AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
@@ -214,10 +215,12 @@ def native(name: str, *args: Any, **kwargs: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_divisions_that_pytorch_refuses_do_not_trap(dtype: torch.dtype):
-    """A divisor 0 gives 0; so does the remainder. The least integer by -1 wraps."""
+    """A divisor 0 is an error, and no signal. The least integer by -1 wraps."""
     x, zeros = L([5, 0, torch.iinfo(dtype).min], dtype=dtype), torch.zeros(3, dtype=dtype)
-    assert not native("aten.div.Tensor_mode", x, zeros, rounding_mode="trunc").any()
-    assert not native("aten.fmod.Tensor", x, zeros).any()
+    with pytest.raises(ExirError, match="integer division by zero"):
+        native("aten.div.Tensor_mode", x, zeros, rounding_mode="trunc")
+    with pytest.raises(ExirError, match="integer division by zero"):
+        native("aten.fmod.Tensor", x, zeros)
     if dtype != torch.uint8:
         assert torch.equal(native("aten.div.Tensor_mode", x, zeros - 1, rounding_mode="trunc"), -x)
 
