@@ -479,23 +479,17 @@ def sigmoid(self: Scalar) -> Scalar:
 
 @pointwise("aten.relu")
 def relu(self: Scalar) -> Scalar:
-    return s.maximum(self, 0)
-
-
-def clamp_between(x: Scalar, low: Scalar | float | None, high: Scalar | float | None) -> Scalar:
-    """The number brought between bounds; NaN stays."""
-    x = x if low is None else s.maximum(x, low)
-    return x if high is None else s.minimum(x, high)
+    return s.clamp(self, 0, None)
 
 
 @pointwise("aten.hardtanh")
 def hardtanh(self: Scalar, min_val: float, max_val: float) -> Scalar:
-    return clamp_between(self, min_val, max_val)
+    return s.clamp(self, min_val, max_val)
 
 
 @pointwise("aten.clamp", "aten.clamp.Tensor")
 def clamp(self: Scalar, min: Scalar | float | None, max: Scalar | float | None) -> Scalar:
-    return clamp_between(self, min, max)
+    return s.clamp(self, min, max)
 
 
 @pointwise("aten.leaky_relu")

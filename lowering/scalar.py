@@ -415,13 +415,28 @@ def minimum(a: Scalar, b: Number) -> Scalar:
 
 
 def fmax(a: Scalar, b: Scalar) -> Scalar:
-    """The greater number; of NaN and a number, the number."""
-    return select(is_nan(a), b, select(is_nan(b), a, maximum(a, b))) if is_float(a) else maximum(a, b)
+    """The greater number; of NaN and a number, the number; of two zeros the first."""
+    return select(is_nan(a) | (a < b), b, a) if is_float(a) else maximum(a, b)
 
 
 def fmin(a: Scalar, b: Scalar) -> Scalar:
-    """The lesser number; of NaN and a number, the number."""
-    return select(is_nan(a), b, select(is_nan(b), a, minimum(a, b))) if is_float(a) else minimum(a, b)
+    """The lesser number; of NaN and a number, the number; of two zeros the first."""
+    return select(is_nan(a) | (a > b), b, a) if is_float(a) else minimum(a, b)
+
+
+def _brought(x: Scalar, beyond: Scalar, bound: Number) -> Scalar:
+    """A number, or the bound that it lies beyond, or that is NaN."""
+    nan = is_nan(bound) if isinstance(bound, Scalar) else bound != bound
+    return select(beyond | nan, bound, x)
+
+
+def clamp(x: Scalar, low: Number | None, high: Number | None) -> Scalar:
+    """The number brought between bounds. NaN stays, as does a zero of any sign at a bound of zero."""
+    if not is_float(x):
+        x = x if low is None else maximum(x, low)
+        return x if high is None else minimum(x, high)
+    x = x if low is None else _brought(x, x < low, low)
+    return x if high is None else _brought(x, x > high, high)
 
 
 # --- loops and indices ---------------------------------------------------------------------------------------

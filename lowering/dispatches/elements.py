@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
@@ -53,9 +54,13 @@ class Lanes:
         return self.text.op(f"arith.select {condition}, {yes}, {no} : {self.of('i1')}, {self.type}")
 
     def clamp(self, value: str, low: float | None, high: float | None) -> str:
-        for bound, name in ((low, "arith.maximumf"), (high, "arith.minimumf")):
+        """A number brought between bounds. NaN stays, as does a zero of any sign at a bound of zero."""
+        for bound, beyond in ((low, "olt"), (high, "ogt")):
             if bound is not None:
-                value = self.op(name, value, self.constant(float(bound)))
+                limit = self.constant(float(bound))
+                value = (
+                    limit if isnan(bound) else self.select(self.compare(beyond, value, limit), limit, value)
+                )
         return value
 
     def broadcast(self, value: str, element: str = "f32") -> str:

@@ -138,4 +138,5 @@ def gelu(text: Text, x: str, type_: str) -> str:
     w = _Writer(text, type_)
     inner = erf(text, w.op("arith.mulf", x, w.constant(0.5**0.5)), type_)
     half = w.op("arith.mulf", x, w.constant(0.5))
-    return w.op("math.fma", half, inner, half)
+    # Far on the left the sum is a zero without a sign.
+    return w.op("math.copysign", w.op("math.fma", half, inner, half), x)

@@ -707,8 +707,12 @@ def conj_physical(aten: Namespace, self: SSAValue) -> SSAValue:
 @decomposition("aten.sigmoid_backward")
 def sigmoid_backward(aten: Namespace, grad_output: SSAValue, output: SSAValue) -> SSAValue:
     (grad, y), dtype = computing(aten, grad_output, output)
-    slope = aten.mul.Tensor(y, aten.rsub.Scalar(y, 1))
-    return cast(aten, aten.mul.Tensor(grad, aten.conj_physical(slope)), dtype)
+    complement = aten.rsub.Scalar(y, 1)
+    if is_complex(y):
+        slope = aten.mul.Tensor(complement, y)
+        return cast(aten, aten.mul.Tensor(grad, aten.conj_physical(slope)), dtype)
+    # In this order no product of large ones overflows beside a gradient of 0.
+    return cast(aten, aten.mul.Tensor(aten.mul.Tensor(grad, complement), y), dtype)
 
 
 @decomposition("aten.tanh_backward")
