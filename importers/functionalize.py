@@ -19,7 +19,7 @@ from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import SpecError
 from xdsl_exir.importers import graph as g
 from xdsl_exir.importers.strides import memory_of, tensor_of
-from xdsl_exir.importers.views import CONJUGATIONS, Step
+from xdsl_exir.importers.views import CONJUGATIONS, Step, write_through
 from xdsl_exir.transforms.builder import Builder, Namespace, meta, sizes
 
 
@@ -92,13 +92,7 @@ class Tensor:
 
     def write(self, builder: Builder, value: SSAValue) -> None:
         """Gives the tensor a new value of the same shape and dtype, in its storage."""
-        bases = [self.storage.value]
-        for step in self.steps[:-1]:
-            bases.append(step.apply(builder, bases[-1]))
-        written = value
-        for base, step in zip(reversed(bases), reversed(self.steps), strict=False):
-            written = step.invert(builder, base, written)
-        self.storage.value = written
+        self.storage.value = write_through(builder, self.storage.value, self.steps, value)
         self.storage.version += 1
         self.cached, self.version = value, self.storage.version
 

@@ -6,8 +6,9 @@ only move elements are inverted by place: the view of the tensor's places says w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -49,6 +50,14 @@ class Step:
         results = self.call(builder, value)
         return results if self.index is None else results[self.index]
 
+    def of_places(self, builder: Builder, places: SSAValue) -> SSAValue:
+        """The view of places; operands next to it are in their dtype, as they were in that of what is viewed."""
+        if self.place is None:
+            return self.apply(builder, places)
+        aten = Namespace(builder)
+        others = [aten.zeros_like(other, dtype=meta(places).dtype) for other in self.arguments[self.source]]
+        return replace(self, arguments={**self.arguments, self.source: others}).apply(builder, places)
+
     def invert(self, builder: Builder, base: SSAValue, value: SSAValue) -> SSAValue:
         """What `base` becomes when its view becomes `value`. Raises `UnsupportedError` for unknown views."""
         inverse = INVERSES.get(self.operator, _by_place)
@@ -72,14 +81,66 @@ def inverse(*names: str) -> Callable[[Inverse], Inverse]:
 
 def _by_place(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
     """The inverse of whatever only moves elements."""
-    rule = spec.find(step.operator).dtype_rule
-    moves = rule is not None and dt.Long in rule.allowed.get(step.source, ())
-    if not moves or meta(value).dtype is not meta(base).dtype:
-        raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
+    return _by_places(aten, base, [step], value)
+
+
+def _by_places(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
+    """The inverse of steps that only move elements, as one."""
+    # Steps that change no element may be of operators that convert places.
+    steps = [step for step in steps if INVERSES.get(step.operator) is not _same]
+    for step in steps:
+        if not _moves(step) or meta(value).dtype is not meta(base).dtype:
+            raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
     count = prod(meta(base).shape)
     every = aten.arange(count if isinstance(count, int) else aten.sym_numel(base), device=meta(base).device)
     places = aten.view(every, sizes(aten, base))
-    return aten.put(base, step.apply(aten.builder, places), value)
+    for step in steps:
+        places = step.of_places(aten.builder, places)
+    return aten.put(base, places, value)
+
+
+def _moves(step: Step) -> bool:
+    """Whether a view only moves elements: it does the same to numbers of any dtype."""
+    rule = spec.find(step.operator).dtype_rule
+    return (
+        rule is not None
+        and dt.Long in rule.allowed.get(step.source, ())
+        and step.operator not in CONJUGATIONS
+        and step.operator not in ("aten.view.dtype", "aten.real", "aten.imag")
+    )
+
+
+OVERLAPPING = frozenset(
+    f"aten.{name}"
+    for name in ("expand", "expand_as", "broadcast_to", "broadcast_tensors", "meshgrid", "meshgrid.indexing",
+                 "unfold", "as_strided")
+)  # fmt: skip
+"""Views of which two elements may be one of what they view."""
+
+
+def write_through(builder: Builder, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
+    """What `base` becomes when its view by `steps`, one after the other, becomes `value`.
+
+    A write to a part of a view that overlaps itself changes more of that view than the part: it is inverted by place
+    from before that view. Raises `UnsupportedError` for unknown views.
+    """
+    if not steps:
+        return value
+    step, *rest = steps
+    if not rest:
+        return step.invert(builder, base, value)
+    viewed = step.apply(builder, base)
+    if step.operator in OVERLAPPING and meta(viewed).shape != meta(base).shape:
+        moves = [*takewhile(_moves, steps)]
+        others = steps[len(moves) :]
+        if any(map(_moves, others)):
+            raise UnsupportedError(
+                [Unsupported(others[0].operator, "a write through this view is not known")]
+            )
+        for step in moves[1:]:
+            viewed = step.apply(builder, viewed)
+        return _by_places(Namespace(builder), base, moves, write_through(builder, viewed, others, value))
+    return step.invert(builder, base, write_through(builder, viewed, rest, value))
 
 
 @inverse("alias", "detach", "lift", "lift_fresh", "contiguous", "to.dtype", "to.device", "to.dtype_layout", "to.other",

@@ -7,6 +7,7 @@ silently.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -131,15 +132,26 @@ def neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
 
 
 def index_tuple(self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
-    """PyTorch's list of indices as NumPy's: None keeps a dimension, a mask is the positions that it holds."""
-    result: list[Any] = []
+    """PyTorch's list of indices as NumPy's: None keeps a dimension, a mask is the positions that it holds.
+
+    As PyTorch does, it looks at no index of a call that reads nothing, except into a dimension of size 0.
+    """
+    places: list[Array | None] = []
     for index in indices:
+        if index is not None and index.dtype.name in ("bool", "uint8"):
+            places += index.nonzero()
+        else:
+            places.append(index)
+    by_dim = [*zip_longest(places, self.shape)]
+    is_empty = any((size if index is None else index.size) == 0 for index, size in by_dim)
+    result: list[Any] = []
+    for index, size in by_dim:
         if index is None:
             result.append(slice(None))
-        elif index.dtype.name in ("bool", "uint8"):
-            result += index.nonzero()
+        elif is_empty and size:
+            result.append(np.zeros_like(index))
         else:
-            result.append(check_index(index, self.shape[len(result)], wraps=True))
+            result.append(check_index(index, size, wraps=True))
     return tuple(result)
 
 
