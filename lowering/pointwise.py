@@ -82,7 +82,7 @@ def sub(self: Scalar, other: Scalar, alpha: float) -> Scalar:
 
 @pointwise("aten.mul.Tensor")
 def mul(self: Scalar, other: Scalar) -> Scalar:
-    return self * other
+    return s.rounded_product(self, other) if s.is_complex(self) else self * other
 
 
 @lowering("aten.div.Tensor")

@@ -254,6 +254,16 @@ def _product(a: Scalar, b: Scalar) -> Scalar:
     )
 
 
+def rounded_product(a: Scalar, b: Scalar) -> Scalar:
+    """The product of complex numbers with each product of parts rounded: fused with sums they would not overflow."""
+
+    def times(x: Scalar, y: Scalar) -> Scalar:
+        return _of(arith.MulfOp(x.value, y.value), x.dtype)
+
+    (x, y), (u, v) = ((real(z), imaginary(z)) for z in (a, b))
+    return complex_number(times(x, u) - times(y, v), times(x, v) + times(y, u))
+
+
 def _quotient(a: Scalar, b: Scalar) -> Scalar:
     """By R. L. Smith's algorithm (1962), which PyTorch takes as well: no square of the divisor's parts overflows."""
     along_real = ~(

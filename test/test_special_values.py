@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 torch: Any = pytest.importorskip("torch")
 
-from differential import run, run_native  # noqa: E402
-from special_values import Case, cases_of, differences  # noqa: E402
+from differential import program_of, run, run_native, to_torch  # noqa: E402
+from special_values import PARTS, REALS, Case, agrees, cases_of, differences  # noqa: E402
 from xdsl.context import Context  # noqa: E402
+from xdsl.dialects.builtin import ModuleOp  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
 from xdsl_exir.dialects.spec import find  # noqa: E402
@@ -39,6 +41,33 @@ CHOICES = ["fmax", "fmin"]
 def test_real_functions_in_the_interpreter(name: str) -> None:
     for case in cases_of(find(f"aten.{name}"), dt.Float):
         assert differences(case, run(case.module, case.tensors)) == []
+
+
+def powers(stages: int) -> Iterator[tuple[list[torch.Tensor], list[torch.Tensor], ModuleOp]]:
+    """Complex numbers and real ones raised to powers that PyTorch has formulas of its own for; what it gives, and programs."""
+    parts = [*PARTS, 3e38]
+    complexes = torch.tensor([complex(a, b) for a in parts for b in parts])
+    for x, exponents in ((complexes, (0.5, -0.5, 0, 1, 2, 3, -1, -2)), (torch.tensor(REALS), (0.5, -0.5))):
+        for exponent in exponents:
+            module, _ = program_of("aten.pow.Tensor_Scalar", x, exponent)
+            for stage in (DecomposeAten(), AtenToEdge())[:stages]:
+                stage.apply(Context(), module)
+            singles = torch.cat([x[i : i + 1] ** exponent for i in range(len(x))])
+            yield [x], [x**exponent, singles], module
+
+
+@pytest.mark.parametrize("stages", [0, 2])
+def test_powers_in_the_interpreter(stages: int) -> None:
+    for given, (vector, scalar), module in powers(stages):
+        got = to_torch(run(module, given)[0])
+        assert (agrees(got, vector) | agrees(got, scalar)).all()
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_powers_natively() -> None:
+    for given, (vector, scalar), module in powers(2):
+        got = to_torch(run_native(module, given)[0])
+        assert (agrees(got, vector) | agrees(got, scalar)).all()
 
 
 def test_complex_sums_in_the_interpreter() -> None:

@@ -243,13 +243,25 @@ def pow(self: Array, exponent: Array) -> Array:
     return np.where(exponent < 0, inverse, power)
 
 
+POWERS: dict[Number, Callable[[Array], Array]] = {0.5: np.sqrt, -0.5: rsqrt}
+"""sqrt(-inf) is NaN and sqrt(-0.0) is -0.0, which general powers are not."""
+
+COMPLEX_POWERS: dict[Number, Callable[[Array], Array]] = {
+    **POWERS,
+    1: np.copy,
+    2: lambda x: product(x, x),
+    3: lambda x: product(product(x, x), x),
+    -1: reciprocal,
+    -2: lambda x: reciprocal(product(x, x)),
+}
+"""Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
+
+
 @kernel("aten.pow.Tensor_Scalar", promote=True)
 def pow_scalar(self: Array, exponent: Array) -> Array:
     if is_integer(self) and exponent < 0:
         raise ExirError("integers to negative integer powers are not allowed")
-    # sqrt(-inf) is NaN and sqrt(-0.0) is -0.0, which general powers are not.
-    special_cases = {0.5: np.sqrt, -0.5: rsqrt}
-    power = special_cases.get(exponent.item())
+    power = (COMPLEX_POWERS if self.dtype.kind == "c" else POWERS).get(exponent.item())
     return pow(self, exponent) if power is None else power(self)
 
 
@@ -265,9 +277,17 @@ def shift(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array],
     return compute
 
 
+def product(self: Array, other: Array) -> Array:
+    """The product; of complex numbers with each product of parts rounded, as in PyTorch: NumPy fuses them with sums."""
+    if np.result_type(self, other).kind != "c":
+        return np.multiply(self, other)
+    (a, c), (b, d) = (tuple(map(part, (self, other))) for part in (np.real, np.imag))
+    return to_complex(a * c - b * d, a * d + b * c)
+
+
 FACTORS: dict[str, Callable[[Array, Array], Array]] = {
-    "mul.Tensor": np.multiply,
-    "mul.Scalar": np.multiply,
+    "mul.Tensor": product,
+    "mul.Scalar": product,
     "div.Tensor": np.true_divide,
     "div.Scalar": np.true_divide,
 }

@@ -17,7 +17,7 @@ func.func @promotion(%x: tensor<2x3xf32>, %n: tensor<3xi64>, %d: tensor<f64>) ->
 // CHECK-NEXT:    %4 = edge.aten._to_copy(%n, dtype = f32)
 // CHECK-NEXT:    %5 = edge.aten.lt.Tensor(%x, %4) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>
 
-// Integers promote among themselves; the float result is the operator's own doing.
+// Integers of several dtypes become floats each by itself; those of one stay, and the operator makes floats of them.
 func.func @integers_divide_as_floats(%n: tensor<3xi64>, %m: tensor<3xi32>) -> (tensor<3xf32>, tensor<3xf32>) {
   %0 = aten.div.Tensor(%n, %m) : (tensor<3xi64>, tensor<3xi32>) -> tensor<3xf32>
   %1 = aten.sigmoid(%n) : (tensor<3xi64>) -> tensor<3xf32>
@@ -25,9 +25,10 @@ func.func @integers_divide_as_floats(%n: tensor<3xi64>, %m: tensor<3xi32>) -> (t
 }
 
 // CHECK-LABEL: func.func @integers_divide_as_floats
-// CHECK-NEXT:    %0 = edge.aten._to_copy(%m, dtype = i64) : (tensor<3xi32>) -> tensor<3xi64>
-// CHECK-NEXT:    %1 = edge.aten.div.Tensor(%n, %0) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xf32>
-// CHECK-NEXT:    %2 = edge.aten.sigmoid(%n) : (tensor<3xi64>) -> tensor<3xf32>
+// CHECK-NEXT:    %0 = edge.aten._to_copy(%n, dtype = f32) : (tensor<3xi64>) -> tensor<3xf32>
+// CHECK-NEXT:    %1 = edge.aten._to_copy(%m, dtype = f32) : (tensor<3xi32>) -> tensor<3xf32>
+// CHECK-NEXT:    %2 = edge.aten.div.Tensor(%0, %1) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+// CHECK-NEXT:    %3 = edge.aten.sigmoid(%n) : (tensor<3xi64>) -> tensor<3xf32>
 
 // A Python number becomes a literal of the dtype it is computed in; the number itself goes.
 func.func @numbers(%x: tensor<2xf16>, %n: tensor<2xi64>) -> (tensor<2xf16>, tensor<2xf32>, tensor<2xi64>) {

@@ -6,9 +6,9 @@ computes in, and `cast` rounds the result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, log, nan, pi, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -19,7 +19,7 @@ from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.transforms.decompositions import decomposition, other_names
+from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 
 Number: TypeAlias = bool | int | float | complex | SSAValue
 """A number argument: a constant, or one that the program computes."""
@@ -145,6 +145,37 @@ def rsub(aten: Namespace, self: SSAValue, other: Number, alpha: Number) -> SSAVa
 @decomposition("aten.floor_divide", "aten.floor_divide.Scalar")
 def floor_divide(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
     return aten.div.Tensor_mode(self, other, rounding_mode="floor")
+
+
+POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
+    0.5: lambda aten, x: aten.sqrt(x),
+    -0.5: lambda aten, x: aten.rsqrt(x),
+}
+"""Powers that are other functions at infinities and zeros."""
+
+COMPLEX_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
+    **POWERS,
+    0: lambda aten, x: aten.ones_like(x),
+    1: lambda aten, x: aten.clone(x),
+    2: lambda aten, x: aten.mul.Tensor(x, x),
+    3: lambda aten, x: aten.mul.Tensor(aten.mul.Tensor(x, x), x),
+    -1: lambda aten, x: aten.reciprocal(x),
+    -2: lambda aten, x: aten.reciprocal(aten.mul.Tensor(x, x)),
+}
+"""Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
+
+
+@decomposition("aten.pow.Tensor_Scalar")
+def pow_scalar(aten: Namespace, self: SSAValue, exponent: Number) -> Any:
+    dtype = meta(self).dtype
+    if (
+        isinstance(exponent, SSAValue)
+        or dtype.category < Category.FLOAT
+        or promotion(self, exponent) is not dtype
+    ):
+        return KEEP
+    power = (COMPLEX_POWERS if is_complex(self) else POWERS).get(exponent)
+    return KEEP if power is None else power(aten, self)
 
 
 @decomposition("aten.square")
