@@ -55,7 +55,7 @@ from xdsl_exir.dialects.exir import (
     tensor_type,
 )
 from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.meta import infer_result_types
+from xdsl_exir.dialects.meta import infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
@@ -165,11 +165,11 @@ class GraphBuilder:
         self.mutates = any(_may_write(node.target) for node in all_nodes(self.graph))
         self.autocasts: list[Autocast | None] = [None]
         """What autocast does, outermost region first."""
-        self.infers_dtypes = any(
-            node.target in AUTOCAST or (node.target in MISTRACED and self.is_mixed(node))
+        self.infers_types = any(
+            node.target in AUTOCAST or (node.target in MISTRACED and MISTRACED[node.target](self, node))
             for node in all_nodes(self.graph)
         )
-        """Whether dtypes are what operators give: PyTorch does not always describe those that autocast and kernels choose."""
+        """Whether types are what operators give: PyTorch does not always describe what autocast and kernels choose."""
 
     # values
 
@@ -178,7 +178,9 @@ class GraphBuilder:
         value.name_hint = name if SSAValue.is_valid_name(name) else None
         if is_tensor_type(value.type):
             known = self.graph.values.get(name)
-            self.values[name] = Tensor.of(value, known if isinstance(known, g.TensorMeta) else None)
+            if not isinstance(known, g.TensorMeta) or len(known.sizes) != meta(value).ndim:
+                known = None
+            self.values[name] = Tensor.of(value, known)
         else:
             self.values[name] = value
 
@@ -210,11 +212,12 @@ class GraphBuilder:
                 raise LoadError(f"{self.source}: an argument of kind {type(value).__name__}")
 
     def type_of(self, name: str, inferred: Attribute | None = None) -> Attribute:
-        """The type of a value as the program describes it, in the dtype that was inferred where autocast chose it."""
+        """The type of a value as the program describes it, or as it was inferred where that cannot be what it is."""
         type = value_type(self.graph.values[name], f"{self.source}: value {name}")
-        if self.infers_dtypes and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
-            known = tensor_meta(type)
-            return tensor_type(known.shape, tensor_meta(inferred).dtype, None, known.device)
+        if self.infers_types and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
+            known, seen = tensor_meta(type), tensor_meta(inferred)
+            shape = known.shape if same_shape(known.shape, seen.shape) else seen.shape
+            return tensor_type(shape, seen.dtype, None, known.device)
         return type
 
     def is_mixed(self, node: g.Node) -> bool:
@@ -297,7 +300,7 @@ class GraphBuilder:
         for index, (name, value) in enumerate(zip(flat, results, strict=True)):
             if name is None:
                 continue
-            if node.target in TRACED_APART and not self.infers_dtypes:
+            if node.target in TRACED_APART and not self.infers_types:
                 value = self.as_traced(name, value)
             self.define(name, value)
             if self.mutates and called == bound:
@@ -310,7 +313,7 @@ class GraphBuilder:
         if cls.SPEC.qualified_name in TRACED_APART:
             return list(cls.infer(bound))
         known = [name for name in names if name is not None and self.is_described(name)]
-        if len(known) == len(names) and not self.infers_dtypes:
+        if len(known) == len(names) and not self.infers_types:
             return [self.type_of(name) for name in known]
         if len(known) == len(names):
             seen = infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
@@ -467,8 +470,18 @@ TRACED_APART = (
 half precision, which what follows rounds anyway; those of the other norms, with parameters in Float (as autocast has them), in half
 precision; bags of which the last offset is the end, where the table has a gradient, with fewer sizes."""
 
-MISTRACED = frozenset({"aten.native_dropout_backward", "aten.threshold_backward"})
-"""Operators whose kernels promote, and whose tracers give the gradient's dtype. What follows is then described wrongly, too."""
+
+def _has_no_dims(graph: GraphBuilder, node: g.Node) -> bool:
+    return any(item.name == "dim" and item.value == () for item in node.inputs)
+
+
+MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
+    **dict.fromkeys(("aten.native_dropout_backward", "aten.threshold_backward"), GraphBuilder.is_mixed),
+    **dict.fromkeys(("aten.nansum", "aten.nanmean"), _has_no_dims),
+}
+"""Operators that tracers give another type than kernels do, and of which calls: the former two promote, and are traced in
+the gradient's dtype; the latter reduce all dimensions for an empty list, and are traced as reducing none. What follows is
+then described wrongly, too."""
 
 IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
     "aten.detach_": ("aten.detach", {}),  # writes no element

@@ -66,7 +66,7 @@ def _operands(build: GraphBuilder, node: g.Node, index: int) -> list[SSAValue]:
 def _within(build: GraphBuilder, graph: g.Graph, block: Block) -> GraphBuilder:
     """What builds a sub-graph: under autocast where it is called so."""
     inner = GraphBuilder(graph, block, build.source)
-    inner.autocasts, inner.infers_dtypes = build.autocasts[-1:], build.infers_dtypes
+    inner.autocasts, inner.infers_types = build.autocasts[-1:], build.infers_types
     return inner
 
 
@@ -82,13 +82,13 @@ class _Body:
         node: g.Node,
         subgraph: g.Subgraph,
         operand_types: Types,
-        infers_dtypes: bool = False,
+        infers_types: bool = False,
     ):
         graph, block = subgraph.graph, Block()
         self.node = node
         self.region = Region(block)
         self.build = _within(build, graph, block)
-        self.build.infers_dtypes |= infers_dtypes
+        self.build.infers_types |= infers_types
         self.build.locate(node)
         _check_operands(subgraph, len(operand_types))
         for value, operand_type in zip(graph.inputs, operand_types, strict=True):

@@ -49,3 +49,18 @@ def test_bags_whose_last_offset_is_the_end(mode: str) -> None:
     args = torch.tensor([0, 1, 2, 4]), torch.tensor([0, 2, 2, 4])
     [got] = xdsl_exir.compile(program_of(bags, args)).flat([x.numpy() for x in args])
     compare(mode, got, bags(*args).detach())
+
+
+@pytest.mark.parametrize("reduce", [torch.nansum, torch.nanmean])
+def test_empty_lists_of_dimensions_reduce_all(reduce: Any) -> None:
+    functions = (
+        lambda x: reduce(x, dim=[]),
+        lambda x: (reduce(x, dim=[]) * 2 + torch.ones(3), x.sum(0)),
+        lambda x: reduce(x, dim=[]).add_(x.max()),
+    )
+    x = torch.randn(4, 3)
+    for function in functions:
+        want = function(x)
+        got = xdsl_exir.compile(program_of(Function(function), (x,))).flat([x.numpy()])
+        for ours, theirs in zip(got, want if isinstance(want, tuple) else (want,), strict=True):
+            compare("reduced", ours, theirs)
