@@ -266,7 +266,7 @@ class GraphBuilder:
 
     def node(self, node: g.Node) -> None:
         """Builds one node."""
-        node = in_aten(node)
+        node = self.unchanging(in_aten(node))
         if node.target in SYM_OPS:
             self.symbolic(node)
         elif node.target.startswith(HIGHER_ORDER_TARGETS):
@@ -279,6 +279,15 @@ class GraphBuilder:
             self.mutation(node)
         else:
             self.operator(node)
+
+    def unchanging(self, node: g.Node) -> g.Node:
+        """A `sum_to_size` to the size that there is as the alias that it is: integers keep their dtype, except of 0-dim tensors."""
+        if node.target != "aten.sum_to_size":
+            return node
+        [summed, size, *_] = node.inputs
+        known = self.meta_of(summed.value.name) if isinstance(summed.value, g.Ref) else None
+        is_same = isinstance(known, g.TensorMeta) and known.sizes == size.value != ()
+        return replace(node, target="aten.alias", inputs=(summed,)) if is_same else node
 
     def operator(self, node: g.Node) -> None:
         """Builds an operator that mutates nothing."""
@@ -486,8 +495,9 @@ then described wrongly, too."""
 IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
     "aten.detach_": ("aten.detach", {}),  # writes no element
     "prims.convert_element_type": ("aten._to_copy", {"a": "self"}),
+    "prims.copy_strided": ("aten.clone", {"a": "self", "stride": ""}),
 }
-"""Operators that are others of aten: which, and the names there of arguments that have another."""
+"""Operators that are others of aten: which, and the names there of arguments that have another (none: it has none)."""
 
 
 def in_aten(node: g.Node) -> g.Node:
@@ -495,8 +505,8 @@ def in_aten(node: g.Node) -> g.Node:
     if node.target not in IN_ATEN:
         return node
     target, names = IN_ATEN[node.target]
-    inputs = tuple(replace(item, name=names.get(item.name, item.name)) for item in node.inputs)
-    return replace(node, target=target, inputs=inputs)
+    renamed = (replace(item, name=names.get(item.name, item.name)) for item in node.inputs)
+    return replace(node, target=target, inputs=tuple(item for item in renamed if item.name))
 
 
 def _step(node: g.Node, bound: Mapping[str, Any], index: int | None) -> Step:
