@@ -180,10 +180,30 @@ def sigmoid(x: Scalar) -> Scalar:
     return 1 / (1 + exp(-x))
 
 
+def product_in_c(a: Scalar, b: Scalar) -> Scalar:
+    """The product as C has it: of an infinity it is infinite where its parts would be NaN (C11, G.5.1)."""
+
+    def infinite(x: Scalar) -> Scalar:
+        return s.is_inf(s.real(x)) | s.is_inf(s.imaginary(x))
+
+    def direction(x: Scalar) -> Scalar:
+        def of_part(part: Scalar) -> Scalar:
+            finite = s.select(infinite(x) | s.is_nan(part), 0, part)
+            return s.copysign(s.select(s.is_inf(part), 1, finite), part)
+
+        return s.by_parts(of_part, x)
+
+    plain = a * b
+    lost = s.is_nan(s.real(plain)) & s.is_nan(s.imaginary(plain)) & (infinite(a) | infinite(b))
+    return s.select(lost, scaled(direction(a) * direction(b), math.inf), plain)
+
+
 def pow(a: Scalar, b: Scalar) -> Scalar:
-    """exp(b log a), but for squares; 0 has no logarithm: its power 0 is 1, and others are 0."""
-    power = s.select(b.equals(2), a * a, exp(b * log(a)))
-    return s.select(b.equals(0), 1, s.select(a.equals(0), 0, power))
+    """exp(b log a), as C has it: 0 to the power 0 is NaN, and what is infinite at no angle keeps its length."""
+    exponent = product_in_c(b, log(a))
+    power, length = exp(exponent), s.real(exponent)
+    endless = length.equals(math.inf) & s.is_nan(s.imaginary(exponent))
+    return s.complex_number(s.select(endless, length, s.real(power)), s.imaginary(power))
 
 
 def widened(x: Scalar) -> Scalar:

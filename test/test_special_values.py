@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -68,6 +69,34 @@ def test_powers_natively() -> None:
     for given, (vector, scalar), module in powers(2):
         got = to_torch(run_native(module, given)[0])
         assert (agrees(got, vector) | agrees(got, scalar)).all()
+
+
+def complex_powers() -> tuple[list[torch.Tensor], torch.Tensor, ModuleOp]:
+    """Zeros and infinities raised to complex powers, which computes as C's cpow; whichever sign a zero has."""
+    bases = [0j, complex(inf, 0), complex(inf, inf), complex(inf, nan), 1j, complex(0.5, -2)]
+    exponents = [0j, 1 + 0j, -1 + 0j, 1j, complex(inf, 0), complex(inf, nan), complex(-2, 0.5)]
+    grid = torch.meshgrid(torch.tensor(bases), torch.tensor(exponents), indexing="ij")
+    given = [x.reshape(-1) for x in grid]
+    module, _ = program_of("aten.pow.Tensor_Tensor", *given)
+    return given, torch.pow(*given), module
+
+
+def agrees_but_for_zeros(got: Any, expected: torch.Tensor) -> torch.Tensor:
+    parts = [torch.view_as_real(x) + 0.0 for x in (to_torch(got), expected)]
+    return agrees(*parts)
+
+
+def test_complex_powers_in_the_interpreter() -> None:
+    given, expected, module = complex_powers()
+    assert agrees_but_for_zeros(run(module, given)[0], expected).all()
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_complex_powers_natively() -> None:
+    given, expected, module = complex_powers()
+    for stage in (DecomposeAten(), AtenToEdge()):
+        stage.apply(Context(), module)
+    assert agrees_but_for_zeros(run_native(module, given)[0], expected).all()
 
 
 def test_complex_sums_in_the_interpreter() -> None:

@@ -233,6 +233,10 @@ def check_divisor(dividend: Array, divisor: Array) -> None:
 
 @kernel("aten.pow.Tensor_Tensor", "aten.pow.Scalar", promote=True)
 def pow(self: Array, exponent: Array) -> Array:
+    if self.dtype.kind == "c":
+        # NumPy multiplies for whole exponents, and has 0 ** 0 = 1; C takes logarithms of infinities and zeros as well.
+        plain = np.isfinite(self) & np.isfinite(exponent) & (self != 0) & (exponent != 0)
+        return np.where(plain, np.power(self, exponent), np.exp(product_in_c(exponent, np.log(self))))
     if self.dtype.kind not in "iub":
         return np.power(self, exponent)
     if self.dtype.kind == "b":
@@ -248,6 +252,7 @@ POWERS: dict[Number, Callable[[Array], Array]] = {0.5: np.sqrt, -0.5: rsqrt}
 
 COMPLEX_POWERS: dict[Number, Callable[[Array], Array]] = {
     **POWERS,
+    0: np.ones_like,
     1: np.copy,
     2: lambda x: product(x, x),
     3: lambda x: product(product(x, x), x),
@@ -283,6 +288,21 @@ def product(self: Array, other: Array) -> Array:
         return np.multiply(self, other)
     (a, c), (b, d) = (tuple(map(part, (self, other))) for part in (np.real, np.imag))
     return to_complex(a * c - b * d, a * d + b * c)
+
+
+def product_in_c(a: Array, b: Array) -> Array:
+    """The product of complex numbers as C has it: of an infinity it is infinite where its parts would be NaN (C11, G.5.1)."""
+
+    def direction(x: Array) -> Array:
+        def of_part(part: Array) -> Array:
+            finite = np.where(np.isinf(x) | np.isnan(part), 0, part)
+            return np.copysign(np.where(np.isinf(part), 1, finite), part)
+
+        return to_complex(of_part(np.real(x)), of_part(np.imag(x)))
+
+    plain, along = product(a, b), product(direction(a), direction(b))
+    lost = np.isnan(np.real(plain)) & np.isnan(np.imag(plain)) & (np.isinf(a) | np.isinf(b))
+    return np.where(lost, to_complex(np.real(along) * np.inf, np.imag(along) * np.inf), plain)
 
 
 FACTORS: dict[str, Callable[[Array, Array], Array]] = {
