@@ -244,8 +244,7 @@ def cosine_similarity(x1: TensorMeta, x2: TensorMeta, dim: int) -> Shape:
 @shape_rule("aten.pairwise_distance")
 def pairwise_distance(x1: TensorMeta, x2: TensorMeta, keepdim: bool) -> Shape:
     shape = broadcast_shapes(x1.shape, x2.shape)
-    check(len(shape) >= 1, "vectors need at least 1 dimension")
-    return (*shape[:-1], 1) if keepdim else shape[:-1]
+    return (*shape[:-1], 1) if keepdim and shape else shape[:-1]
 
 
 @shape_rule("aten.cosine_embedding_loss")

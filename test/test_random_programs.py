@@ -104,6 +104,7 @@ FOUND = {
     "an index that reads nothing": ([F32, "s0", 3], "v1 = v0[torch.tensor([-1, 6]), -1:-1:2]"),
     "an index beside one of nothing": ([F32, "s0", 3], "v1 = v0[torch.tensor([6]), torch.zeros(0, 1).long()]"),
     "integers summed to their size": ([I32, 3, 4], "v1 = v0.sum_to_size(3, 4)", "v2 = v1.sum_to_size(3, 1)", "v3 = v1 + 1"),
+    "distance of numbers": ([F32], "v1 = torch.pairwise_distance(v0, v0 * 2)", "v2 = torch.pairwise_distance(v0, v0 * 2, keepdim=True)"),
     "a number summed to its size": ([I32], "v1 = v0.sum_to_size(())", "v2 = v1 + 1", "v1.mul_(2)"),
     "a write to what is not summed": ([I32, 3, 4], "v1 = v0 + 1", "v1.sum_to_size(3, 4).mul_(2)"),
     "a copy with strides": ([F32, 3, 4], "v1 = torch.ops.prims.copy_strided(v0, [1, 3])", "v2 = v1.t() * 2"),
