@@ -158,7 +158,7 @@ class Executable:
             raise ExirError(f"the program has no data for '{name}'")
         array = self.state[name].numpy()
         # A live program's buffers are the module's own, which changes them too.
-        return arrays.setdefault(name, array.copy() if name in self.changed else array)
+        return arrays.setdefault(name, array.copy(order="K") if name in self.changed else array)
 
     def leave(self, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> None:
         """Takes over what a call leaves behind, all at once."""
