@@ -16,14 +16,14 @@ test: $(VENV)/.installed-dev mlir
 	$(BIN)/lit -v test/filecheck
 	$(BIN)/pytest -n 2
 
-# What one runs while working: under three minutes on two cores. Types and FileCheck tests side by side.
+# What one runs while working, meant to take three minutes on two cores (it takes longer yet). Types and FileCheck tests side by side.
 check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@$(BIN)/lit test/filecheck & lit=$$!; $(BIN)/basedpyright; types=$$?; wait $$lit && exit $$types
 	$(BIN)/pytest -n 2 -m "not slow"
 
-# The tests of what depends on the processor as if on other ones: under twenty minutes on two cores.
+# The tests of what depends on the processor as if on other ones, meant to take twenty minutes on two cores.
 check-cpus: $(VENV)/.installed-dev mlir
 	$(BIN)/python test/cpus.py -n 2
 
