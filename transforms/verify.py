@@ -34,7 +34,9 @@ from xdsl_exir.dialects.exir import (
     InputKind,
     NumberOp,
     OutputAttr,
+    SymType,
     is_tensor_type,
+    number_type,
     tensor_meta,
 )
 from xdsl_exir.dialects.operator import OperatorOp
@@ -164,6 +166,9 @@ class Verifier:
         types = tuple(returned.operand_types)
         if types != function.function_type.outputs.data:
             self.report(function, "results of func.return differ from the function's type")
+        for index, argument in enumerate(function.args):
+            if problem := self.problem_of(argument.type):
+                self.report(function, f"argument {index} is {argument.type}: {problem}")
         inputs = dict(self.entries(function, function.arg_attrs, INPUT, InputAttr, len(function.args)))
         outputs = dict(self.entries(function, function.res_attrs, OUTPUT, OutputAttr, len(types)))
         orders = [("argument", i, attr.data.dim_order, function.args[i].type) for i, attr in inputs.items()]
@@ -193,6 +198,20 @@ class Verifier:
                 self.report(
                     function, f"result {index} is {types[index]}, written to '{attr.data.target}' of {target}"
                 )
+
+    def problem_of(self, type: Attribute) -> str | None:
+        """Why a method of the stage cannot take a value of a type."""
+        if self.stage == "linalg" or isinstance(type, SymType):
+            return None
+        if type in NUMBERS:
+            return "a Python number; edge has tensors in its place" if self.stage == "edge" else None
+        if not is_tensor_type(type):
+            return "neither a tensor nor a number of Export IR"
+        try:
+            tensor_meta(type)
+        except VerifyException as error:
+            return str(error).removeprefix(f"{type}: ")
+        return None
 
     def entries(
         self,
@@ -233,6 +252,9 @@ DIALECTS = {
 
 ALIASES = frozenset({"aten.alias", "aten.detach", "aten.lift_fresh"})
 """Operators that are their operand under another name, which `aten-to-edge` removes."""
+
+NUMBERS = frozenset(number_type(number) for number in (False, 0, 0.0, 0j))
+"""Types of Python numbers."""
 
 SYMBOLIC = frozenset({"exir.symint", "exir.symfloat", "exir.symbool"})
 

@@ -67,3 +67,14 @@ func.func @no_permutation(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   func.return %0 : tensor<2x3xf32>
 }
 // CHECK: dim_order [0, 2] is no permutation of 2 dimensions
+
+// -----
+
+func.func @arguments(%x: tensor<2xf64>, %number: f64, %type: tensor<2xi7>, %unranked: tensor<*xf32>, %nameless: tensor<?xf32>) -> tensor<2xf64> {
+  func.return %x : tensor<2xf64>
+}
+// CHECK:      4 violations
+// CHECK-NEXT:   func.func: argument 1 is f64: a Python number; edge has tensors in its place
+// CHECK-NEXT:   func.func: argument 2 is tensor<2xi7>: i7 is not the type of a PyTorch dtype
+// CHECK-NEXT:   func.func: argument 3 is tensor<*xf32>: neither a tensor nor a number of Export IR
+// CHECK-NEXT:   func.func: argument 4 is tensor<?xf32>: a dynamic size has no name; it needs an #exir.shape
