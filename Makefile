@@ -38,11 +38,11 @@ bench: $(VENV)/.installed-dev
 
 # The operator spec and the stubs are made from PyTorch; tests check that they are up to date.
 spec: $(VENV)/.installed-dev
-	$(BIN)/python -m xdsl_exir.dialects.spec.harvest
-	$(BIN)/python -m xdsl_exir.dialects.spec.probe
-	$(BIN)/python -m xdsl_exir.dialects.spec.memory
+	$(BIN)/python -m xdsl_exir.tools.spec.harvest
+	$(BIN)/python -m xdsl_exir.tools.spec.probe
+	$(BIN)/python -m xdsl_exir.tools.spec.memory
 	$(BIN)/python -m xdsl_exir.dialects.spec.autocast
-	$(BIN)/python -m xdsl_exir.dialects.stubs
+	$(BIN)/python -m xdsl_exir.dialects.stubs.generate
 
 # MLIR's tools make native code, and check that they read what we print. Where they cannot be installed the interpreter
 # runs alone, and tests that need them say so and are skipped.

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.importers.graph import (
+from xdsl_exir.exchange.graph import (
     CustomObj,
     Device,
     Graph,

@@ -14,7 +14,7 @@ from xdsl_exir.dialects.exir import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.dialects.expr.pytorch import PYTHON_FUNCTIONS
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.importers.guards import RENAMED
+from xdsl_exir.exchange.guards import RENAMED
 
 _INFIX = {
     "add": "+",

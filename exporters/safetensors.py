@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from xdsl_exir.importers.safetensors import DIGEST, DTYPES, LENGTH, METADATA
-from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.exchange.safetensors import DIGEST, DTYPES, LENGTH, METADATA
+from xdsl_exir.exchange.tensor_data import TensorData
 
 ALIGNMENT = 8
 """Of the data, in bytes; the header ends in spaces up to there."""

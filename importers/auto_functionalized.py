@@ -17,10 +17,10 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.build import GraphBuilder, dialect_of
 from xdsl_exir.importers.strides import memory_order
-from xdsl_exir.transforms.builder import Namespace, flat_results
+from xdsl_exir.dialects.builder import Namespace, flat_results
 
 
 def build_auto_functionalized(build: GraphBuilder, node: g.Node) -> None:

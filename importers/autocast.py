@@ -20,7 +20,7 @@ from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.spec.autocast import policies
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.narrowing import is_sequence
-from xdsl_exir.transforms.builder import Builder, Namespace, Results, Rule, cast, meta
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, cast, meta
 from xdsl_exir.transforms.decompose_aten import Decomposer
 
 DEFAULT_DTYPE = dt.BFloat16

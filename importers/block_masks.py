@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 
 FLEX_ATTENTION = "higher_order.flex_attention"
 VMAP = "torch._functorch.predispatch."

@@ -59,12 +59,12 @@ from xdsl_exir.dialects.meta import infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
-from xdsl_exir.importers import graph as g
-from xdsl_exir.importers import pytree
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.exchange import pytree
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Mutation, Tensor, cast_like, mutation_of
-from xdsl_exir.importers.guards import read_guards
+from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import (
     REPORTS,
@@ -80,7 +80,7 @@ from xdsl_exir.importers.ties import check_ties, tie
 from xdsl_exir.importers.views import Step
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
-from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
+from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 
 if TYPE_CHECKING:
     from xdsl_exir.importers.autocast import Autocast

@@ -19,12 +19,12 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import RefineOp, is_tensor_type, is_value
 from xdsl_exir.dialects.meta import as_meta, as_operand, may_equal
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, build_auto_functionalized_v2
 from xdsl_exir.importers.autocast import DEFAULT_DTYPE, DTYPES, Autocast
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
-from xdsl_exir.transforms.builder import Namespace, cast
+from xdsl_exir.dialects.builder import Namespace, cast
 
 Types: TypeAlias = Sequence[Attribute]
 

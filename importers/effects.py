@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from xdsl_exir.dialects import spec
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 
 T = TypeVar("T")
 

@@ -20,8 +20,8 @@ from typing import Any
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
-from xdsl_exir.importers import pytree
-from xdsl_exir.importers.graph import (
+from xdsl_exir.exchange import pytree
+from xdsl_exir.exchange.graph import (
     Constant,
     CustomObj,
     CustomObjMeta,
@@ -48,7 +48,7 @@ from xdsl_exir.importers.graph import (
     check_program,
     normal_target,
 )
-from xdsl_exir.importers.tensor_data import Storage, TensorData
+from xdsl_exir.exchange.tensor_data import Storage, TensorData
 
 
 def _import(module: str) -> Any:

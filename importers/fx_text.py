@@ -23,10 +23,10 @@ from xdsl_exir.dialects.expr import Dim, Expr, scan, to_srepr
 from xdsl_exir.dialects.schema import Argument, FunctionSchema
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, SpecError
-from xdsl_exir.importers import graph as g
-from xdsl_exir.importers import pytree
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.exchange import pytree
 from xdsl_exir.importers.functionalize import mutation_of
-from xdsl_exir.importers.pt2_schema import LAYOUTS, MEMORY_FORMATS
+from xdsl_exir.exchange.pt2_schema import LAYOUTS, MEMORY_FORMATS
 from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.narrowing import is_mapping
 from xdsl_exir.program import DEFAULT_METHOD, Program, from_graphs

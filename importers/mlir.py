@@ -16,10 +16,10 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError
-from xdsl_exir.importers import pytree
-from xdsl_exir.importers.json_text import read_json
-from xdsl_exir.importers.safetensors import read_safetensors
-from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.exchange import pytree
+from xdsl_exir.exchange.json_text import read_json
+from xdsl_exir.exchange.safetensors import read_safetensors
+from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.text import TextParser, check_text
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.program import CallingConvention, Program, Slot, context

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 
 
 def without_offsets(graph: g.Graph) -> g.Graph:

@@ -21,9 +21,9 @@ from dataclasses import replace
 from typing import NoReturn
 
 from xdsl_exir.errors import LoadError, UnsupportedTensorError
-from xdsl_exir.importers.graph import ExportedGraph, Symbolic, check_program
-from xdsl_exir.importers.json_text import read_json
-from xdsl_exir.importers.pt2_schema import (
+from xdsl_exir.exchange.graph import ExportedGraph, Symbolic, check_program
+from xdsl_exir.exchange.json_text import read_json
+from xdsl_exir.exchange.pt2_schema import (
     EXPORTED_PROGRAM,
     PAYLOADS,
     SCHEMA_VERSION,
@@ -34,7 +34,7 @@ from xdsl_exir.importers.pt2_schema import (
     UnsupportedDtype,
     object_of,
 )
-from xdsl_exir.importers.tensor_data import SourceFile, Storage, TensorData
+from xdsl_exir.exchange.tensor_data import SourceFile, Storage, TensorData
 from xdsl_exir.limits import LIMITS
 
 MAX_JSON_BYTES = LIMITS.text_bytes

@@ -20,7 +20,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal, to_srepr
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.views import CONJUGATIONS
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence

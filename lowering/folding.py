@@ -59,7 +59,7 @@ class Folding:
 
     def visit(self, op: Operation) -> None:
         """Folds an operation, if it can be and is worth its memory."""
-        from xdsl_exir.runtime.interpreter import literal_array
+        from xdsl_exir.interpreter.interpreter import literal_array
 
         for operand, arg in cf.shared_arguments(op) if self.inner else ():
             if operand in self.known:
@@ -77,7 +77,7 @@ class Folding:
                     raise  # elsewhere it is of a branch that may never be taken
 
     def computed(self, op: OperatorOp) -> Iterable[Array]:
-        from xdsl_exir.runtime.interpreter import run_operator
+        from xdsl_exir.interpreter.interpreter import run_operator
 
         return run_operator(op, tuple(self.known[operand] for operand in op.operands), self.rng)
 
@@ -95,7 +95,7 @@ class Folding:
 
     def is_foldable(self, op: OperatorOp) -> bool:
         """Whether an operator's results can be computed now, and are worth their memory."""
-        from xdsl_exir.runtime.kernels import KERNELS
+        from xdsl_exir.interpreter.operators import KERNELS
 
         if is_number(op) or KERNELS.find(op.SPEC) is None or not is_side_effect_free(op):
             return False

@@ -47,7 +47,7 @@ from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.lowering.edge_to_linalg import is_symbol, sizes_of
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.transforms.builder import Builder, Namespace, cast, flat_results, meta, sizes
+from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer, replace
 from xdsl_exir.transforms.decompositions import KEEP
 from xdsl_exir.transforms.decompositions.symbolic import item

@@ -24,7 +24,7 @@ from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type, is_value, tensor
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.folding import Array
-from xdsl_exir.transforms.builder import Namespace, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer
 
 ASSERT = "aten._assert_async.msg"

@@ -25,7 +25,7 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.locations import location_text
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Executable
-from xdsl_exir.runtime.interpreter import RNG, InterpreterEngine, OperatorFunctions
+from xdsl_exir.interpreter.interpreter import RNG, InterpreterEngine, OperatorFunctions
 
 OUTPUTS = "the results"
 """What stands for a node where all nodes agree and the program's results do not."""

@@ -24,7 +24,7 @@ from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program
 from xdsl_exir.runtime.guards import Guards, Seen, check_input
-from xdsl_exir.runtime.kernels import is_array
+from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.verify import refuse_linalg
 
@@ -49,7 +49,7 @@ class Engine(Protocol):
 
 
 def _interpreter(program: Program, fallback: Fallback, cpu: str) -> Engine:
-    from xdsl_exir.runtime.interpreter import InterpreterEngine
+    from xdsl_exir.interpreter.interpreter import InterpreterEngine
 
     return InterpreterEngine(program.module)
 
@@ -206,7 +206,7 @@ class Method:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
-        from xdsl_exir.importers import pytree
+        from xdsl_exir.exchange import pytree
 
         convention = self.convention
         if convention is None:

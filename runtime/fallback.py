@@ -42,7 +42,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.importers.tensor_data import TensorData
+from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.data_dependent import CountSizes
 from xdsl_exir.lowering.dispatch import symbol_places
@@ -61,9 +61,9 @@ from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.runtime.interpreter import make_interpreter, run_function, used_arguments
+from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, is_draw, without_checks
-from xdsl_exir.transforms.builder import Builder, Namespace
+from xdsl_exir.dialects.builder import Builder, Namespace
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.partition import group
 

@@ -18,7 +18,7 @@ from xdsl_exir.lowering import LOWERINGS, toolchain
 from xdsl_exir.lowering.data_dependent import RULES
 from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.program import context
-from xdsl_exir.runtime.kernels import KERNELS
+from xdsl_exir.interpreter.operators import KERNELS
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 

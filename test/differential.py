@@ -23,12 +23,12 @@ from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.exir import tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.spec.harvest import find_overload
+from xdsl_exir.tools.spec.harvest import find_overload
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.fallback import make_engine
-from xdsl_exir.runtime.interpreter import make_interpreter, run_function
+from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.transforms.builder import Builder, flat_results
+from xdsl_exir.dialects.builder import Builder, flat_results
 from xdsl_exir.transforms.decompose_aten import DecomposeAten
 
 TOLERANCE = {  # (rtol, atol) of torch.testing.assert_close

@@ -25,7 +25,7 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorLayout, OperatorOp
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.spec import OperatorSpec, specs
-from xdsl_exir.transforms.builder import Builder
+from xdsl_exir.dialects.builder import Builder
 
 # --- notation ------------------------------------------------------------------------------------------------
 

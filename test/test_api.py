@@ -437,7 +437,7 @@ def test_everything_unsupported_is_listed() -> None:
 
 
 def test_compile_lists_operators_without_kernel(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xdsl_exir.runtime.kernels import KERNELS
+    from xdsl_exir.interpreter.operators import KERNELS
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 
     removed = ("aten.relu", "aten.addmm", "aten.linear")

@@ -22,7 +22,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.narrowing import is_list
-from xdsl_exir.transforms.builder import Builder, computation_dtype, flat_results, meta, promoting_operands
+from xdsl_exir.dialects.builder import Builder, computation_dtype, flat_results, meta, promoting_operands
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
 

@@ -24,7 +24,7 @@ from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.errors import ExirError, SpecError
-from xdsl_exir.transforms.builder import Builder, Namespace, Results, Rule, flat_results
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, flat_results
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP
 
 

@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xdsl_exir.ancestry import Place, calls_of, origin_of, places_of
+from xdsl_exir.dialects.ancestry import Place, calls_of, origin_of, places_of
 from xdsl_exir.errors import VerificationError
 
 if TYPE_CHECKING:

@@ -169,7 +169,7 @@ def find(name: str) -> OperatorSpec:
 def hint(name: str) -> str:
     """What to say to an unknown operator: what it is of PyTorch's own, and else how to register its namespace, where no
     operator of that is known."""
-    from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
+    from xdsl_exir.tools.spec.of_pytorch import OF_PYTORCH
     from xdsl_exir.libraries import WAYS
 
     for beginning, what in OF_PYTORCH.items():

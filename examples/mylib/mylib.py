@@ -10,8 +10,8 @@ from xdsl_exir.dialects.meta import Shape, check, same_shape, shape_rule
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.pointwise import pointwise
 from xdsl_exir.lowering.scalar import Scalar
-from xdsl_exir.runtime.kernels import Array, kernel
-from xdsl_exir.transforms.builder import Namespace
+from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.dialects.builder import Namespace
 from xdsl_exir.transforms.decompositions import decomposition
 
 # soft_relu stays one operator: it is run by a kernel, natively by a lowering.

@@ -17,7 +17,7 @@ import numpy as np
 import xdsl_exir
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.runtime.interpreter import literal_array
+from xdsl_exir.interpreter.interpreter import literal_array
 
 INSTRUCTIONS: dict[str, Callable[..., Any]] = {
     "aten.relu": lambda self: np.maximum(self, 0),

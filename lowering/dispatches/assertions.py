@@ -12,7 +12,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import wrap_dims
-from xdsl_exir.dialects.view import slice_size
+from xdsl_exir.dialects.shapes.view import slice_size
 
 Conditions: TypeAlias = list[tuple[Dim, str]]
 """What has to hold of symbols, and what to say where it does not."""

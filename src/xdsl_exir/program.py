@@ -22,9 +22,9 @@ from xdsl_exir.threads import lock_against_forks
 if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
 
-    from xdsl_exir.importers.graph import ExportedGraph
-    from xdsl_exir.importers.pytree import TreeSpec
-    from xdsl_exir.importers.tensor_data import TensorData
+    from xdsl_exir.exchange.graph import ExportedGraph
+    from xdsl_exir.exchange.pytree import TreeSpec
+    from xdsl_exir.exchange.tensor_data import TensorData
 
 DEFAULT_METHOD = "forward"
 
@@ -235,7 +235,7 @@ class Program:
 def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     """A program of one method for each exported graph; equal names of state are shared."""
     from xdsl_exir.importers.build import build_method
-    from xdsl_exir.importers.conventions import convention_of
+    from xdsl_exir.exchange.conventions import convention_of
 
     module = ModuleOp([])
     state: dict[str, TensorData] = {}

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 import xdsl_exir
 from xdsl_exir.dialects.dtypes import Half
 from xdsl_exir.errors import ExirError, UnsupportedError
-from xdsl_exir.importers import graph as g
+from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.program import Program, from_graphs
 

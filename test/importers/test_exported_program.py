@@ -15,9 +15,9 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.errors import InputError, LoadError
-from xdsl_exir.importers import pytree
+from xdsl_exir.exchange import pytree
 from xdsl_exir.importers.exported_program import read_exported_program
-from xdsl_exir.importers.graph import (
+from xdsl_exir.exchange.graph import (
     CustomObj,
     Device,
     ExportedGraph,
@@ -599,7 +599,7 @@ def test_weight_of_another_shape(export: Any) -> None:
 
 def test_importing_does_not_import_torch() -> None:
     code = (
-        "import sys; import xdsl_exir.importers.exported_program, xdsl_exir.importers.pt2, xdsl_exir.importers.pytree; "
+        "import sys; import xdsl_exir.importers.exported_program, xdsl_exir.importers.pt2, xdsl_exir.exchange.pytree; "
         "print([m for m in ('torch', 'numpy', 'sympy') if m in sys.modules])"
     )
     assert (

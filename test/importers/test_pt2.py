@@ -22,8 +22,9 @@ import pytest
 
 from xdsl_exir.dialects.dtypes import BFloat16, Bool, Float8_e4m3fn, Long
 from xdsl_exir.errors import LoadError
-from xdsl_exir.importers import pt2, pt2_schema
-from xdsl_exir.importers.graph import (
+from xdsl_exir.importers import pt2
+from xdsl_exir.exchange import pt2_schema
+from xdsl_exir.exchange.graph import (
     CustomObj,
     Device,
     ExportedGraph,

@@ -14,7 +14,7 @@ from xdsl_exir.dialects.dtype_rules import DEFAULT_DTYPE
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 
 Size: TypeAlias = int | SSAValue

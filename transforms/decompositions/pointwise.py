@@ -18,7 +18,7 @@ from xdsl_exir.dialects.dtypes import Category, Double, DType
 from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 
 Number: TypeAlias = bool | int | float | complex | SSAValue

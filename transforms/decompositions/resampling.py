@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.dtypes import DType, Float, Long
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.dialects.pooling import window_count
-from xdsl_exir.dialects.resampling import CUBIC, ratio, size_from
+from xdsl_exir.dialects.shapes.pooling import window_count
+from xdsl_exir.dialects.shapes.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.builder import Namespace, cast, meta, opmath
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 

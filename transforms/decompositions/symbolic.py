@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, SSAValue
 
-from xdsl_exir.transforms.builder import Namespace
+from xdsl_exir.dialects.builder import Namespace
 from xdsl_exir.transforms.decompositions import decomposition
 
 

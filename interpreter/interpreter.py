@@ -1,0 +1,410 @@
+"""The interpreter: NumPy kernels, registered with xDSL's interpreter framework.
+
+It runs programs at every stage as they stand, in `aten` and in `edge`, control flow included, and is what every other
+way of running is compared with. Tensors are NumPy arrays (bfloat16 and eight-bit floats from ml_dtypes), numbers are
+Python numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    OpImplResult,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.scoped_dict import ScopedDict
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.exir import (
+    ConstantOp,
+    NumberOp,
+    RefineOp,
+    SymBoolType,
+    SymFloatType,
+    SymIntType,
+    is_tensor_type,
+    number_category,
+    number_type,
+    tensor_meta,
+)
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import find
+from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text, name_place
+from xdsl_exir.narrowing import is_list
+from xdsl_exir.interpreter.operators import KERNELS, Array, is_array
+from xdsl_exir.interpreter.memory import bytes_of, check_fits
+from xdsl_exir.transforms.decompose_aten import Decomposer
+from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
+
+OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
+
+RNG = "exir.rng"
+"""Key of the run's random generator in the interpreter's data."""
+
+# --- dtypes at run time --------------------------------------------------------------------------------------
+
+
+@cache
+def dtype_of(array_dtype: np.dtype[Any]) -> DType:
+    """The PyTorch dtype of a NumPy dtype. Raises `ExirError` for one that PyTorch does not have."""
+    for dtype in dt.DTYPES:
+        if dtype.numpy == array_dtype:
+            return dtype
+    raise ExirError(f"NumPy dtype {array_dtype} is no PyTorch dtype")
+
+
+_REDUCED = {dtype.numpy for dtype in dt.DTYPES if dtype.category is Category.FLOAT and dtype.bits < 32}
+
+
+def opmath(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that kernels compute in: float32 for shorter floats."""
+    return np.dtype(np.float32) if dtype in _REDUCED else dtype
+
+
+_TWICE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
+
+
+def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that sums and products of many elements accumulate in: twice the precision that kernels compute in, so that
+    their error does not grow with the number of terms (NumPy adds pairwise along the last axis only). Of float64 there is none."""
+    return _TWICE.get(opmath(dtype), opmath(dtype))
+
+
+def wide(array: Array) -> Array:
+    """An array in the dtype that its sums accumulate in."""
+    return array.astype(sum_dtype(array.dtype), copy=False)
+
+
+def raise_precision(value: Any) -> Any:
+    """An argument with reduced floats as float32."""
+    if is_array(value):
+        return value.astype(np.float32) if value.dtype in _REDUCED else value
+    if is_list(value):
+        return [raise_precision(item) for item in value]
+    return value
+
+
+def as_operand(value: Any) -> Operand:
+    """What type promotion sees of a run-time value."""
+    if is_array(value):
+        return Operand(dtype_of(value.dtype), 2 if value.ndim else 1)
+    category = number_category(number_type(value))
+    assert category is not None
+    return Operand(NUMBER_DTYPE[category], 0)
+
+
+def promoted(
+    op: OperatorOp, arguments: dict[str, Any], returns: tuple[DType, ...], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments with those that promote in the computation dtype, integers as the floats that the results are.
+
+    `options` are those of the kernel's registration: reduced floats come as float32 unless `raw`, rounded to the
+    computation dtype unless `exact`.
+    """
+    raw = options["raw"]
+    rest = arguments if raw else {name: raise_precision(value) for name, value in arguments.items()}
+    rule = op.SPEC.dtype_rule
+    names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
+    if rule is None or not names:
+        return rest
+    values = [item for name in names for item in _items(arguments[name])]
+    dtype = rule.promotion([as_operand(value) for value in values])
+    if returns and returns[0].category > Category.INT >= dtype.category:
+        dtype = returns[0]
+    target = dtype.numpy if raw else opmath(dtype.numpy)
+
+    def cast(name: str) -> Any:
+        value = arguments[name] if name == options["exact"] else _cast(arguments[name], dtype.numpy)
+        return _cast(value, target)
+
+    return rest | {name: cast(name) for name in names}
+
+
+def _items(value: Any) -> list[Any]:
+    return value if is_list(value) else [value]
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    if is_list(value):
+        return [_cast(item, dtype) for item in value]
+    return _rounded(np.asarray(value), dtype)
+
+
+def _rounded(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The numbers in another dtype. Short floats are rounded from float32, so float64 is rounded twice, as in PyTorch."""
+    if dtype in _REDUCED and array.dtype != dtype:
+        array = array.astype(np.float32, copy=False)
+    return array.astype(dtype, copy=False)
+
+
+def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
+    """A cast as PyTorch does it: complex to real drops the imaginary part."""
+    if array.dtype == dtype:
+        return array
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        array = array.astype(np.bool_) if dtype.kind == "b" else np.real(array)
+    return _rounded(array, dtype)
+
+
+# --- operators -----------------------------------------------------------------------------------------------
+
+
+def return_dtypes(op: OperatorOp) -> tuple[DType, ...]:
+    """Dtypes of an operation's tensor results."""
+    return tuple(tensor_meta(type).dtype for type in op.result_types if is_tensor_type(type))
+
+
+ADDRESSES = (1 << 63) - 1
+"""Bytes that an array may say it has."""
+
+
+def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator) -> PythonValues:
+    """The results of an operation for these operand values."""
+    entry = KERNELS.find(op.SPEC)
+    if entry is None:
+        raise UnsupportedError([Unsupported(op.name, "no kernel", location_text(op))])
+    held = dict(zip(op.operands, values, strict=True))
+    arguments = op.arguments(lambda value: held[value])
+    returns = return_dtypes(op)
+    if entry.options["promote"]:
+        arguments = promoted(op, arguments, returns, entry.options)
+    elif not entry.options["raw"]:
+        arguments = {name: raise_precision(value) for name, value in arguments.items()}
+    # What only moves elements may see few of them as many.
+    check_fits(op.name, sum(map(bytes_of, op.result_types)), ADDRESSES if entry.options["raw"] else None)
+    try:
+        results = entry.call({**arguments, "out": returns, "rng": rng})
+    except MemoryError as error:
+        raise ExirError(f"{op.name}: {error or 'not enough memory'}") from error
+    if len(op.SPEC.schema.returns) == 1 and not op.SPEC.schema.returns[0].type.is_list:
+        results = (results,)
+    elif results is None:
+        results = ()
+    types = op.result_types
+    if len(results) != len(types):
+        raise ExirError(f"kernel of {op.name} gives {len(results)} results for {len(types)}")
+    return tuple(conform(result, type, op.name) for result, type in zip(results, types, strict=True))
+
+
+def is_numpy(value: object) -> TypeIs[Array | np.generic[Any]]:
+    """Whether this is an array or a NumPy scalar."""
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def conform(value: Any, type: Attribute, name: str) -> Any:
+    """A kernel's result as the IR types it. Raises `ExirError` where the kernel contradicts the type's shape."""
+    if not is_tensor_type(type):
+        return value.item() if is_numpy(value) else value
+    meta = tensor_meta(type)
+    array = to_dtype(np.asarray(value), meta.dtype.numpy)
+    fits = array.ndim == meta.ndim and all(
+        isinstance(size, Expr) or size == given for size, given in zip(meta.shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ExirError(f"kernel of {name} gives shape {list(array.shape)} for {type}")
+    return array
+
+
+class OperatorFunctions(InterpreterFunctions):
+    """Implementations of all operators that occur in a module."""
+
+    def __init__(self, module: ModuleOp):
+        self.types = {type(op) for op in module.walk() if isinstance(op, OperatorOp)}
+
+    def _impls(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+    ) -> Iterable[tuple[type[Operation], OpImpl]]:
+        return ((op_type, OperatorFunctions.run) for op_type in self.types)
+
+    def _none(self) -> Iterable[Any]:
+        return ()
+
+    _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
+
+    def run(self, interpreter: Interpreter, op: OperatorOp, args: PythonValues) -> OpImplResult:
+        rng = interpreter.get_data(OperatorFunctions, RNG, np.random.default_rng)
+        return OpImplResult(run_operator(op, args, rng), None)
+
+
+def literal_array(op: ConstantOp) -> Array:
+    """The array of a literal."""
+    meta = tensor_meta(op.type)
+    values = np.array(op.values).astype(meta.dtype.numpy)
+    shape = tuple(size for size in meta.shape if isinstance(size, int))  # a literal's all are
+    return np.full(shape, values[0]) if op.is_splat else values.reshape(shape)
+
+
+@register_impls
+class ExirFunctions(InterpreterFunctions):
+    """Implementations of the `exir` dialect."""
+
+    @impl(NumberOp)
+    def run_number(self, interpreter: Interpreter, op: NumberOp, args: PythonValues) -> PythonValues:
+        return (op.number,)
+
+    @impl(ConstantOp)
+    def run_constant(self, interpreter: Interpreter, op: ConstantOp, args: PythonValues) -> PythonValues:
+        return (literal_array(op),)
+
+    @impl(RefineOp)
+    def run_refine(self, interpreter: Interpreter, op: RefineOp, args: PythonValues) -> PythonValues:
+        return args
+
+
+PYTHON_TYPES: dict[type[Attribute], Callable[[Any], bool | int | float]] = {
+    SymIntType: int,
+    SymFloatType: float,
+    SymBoolType: bool,
+}
+
+
+class SymbolicFunctions(InterpreterFunctions):
+    """Implementations of arithmetic on symbolic numbers, by the functions of size expressions."""
+
+    def _impls(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+    ) -> Iterable[tuple[type[Operation], OpImpl]]:
+        return ((op_type, SymbolicFunctions.run) for op_type in dict.fromkeys(SYM_OPS.values()))
+
+    def _none(self) -> Iterable[Any]:
+        return ()
+
+    _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
+
+    def run(self, interpreter: Interpreter, op: SymOp, args: PythonValues) -> OpImplResult:
+        value = op.value_of(args)
+        number = value.evaluate({}) if isinstance(value, Expr) else value
+        return OpImplResult((PYTHON_TYPES[type(op.result.type)](number),), None)
+
+
+# --- modules -------------------------------------------------------------------------------------------------
+
+
+class ProgramInterpreter(Interpreter):
+    """xDSL's interpreter, but for how it fails: an error names its operation and line instead of printing the module."""
+
+    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
+        for listener in self.listeners:
+            listener.will_interpret_op(op, inputs)
+        functions, implementation = self._impls._impl_dict[type(op)]  # pyright: ignore[reportPrivateUsage]
+        try:
+            result = implementation(functions, self, op, inputs)
+        except Exception as error:
+            name_place(error, op)
+            raise
+        for listener in self.listeners:
+            listener.did_interpret_op(op, result.values)
+        return result
+
+
+def obstacle(op: OperatorOp) -> str | None:
+    """Why an operation cannot be run, or None when it can."""
+    entry = KERNELS.find(op.SPEC)
+    if entry is None:
+        return "no kernel"
+    undefined = [dtype for dtype in return_dtypes(op) if dtype in entry.options["undefined"]]
+    return f"PyTorch's own results in {undefined[0].torch_name} are undefined" if undefined else None
+
+
+def obstacles(module: ModuleOp) -> list[tuple[OperatorOp, str]]:
+    """Operations of a module that cannot be run, and why."""
+    operators = [op for op in module.walk() if isinstance(op, OperatorOp) and not _is_of_backend(op)]
+    return [(op, reason) for op in operators if (reason := obstacle(op)) is not None]
+
+
+def _is_of_backend(op: OperatorOp) -> bool:
+    """Whether a registered backend runs an operation, as part of its delegate."""
+    owner = op.parent_op()
+    if owner is None or owner.dialect_name() != "backend":
+        return False
+    from xdsl_exir.interpreter.backend import compiler_of
+
+    return compiler_of(owner) is not None
+
+
+def runnable(module: ModuleOp) -> ModuleOp:
+    """The module, or a copy in which operators without a kernel of their own are decomposed.
+
+    Raises `UnsupportedError` that lists every operator which has neither kernel nor decomposition.
+    """
+    if has_flex_attention(module) or obstacles(module):
+        module = module.clone()
+        expand_flex_attention(module)
+        decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
+        for op, _ in obstacles(module):
+            decomposer.rewrite(op)
+    if found := obstacles(module):
+        raise UnsupportedError([Unsupported(op.name, reason, location_text(op)) for op, reason in found])
+    return module
+
+
+def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
+    """An interpreter for a module. Raises `UnsupportedError` that lists every operator it cannot run."""
+    module = runnable(module)
+    interpreter = ProgramInterpreter(module)
+    interpreter.register_implementations(FuncFunctions())
+    interpreter.register_implementations(ExirFunctions())
+    interpreter.register_implementations(SymbolicFunctions())
+    interpreter.register_implementations(OperatorFunctions(module))
+    dialects = {op.dialect_name() for op in module.walk()}
+    if "higher_order" in dialects:
+        from xdsl_exir.interpreter.control_flow import ControlFlowFunctions
+
+        interpreter.register_implementations(ControlFlowFunctions())
+    if "backend" in dialects:
+        from xdsl_exir.interpreter.backend import BackendFunctions
+
+        interpreter.register_implementations(BackendFunctions(module))
+    interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(seed))
+    return interpreter
+
+
+def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> PythonValues:
+    """Calls a function of the interpreter's module, by name, with run-time values. Calls share nothing but random numbers."""
+    call = copy(interpreter)
+    call._ctx = ScopedDict(name="root")  # pyright: ignore[reportPrivateUsage]
+    with np.errstate(all="ignore"):
+        return call.call_op(name, values)
+
+
+def used_arguments(interpreter: Interpreter, name: str) -> Collection[int]:
+    """Positions of the arguments that a function of the interpreter's module uses."""
+    function = interpreter.get_op_for_symbol(name)
+    assert isinstance(function, FuncOp)
+    return [position for position, arg in enumerate(function.args) if arg.uses]
+
+
+class InterpreterEngine:
+    """Runs the methods of a module in the interpreter."""
+
+    fallbacks: Sequence[Unsupported] = ()
+
+    def __init__(self, module: ModuleOp):
+        self.interpreter = make_interpreter(module)
+
+    def reads(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it looks at."""
+        return used_arguments(self.interpreter, method)
+
+    def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
+        """Results of a method for argument values (arrays and numbers)."""
+        return run_function(self.interpreter, method, tuple(values))

@@ -1,0 +1,40 @@
+"""Kernels of matrix products: BLAS for floats, in float64 as sums are (its float32 products of odd sizes are one long sum),
+NumPy's loops for integers, which wrap around."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xdsl_exir.interpreter.interpreter import wide
+from xdsl_exir.interpreter.operators import Array, kernel
+
+Number = int | float | complex
+
+
+@kernel("aten.mm", "aten.bmm")
+def matmul(self: Array, mat2: Array) -> Array:
+    return np.matmul(wide(self), wide(mat2))
+
+
+def scaled_sum(self: Array, product: Array, beta: Number, alpha: Number) -> Array:
+    """`beta * self + alpha * product`, where a `beta` of 0 drops even NaN. Of integers the factors are integers."""
+    if alpha != 1:
+        product = product * product.dtype.type(alpha)
+    if beta == 0:
+        return product
+    return product + (self if beta == 1 else self * self.dtype.type(beta))
+
+
+@kernel("aten.addmm")
+def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Array:
+    return scaled_sum(self, matmul(mat1, mat2), beta, alpha)
+
+
+@kernel("aten.addbmm")
+def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Array:
+    return scaled_sum(self, np.tensordot(wide(batch1), wide(batch2), axes=([0, 2], [0, 1])), beta, alpha)
+
+
+@kernel("aten.addmv")
+def addmv(self: Array, mat: Array, vec: Array, beta: Number, alpha: Number) -> Array:
+    return scaled_sum(self, matmul(mat, vec), beta, alpha)

@@ -1,0 +1,622 @@
+"""Kernels of pointwise operators.
+
+Where NumPy's function has PyTorch's semantics the table of its kind names it; the others are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, sqrt
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators.symbolic import require
+
+Number: TypeAlias = bool | int | float | complex
+
+# --- one operand ---------------------------------------------------------------------------------------------
+
+
+def exp2(self: Array) -> Array:
+    return np.power(self.dtype.type(2), self) if self.dtype.kind == "c" else np.exp2(self)
+
+
+def rsqrt(self: Array) -> Array:
+    return 1 / np.sqrt(self)
+
+
+def reciprocal(self: Array) -> Array:
+    return 1 / self
+
+
+def sigmoid(self: Array) -> Array:
+    return 1 / (1 + np.exp(-self))
+
+
+def special(name: str) -> Callable[[Array], Array]:
+    """A function of scipy.special, imported when first called."""
+
+    def compute(self: Array) -> Array:
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+        return getattr(special, name)(self)
+
+    return compute
+
+
+erf = special("erf")
+
+
+def sign(self: Array) -> Array:
+    """-1, 0 or 1; 0 for NaN, as PyTorch has it."""
+    return (self > 0).astype(self.dtype) - (self < 0) if self.dtype.kind != "b" else self
+
+
+def signbit(self: Array) -> Array:
+    return np.signbit(self) if self.dtype.kind == "f" else self < 0
+
+
+def whole(rounding: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A rounding that leaves integers as they are."""
+    return lambda self: rounding(self) if self.dtype.kind == "f" else self
+
+
+UNARY: dict[str, Callable[[Array], Array]] = {
+    "exp": np.exp,
+    "exp2": exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "rsqrt": rsqrt,
+    "reciprocal": reciprocal,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "erf": erf,
+    "erfc": special("erfc"),
+    "erfinv": lambda self: np.where(self == 0, self, special("erfinv")(self)),
+    "special_log_ndtr": special("log_ndtr"),
+    "sigmoid": sigmoid,
+    "neg": np.negative,
+    "abs": np.abs,
+    "sign": sign,
+    "relu": lambda self: np.where(self < 0, self.dtype.type(0), self),
+    "ceil": whole(np.ceil),
+    "floor": whole(np.floor),
+    "trunc": whole(np.trunc),
+    "round": whole(np.rint),
+    "signbit": signbit,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "logical_not": np.logical_not,
+    "bitwise_not": np.invert,
+    "_conj": np.conjugate,
+}
+
+
+def unary(function: Callable[[Array], Array]) -> Callable[..., Array]:
+    """The kernel of a function of one array."""
+
+    def compute(self: Array) -> Array:
+        return function(self)
+
+    return compute
+
+
+for _name, _function in UNARY.items():
+    kernel(f"aten.{_name}", promote=True)(unary(_function))
+
+
+@kernel("aten._to_copy", "aten.clone", "aten.alias", raw=True)
+def identity(self: Array) -> Array:
+    return self
+
+
+@kernel("aten.view_as_real", raw=True)
+def view_as_real(self: Array) -> Array:
+    return np.stack([np.real(self), np.imag(self)], -1)
+
+
+@kernel("aten.round.decimals")
+def round_decimals(self: Array, decimals: int) -> Array:
+    scale = self.dtype.type(10.0 ** abs(decimals))
+    return np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
+
+
+@kernel("aten.hardtanh")
+def hardtanh(self: Array, min_val: float, max_val: float) -> Array:
+    as_element = int if self.dtype.kind in "iu" else float
+    return between(self, *(np.array(as_element(limit)).astype(self.dtype) for limit in (min_val, max_val)))
+
+
+@kernel("aten.leaky_relu")
+def leaky_relu(self: Array, negative_slope: float) -> Array:
+    slope = np.array(negative_slope, self.dtype)
+    return np.where(self > 0, self, self * slope)
+
+
+@kernel("aten.elu")
+def elu(self: Array, alpha: float, scale: float, input_scale: float) -> Array:
+    positive, negative, exponent = (self.dtype.type(c) for c in (scale, alpha * scale, input_scale))
+    below: Array = np.expm1(self * exponent) * negative
+    return np.where(self < 0, below, self * positive)
+
+
+@kernel("aten.gelu")
+def gelu(self: Array, approximate: str) -> Array:
+    scalar = self.dtype.type
+    half, one = scalar(0.5), scalar(1)
+    if approximate == "tanh":
+        inner = scalar(sqrt(2 / pi)) * (self + scalar(0.044715) * self**3)
+        return half * self * (one + np.tanh(inner))
+    return half * self * (one + erf(self * scalar(sqrt(0.5))))
+
+
+# --- two operands --------------------------------------------------------------------------------------------
+
+
+@kernel("aten.add.Tensor", "aten.add.Scalar", promote=True)
+def add(self: Array, other: Array, alpha: Number) -> Array:
+    return self + scaled(other, alpha)
+
+
+@kernel("aten.sub.Tensor", "aten.sub.Scalar", promote=True)
+def sub(self: Array, other: Array, alpha: Number) -> Array:
+    return self + scaled(other, -alpha) if self.dtype.kind == "c" else self - scaled(other, alpha)
+
+
+def scaled(array: Array, factor: Number) -> Array:
+    """An array times a number of its dtype. 1 is a factor of complex numbers too: an infinity times its 0 i is NaN."""
+    return array if factor == 1 and array.dtype.kind != "c" else array * np.array(factor).astype(array.dtype)
+
+
+@kernel("aten.div.Tensor_mode", "aten.div.Scalar_mode", promote=True)
+def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
+    match rounding_mode:
+        case "trunc" if is_integer(self):
+            check_divisor(self, other)
+            # The quotient rounded down is one too low where signs differ and something remains.
+            quotient = np.floor_divide(self, other)
+            return quotient + ((quotient < 0) & (quotient * other != self))
+        case "trunc":
+            return np.trunc(self / other)
+        case "floor":
+            if is_integer(self):
+                check_divisor(self, other)
+            return np.floor_divide(self, other)
+        case _:
+            return np.true_divide(self, other)
+
+
+@kernel("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor", promote=True)
+def remainder(self: Array, other: Array) -> Array:
+    """The rest of division rounded down: it has the divisor's sign; a float zero has the dividend's."""
+    if is_integer(self):
+        check_divisor(self, other)
+        return np.remainder(self, other)
+    rest = np.fmod(self, other)
+    return np.where((rest != 0) & ((other < 0) != (rest < 0)), rest + other, rest)
+
+
+@kernel("aten.fmod.Tensor", "aten.fmod.Scalar", promote=True)
+def fmod(self: Array, other: Array) -> Array:
+    if is_integer(self):
+        check_divisor(self, other)
+    return np.fmod(self, other)
+
+
+def is_integer(array: Array) -> bool:
+    return array.dtype.kind in "iub"
+
+
+def check_divisor(dividend: Array, divisor: Array) -> None:
+    """Raises `AssertionFailed` where an integer division has no result."""
+    empty = 0 in np.broadcast_shapes(dividend.shape, divisor.shape)
+    require(empty or np.all(divisor), "integer division by zero")
+
+
+@kernel("aten.pow.Tensor_Tensor", "aten.pow.Scalar", promote=True)
+def pow(self: Array, exponent: Array) -> Array:
+    if self.dtype.kind == "c":
+        # NumPy multiplies for whole exponents, and has 0 ** 0 = 1; C takes logarithms of infinities and zeros as well.
+        plain = np.isfinite(self) & np.isfinite(exponent) & (self != 0) & (exponent != 0)
+        return np.where(plain, np.power(self, exponent), np.exp(product_in_c(exponent, np.log(self))))
+    if self.dtype.kind not in "iub":
+        return np.power(self, exponent)
+    if self.dtype.kind == "b":
+        return self | ~exponent
+    # Integers to negative powers: 1 and -1 have inverses, the rest PyTorch rounds to 0.
+    power = np.power(self, np.maximum(exponent, 0))
+    inverse = np.where(self == 1, 1, np.where(self == -1, 1 - 2 * (exponent % 2), 0))
+    return np.where(exponent < 0, inverse, power)
+
+
+POWERS: dict[Number, Callable[[Array], Array]] = {0.5: np.sqrt, -0.5: rsqrt}
+"""sqrt(-inf) is NaN and sqrt(-0.0) is -0.0, which general powers are not."""
+
+COMPLEX_POWERS: dict[Number, Callable[[Array], Array]] = {
+    **POWERS,
+    0: np.ones_like,
+    1: np.copy,
+    2: lambda x: product(x, x),
+    3: lambda x: product(product(x, x), x),
+    -1: reciprocal,
+    -2: lambda x: reciprocal(product(x, x)),
+}
+"""Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
+
+
+@kernel("aten.pow.Tensor_Scalar", promote=True)
+def pow_scalar(self: Array, exponent: Array) -> Array:
+    if is_integer(self) and exponent < 0:
+        raise ExirError("integers to negative integer powers are not allowed")
+    power = (COMPLEX_POWERS if self.dtype.kind == "c" else POWERS).get(exponent.item())
+    return pow(self, exponent) if power is None else power(self)
+
+
+def shift(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """A shift by any number of bits: by too many, or by negative numbers, as by all."""
+
+    def compute(self: Array, other: Array) -> Array:
+        bits = self.dtype.itemsize * 8
+        outside = (other < 0) | (other >= bits)
+        emptied = np.minimum(self, 0) >> (bits - 1) if function is np.right_shift else self.dtype.type(0)
+        return np.where(outside, emptied, function(self, np.where(outside, 0, other).astype(self.dtype)))
+
+    return compute
+
+
+def product(self: Array, other: Array) -> Array:
+    """The product; of complex numbers with each product of parts rounded, as in PyTorch: NumPy fuses them with sums."""
+    if np.result_type(self, other).kind != "c":
+        return np.multiply(self, other)
+    (a, c), (b, d) = (tuple(map(part, (self, other))) for part in (np.real, np.imag))
+    return to_complex(a * c - b * d, a * d + b * c)
+
+
+def product_in_c(a: Array, b: Array) -> Array:
+    """The product of complex numbers as C has it: of an infinity it is infinite where its parts would be NaN (C11, G.5.1)."""
+
+    def direction(x: Array) -> Array:
+        def of_part(part: Array) -> Array:
+            finite = np.where(np.isinf(x) | np.isnan(part), 0, part)
+            return np.copysign(np.where(np.isinf(part), 1, finite), part)
+
+        return to_complex(of_part(np.real(x)), of_part(np.imag(x)))
+
+    plain, along = product(a, b), product(direction(a), direction(b))
+    lost = np.isnan(np.real(plain)) & np.isnan(np.imag(plain)) & (np.isinf(a) | np.isinf(b))
+    return np.where(lost, to_complex(np.real(along) * np.inf, np.imag(along) * np.inf), plain)
+
+
+FACTORS: dict[str, Callable[[Array, Array], Array]] = {
+    "mul.Tensor": product,
+    "mul.Scalar": product,
+    "div.Tensor": np.true_divide,
+    "div.Scalar": np.true_divide,
+}
+"""Functions that take a number in full precision: float16 times 0.1 is not float16 times float16(0.1)."""
+
+BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "copysign.Tensor": np.copysign,
+    "copysign.Scalar": np.copysign,
+    "gcd": np.gcd,
+    "lcm": np.lcm,
+    "bitwise_and.Tensor": np.bitwise_and,
+    "bitwise_and.Scalar": np.bitwise_and,
+    "bitwise_and.Scalar_Tensor": np.bitwise_and,
+    "bitwise_or.Tensor": np.bitwise_or,
+    "bitwise_or.Scalar": np.bitwise_or,
+    "bitwise_or.Scalar_Tensor": np.bitwise_or,
+    "bitwise_xor.Tensor": np.bitwise_xor,
+    "bitwise_xor.Scalar": np.bitwise_xor,
+    "bitwise_xor.Scalar_Tensor": np.bitwise_xor,
+    "bitwise_left_shift.Tensor": shift(np.left_shift),
+    "bitwise_right_shift.Tensor": shift(np.right_shift),
+    **{
+        name: shift(function)
+        for function, method in ((np.left_shift, "__lshift__"), (np.right_shift, "__rshift__"))
+        for name in (
+            f"{method}.Tensor",
+            f"{method}.Scalar",
+            f"bitwise_{function.__name__}.Tensor_Scalar",
+            f"bitwise_{function.__name__}.Scalar_Tensor",
+        )
+    },
+}
+"""Functions that compute."""
+
+SELECTION: dict[str, Callable[[Array, Array], Array]] = {
+    "eq.Tensor": np.equal,
+    "eq.Scalar": np.equal,
+    "ne.Tensor": np.not_equal,
+    "ne.Scalar": np.not_equal,
+    "lt.Tensor": np.less,
+    "lt.Scalar": np.less,
+    "le.Tensor": np.less_equal,
+    "le.Scalar": np.less_equal,
+    "gt.Tensor": np.greater,
+    "gt.Scalar": np.greater,
+    "ge.Tensor": np.greater_equal,
+    "ge.Scalar": np.greater_equal,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "fmin": lambda self, other: np.where((other < self) | (self != self), other, self),
+    "fmax": lambda self, other: np.where((other > self) | (self != self), other, self),
+    "nextafter": np.nextafter,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+}
+"""Functions that compare or choose."""
+
+
+def binary(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
+    """The kernel of a function of two arrays."""
+
+    def compute(self: Array, other: Array) -> Array:
+        return function(self, other)
+
+    return compute
+
+
+for _name, _binary in FACTORS.items():
+    kernel(f"aten.{_name}", promote=True, exact="other")(binary(_binary))
+for _name, _binary in BINARY.items():
+    kernel(f"aten.{_name}", promote=True)(binary(_binary))
+for _name, _binary in SELECTION.items():
+    kernel(f"aten.{_name}", promote=True, raw=True)(binary(_binary))
+
+
+# --- selection -----------------------------------------------------------------------------------------------
+
+
+@kernel("aten.clamp", "aten.clamp.Tensor", promote=True, raw=True)
+def between(self: Array, min: Array | None, max: Array | None) -> Array:
+    """Where the limits cross the upper one counts; a NaN anywhere gives NaN."""
+    for limit, beyond in ((min, np.less), (max, np.greater)):
+        if limit is not None:  # of two zeros the number's own stays
+            self = np.where(beyond(self, limit) | (limit != limit), limit, self)
+    return self
+
+
+@kernel("aten.where.self", promote=True, raw=True)
+def where(condition: Array, self: Array, other: Array) -> Array:
+    return np.where(condition.astype(np.bool_), self, other)
+
+
+@kernel("aten.copy", raw=True)
+def copy(self: Array, src: Array | Number) -> Any:
+    return np.broadcast_to(src, self.shape)
+
+
+# --- special functions ---------------------------------------------------------------------------------------
+
+gammaln, psi = special("gammaln"), special("psi")
+
+
+def special_binary(name: str) -> Callable[[Array, Array], Array]:
+    """A function of two arrays of scipy.special, imported when first called."""
+
+    def compute(self: Array, other: Array) -> Array:
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+        return getattr(special, name)(self, other)
+
+    return compute
+
+
+hurwitz, gammainc, gammaincc = map(special_binary, ("zeta", "gammainc", "gammaincc"))
+
+
+def lgamma(self: Array) -> Array:
+    """Infinite at both infinities, as in C."""
+    return np.where(np.isinf(self), self.dtype.type(np.inf), gammaln(self))
+
+
+def zeta_of(self: Array, other: Array) -> Array:
+    """The Hurwitz zeta function; PyTorch has no limit of it at infinity."""
+    return np.where(np.isposinf(other) & (self > 1), self.dtype.type(np.nan), hurwitz(self, other))
+
+
+def spherical_bessel_j0(self: Array) -> Array:
+    """sin(x) / x, continued at 0 and at infinity."""
+    from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+    values: Array = cast(Any, special).spherical_jn(0, self)
+    return np.where(np.isinf(self), self.dtype.type(0), values)
+
+
+def airy_ai(self: Array) -> Array:
+    from scipy.special import airy  # pyright: ignore[reportMissingTypeStubs]
+
+    return airy(self)[0]
+
+
+def incomplete_gamma(lower: bool) -> Callable[[Array, Array], Array]:
+    """A regularized incomplete gamma function: beside a NaN the limits count, as in PyTorch."""
+    function = gammainc if lower else gammaincc
+
+    def compute(self: Array, other: Array) -> Array:
+        nothing = (np.isposinf(self) & np.isnan(other)) | (np.isnan(self) & (other == 0))
+        everything = np.isnan(self) & np.isposinf(other)
+        limits = [self.dtype.type(not lower), self.dtype.type(lower)]
+        return np.select([nothing, everything], limits, function(self, other))
+
+    return compute
+
+
+SPECIAL: dict[str, Callable[[Array], Array]] = {
+    "lgamma": lgamma,
+    "digamma": psi,
+    "i0": special("i0"),
+    "special_i0e": special("i0e"),
+    "special_i1": special("i1"),
+    "special_i1e": special("i1e"),
+    "special_bessel_j0": special("j0"),
+    "special_bessel_j1": special("j1"),
+    "special_bessel_y0": special("y0"),
+    "special_bessel_y1": special("y1"),
+    "special_modified_bessel_i0": special("i0"),
+    "special_modified_bessel_i1": special("i1"),
+    "special_modified_bessel_k0": special("k0"),
+    "special_modified_bessel_k1": special("k1"),
+    "special_erfcx": special("erfcx"),
+    "special_ndtri": special("ndtri"),
+}
+SPECIAL_OF_X: dict[str, Callable[[Array], Array]] = {
+    "special_airy_ai": airy_ai,
+    "special_spherical_bessel_j0": spherical_bessel_j0,
+    "special_scaled_modified_bessel_k0": special("k0e"),
+    "special_scaled_modified_bessel_k1": special("k1e"),
+}
+SPECIAL_BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "special_zeta": zeta_of,
+    "igamma": incomplete_gamma(True),
+    "igammac": incomplete_gamma(False),
+}
+
+
+def of_x(function: Callable[[Array], Array]) -> Callable[..., Array]:
+    """The kernel of a function of one array, which its schema calls `x`."""
+
+    def compute(x: Array) -> Array:
+        return function(x)
+
+    return compute
+
+
+for _name, _function in SPECIAL.items():
+    kernel(f"aten.{_name}", promote=True)(unary(_function))
+for _name, _function in SPECIAL_OF_X.items():
+    kernel(f"aten.{_name}", promote=True)(of_x(_function))
+for _name, _binary in SPECIAL_BINARY.items():
+    kernel(f"aten.{_name}", promote=True)(binary(_binary))
+
+
+@kernel("aten.polygamma", promote=True)
+def polygamma(n: int, self: Array) -> Array:
+    """(-1)^(n+1) n! zeta(n + 1, x) for n > 0 (DLMF 5.15.1)."""
+    if n == 0:
+        return psi(self)
+    if n == 1:
+        return trigamma(self)
+    order = np.array(n + 1, self.dtype)
+    sign = self.dtype.type(1 if n % 2 else -1)
+    return sign * np.exp(gammaln(order)) * zeta_of(order, self)
+
+
+def trigamma(self: Array) -> Array:
+    """zeta(2, x), reflected at 1/2: zeta has no values left of 0."""
+    left = self < 0.5
+    sine = np.sin(self.dtype.type(pi) * self)
+    right = hurwitz(np.array(2, self.dtype), np.where(left, 1 - self, self))
+    return np.where(left, self.dtype.type(pi) ** 2 / (sine * sine) - right, right)
+
+
+# --- orthogonal polynomials ----------------------------------------------------------------------------------
+
+Term: TypeAlias = Callable[[int, Array, Array, Array], Array]
+"""The polynomial of degree k + 1, from k, x and those of degrees k and k - 1."""
+
+
+def by_recurrence(x: Array, n: Array, first: Callable[[Array], Array], following: Term) -> Array:
+    """Polynomials of degrees `n` (rounded towards zero, negative ones are 0) from p0 = 1, p1 = `first` (x)."""
+    x, degree = np.broadcast_arrays(x, np.nan_to_num(np.trunc(n)))
+    previous, current = np.ones_like(x), first(x).astype(x.dtype)
+    result = np.where(degree == 0, previous, np.where(degree == 1, current, x.dtype.type(0)))
+    for k in range(1, int(degree.max(initial=0))):
+        previous, current = current, following(k, x, current, previous).astype(x.dtype)
+        result = np.where(degree == k + 1, current, result)
+    return result
+
+
+def chebyshev_step(k: int, x: Array, current: Array, previous: Array) -> Array:
+    return 2 * x * current - previous
+
+
+POLYNOMIALS: dict[str, tuple[Callable[[Array], Array], Term]] = {
+    "chebyshev_polynomial_t": (lambda x: x, chebyshev_step),
+    "chebyshev_polynomial_u": (lambda x: 2 * x, chebyshev_step),
+    "chebyshev_polynomial_v": (lambda x: 2 * x - 1, chebyshev_step),
+    "chebyshev_polynomial_w": (lambda x: 2 * x + 1, chebyshev_step),
+    "hermite_polynomial_h": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - 2 * k * q),
+    "hermite_polynomial_he": (lambda x: x, lambda k, x, p, q: x * p - k * q),
+    "laguerre_polynomial_l": (lambda x: 1 - x, lambda k, x, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1)),
+    "legendre_polynomial_p": (lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)),
+}
+"""First polynomials and recurrences (DLMF 18.9)."""
+
+
+def polynomial(name: str, shifted: bool) -> Callable[..., Array]:
+    """The kernel of a family of polynomials; shifted ones are of 2 x - 1."""
+    first, following = POLYNOMIALS[name]
+
+    def compute(x: Array, n: Array) -> Array:
+        return by_recurrence(2 * x - 1 if shifted else x, n, first, following)
+
+    return compute
+
+
+for _name in POLYNOMIALS:
+    kernel(f"aten.special_{_name}", promote=True)(polynomial(_name, False))
+    if _name.startswith("chebyshev"):
+        kernel(f"aten.special_shifted_{_name}", promote=True)(polynomial(_name, True))
+
+
+# --- complex numbers -----------------------------------------------------------------------------------------
+
+
+@kernel("aten.view_as_complex", raw=True)
+def view_as_complex(self: Array) -> Array:
+    return to_complex(self[..., 0], self[..., 1])
+
+
+@kernel("aten.complex", raw=True)
+def to_complex(real: Array, imag: Array) -> Array:
+    """Part by part: 1j * infinity would have a NaN as real part."""
+    real, imag = np.broadcast_arrays(real, imag)
+    result = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    result.real, result.imag = real, imag
+    return result
+
+
+@kernel("aten.polar")
+def polar(abs: Array, angle: Array) -> Array:
+    return to_complex(abs * np.cos(angle), abs * np.sin(angle))
+
+
+@kernel("aten.angle")
+def angle(self: Array, out: tuple[DType, ...]) -> Array:
+    """Of real numbers 0 or pi; NaN stays."""
+    if self.dtype.kind == "c":
+        return np.angle(self)
+    return np.where(np.isnan(self), np.nan, np.where(self < 0, pi, 0)).astype(out[0].numpy)
+
+
+@kernel("aten._conj_physical", raw=True)
+def conj_physical(self: Array) -> Array:
+    return np.conjugate(self)
+
+
+@kernel("aten.frexp.Tensor")
+def frexp(self: Array) -> tuple[Array, Array]:
+    return np.frexp(self)

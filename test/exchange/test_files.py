@@ -1,0 +1,258 @@
+"""Files under a live program: whoever writes to them, at whatever moment a process ends, numbers stay or there is one clear error."""
+
+# pyright: basic, reportMissingImports=false, reportPrivateImportUsage=false
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+from xdsl_exir.errors import LoadError
+from xdsl_exir.exchange.files import aside
+from xdsl_exir.program import Program
+from xdsl_exir.runtime.aot import compile_library
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning"
+)
+
+X = np.linspace(-1, 1, 64, dtype=np.float32).reshape(1, 64)
+CHANGED = "has changed since it was loaded"
+
+
+class Net(torch.nn.Module):
+    """A layer of many weights, so that what is mapped is more than a page."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.layer = torch.nn.Linear(64, 512)
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x)
+
+
+def exported(seed: int) -> Any:
+    return torch.export.export(Net(seed).eval(), (torch.zeros(1, 64),))
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[Program]:
+    return [xdsl_exir.from_exported_program(exported(seed)) for seed in (1, 2)]
+
+
+def result(program: Program) -> bytes:
+    return xdsl_exir.compile(program).flat([X])[0].tobytes()
+
+
+def overwrite(path: Path) -> None:
+    torch.export.save(exported(2), path)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 100)
+
+
+def zero(path: Path) -> None:
+    with open(path, "r+b") as file:
+        file.write(bytes(path.stat().st_size))
+
+
+WRITERS = [overwrite, cut, zero]
+
+
+@pytest.fixture(params=["pt2", "mlir"])
+def saved(request: Any, tmp_path: Path, programs: list[Program]) -> tuple[Path, Path]:
+    """A program's file, and the file with its weights."""
+    path = tmp_path / f"net.{request.param}"
+    programs[0].save(path)
+    return path, path.with_suffix(".safetensors") if request.param == "mlir" else path
+
+
+# --- other programs that write ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_compiled_program_keeps_its_numbers(
+    saved: tuple[Path, Path], write: Callable[[Path], None], target: str, request: Any
+) -> None:
+    """Also where it was never called before."""
+    if target == "native":
+        request.getfixturevalue("native_tools")
+    path, weights = saved
+    wanted = xdsl_exir.compile(xdsl_exir.load(path), target).flat([X])[0]
+    run = xdsl_exir.compile(xdsl_exir.load(path), target)
+    write(weights)
+    np.testing.assert_array_equal(run.flat([X])[0], wanted)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_weights_that_changed_before_they_were_read(
+    saved: tuple[Path, Path], write: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path, weights = saved
+    program = xdsl_exir.load(path)
+    edge = program.to_edge()
+    write(weights)
+    for use in (lambda: xdsl_exir.compile(edge), lambda: edge.save(tmp_path / "other.pt2")):
+        with pytest.raises(LoadError, match=f"{weights}: .*{CHANGED}"):
+            use()
+
+
+def test_a_file_that_another_one_replaced_is_still_read(
+    saved: tuple[Path, Path], programs: list[Program]
+) -> None:
+    path, _ = saved
+    program = xdsl_exir.load(path)
+    programs[1].save(path)
+    assert result(program) == result(programs[0])
+    assert result(xdsl_exir.load(path)) == result(programs[1])
+
+
+def test_a_program_is_saved_over_its_own_file(saved: tuple[Path, Path]) -> None:
+    path, _ = saved
+    program = xdsl_exir.load(path)
+    wanted = result(program)
+    for _ in range(2):
+        program.save(path)
+        assert result(program) == wanted
+    assert result(xdsl_exir.load(path)) == wanted
+
+
+def test_checksums_of_weights(tmp_path: Path, programs: list[Program]) -> None:
+    """Damage that no time stamp shows."""
+    path = tmp_path / "net.pt2"
+    programs[0].save(path)
+    data = bytearray(path.read_bytes())
+    weights = bytes(programs[0].state["layer.weight"].storage.buffer)
+    data[data.index(weights) + 1000] ^= 1
+    path.write_bytes(data)
+    program = xdsl_exir.load(path)
+    with pytest.raises(LoadError, match=r"net\.pt2: data/weights/\w+: damaged: the checksum"):
+        xdsl_exir.compile(program)
+
+
+def test_mapped_weights_are_the_files(saved: tuple[Path, Path], programs: list[Program]) -> None:
+    """By name only: what is written shows."""
+    path, weights = saved
+    program = xdsl_exir.load(path, mmap=True)
+    assert result(program) == result(programs[0])
+    array = program.state["layer.weight"].numpy()
+    with open(weights, "r+b") as file:
+        place = weights.read_bytes().index(array.tobytes())
+        file.seek(place)
+        file.write(bytes(array.nbytes))
+    assert not array.any()
+
+
+# --- a process that ends ------------------------------------------------------------------------------------
+
+STEPS = ("fsync", "replace")
+
+
+def ends_at(step: int, save: Callable[[], object]) -> bool:
+    """Whether a process that saves, and is killed just before the given one of the steps that reach the disk, ended there."""
+    child = os.fork()
+    if child == 0:
+        count = 0
+
+        def killing(real: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*args: Any, **kwargs: Any) -> Any:
+                nonlocal count
+                if count == step:
+                    os._exit(9)
+                count += 1
+                return real(*args, **kwargs)
+
+            return call
+
+        for name in STEPS:
+            setattr(os, name, killing(getattr(os, name)))
+        try:
+            save()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def states(path: Path, old: Program, new: Program) -> list[bytes | str]:
+    """What is read after a process was killed at each step of saving `new` over `old`; texts are errors."""
+    seen: list[bytes | str] = []
+    step = 0
+    while True:
+        old.save(path)
+        if not ends_at(step, lambda: new.save(path)):
+            return seen
+        try:
+            seen.append(result(xdsl_exir.load(path)))
+        except LoadError as error:
+            seen.append(str(error))
+        step += 1
+
+
+def test_killed_while_an_archive_is_saved(tmp_path: Path, programs: list[Program]) -> None:
+    seen = states(tmp_path / "net.pt2", *programs)
+    assert seen == [result(programs[0])] * len(STEPS)
+
+
+def test_killed_while_text_and_weights_are_saved(tmp_path: Path, programs: list[Program]) -> None:
+    """Old until the first of the two files takes its place; then an error until the other has."""
+    seen = states(tmp_path / "net.mlir", *programs)
+    mixed = f"{tmp_path}/net.safetensors: these are not the weights of the program beside it; save it again"
+    assert seen == [result(programs[0])] * 3 + [mixed]
+
+
+def test_files_of_one_program_take_their_places_together(tmp_path: Path) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+
+    def fail() -> None:
+        with aside(*paths) as (first, _):
+            first.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert not list(tmp_path.iterdir())
+    with aside(*paths) as names:
+        for name in names:
+            name.write_text("whole")
+        assert not paths[0].exists()
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+def test_text_without_a_digest_takes_any_weights(tmp_path: Path, programs: list[Program]) -> None:
+    """A text that another tool wrote."""
+    path = tmp_path / "net.mlir"
+    programs[0].save(path)
+    path.write_text(str(programs[0]))
+    assert result(xdsl_exir.load(path)) == result(programs[0])
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_killed_while_a_library_is_compiled(tmp_path: Path, programs: list[Program]) -> None:
+    """At each step the library's weights are its own, or another one's, which it refuses."""
+    old, new = programs
+    compile_library(old, tmp_path, "net")
+    names = {"libnet.so", "net.h", "net.weights"}
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    seen: list[int] = []
+    step = 0
+    while ends_at(step, lambda: compile_library(new, tmp_path, "net")):
+        assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == names
+        seen.append(sum((tmp_path / name).read_bytes() != data for name, data in before.items()))
+        step += 1
+    assert seen[:4] == [0, 0, 0, 0], "nothing is replaced before all is written"
+    library = ctypes.CDLL(str(tmp_path / "libnet.so"))
+    (tmp_path / "old.weights").write_bytes(before["net.weights"])
+    assert library.net_load(str(tmp_path / "net.weights").encode()) == 0
+    assert library.net_load(str(tmp_path / "old.weights").encode()) != 0
