@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -22,6 +23,19 @@ def origin_of(op: Operation) -> Origin | None:
     """What an operation descends from; None where that is not known."""
     attr = op.attributes.get(ORIGIN)
     return attr.data if isinstance(attr, OriginAttr) else None
+
+
+def descent_of(op: Operation) -> LocationAttr:
+    """An operation's location under the name of what it descends from: `loc("linear_3 aten.linear layers.0.ff"(...))`.
+
+    It is for upstream MLIR, which takes names in locations, but no attribute `exir.origin`.
+    """
+    origin = origin_of(op)
+    if origin is None:
+        return op.location
+    return NameLoc(
+        StringAttr(" ".join(filter(None, (origin.node, origin.operator, origin.module)))), op.location
+    )
 
 
 def input_place(kind: str, target: str) -> Place:

@@ -5,6 +5,8 @@ Operations are made from the spec; `AddTensorOp` and the like are attributes of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xdsl.ir import Dialect
 
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
@@ -17,5 +19,9 @@ def dialect() -> Dialect:
     return OPERATORS.dialect()
 
 
-def __getattr__(name: str) -> type[OperatorOp]:
-    return OPERATORS.by_class_name(name)
+if TYPE_CHECKING:
+    from xdsl_exir.dialects.stubs.aten import *  # noqa: F403  # pyright: ignore[reportMissingModuleSource]
+else:
+
+    def __getattr__(name: str) -> type[OperatorOp]:
+        return OPERATORS.by_class_name(name)

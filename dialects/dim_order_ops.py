@@ -10,6 +10,8 @@ that is what executables follow. No `dim_order` is the operand's.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xdsl.ir import Dialect
 
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
@@ -22,5 +24,9 @@ def dialect() -> Dialect:
     return OPERATORS.dialect()
 
 
-def __getattr__(name: str) -> type[OperatorOp]:
-    return OPERATORS.by_class_name(name)
+if TYPE_CHECKING:
+    from xdsl_exir.dialects.stubs.dim_order_ops import *  # noqa: F403  # pyright: ignore[reportMissingModuleSource]
+else:
+
+    def __getattr__(name: str) -> type[OperatorOp]:
+        return OPERATORS.by_class_name(name)

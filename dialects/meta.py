@@ -39,7 +39,7 @@ from xdsl_exir.narrowing import is_list, is_sequence
 Shape: TypeAlias = tuple[Dim, ...]
 ShapeRule = TypeVar("ShapeRule", bound=Callable[..., Any])
 
-SHAPES: Registry[Callable[..., Any]] = Registry("shape rule", "xdsl_exir.dialects")
+SHAPES: Registry[Callable[..., Any]] = Registry("shape rule", "xdsl_exir.dialects.shapes")
 
 
 class MetaError(ExirError):

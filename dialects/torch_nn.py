@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xdsl.ir import Dialect
 
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
@@ -14,5 +16,9 @@ def dialect() -> Dialect:
     return OPERATORS.dialect()
 
 
-def __getattr__(name: str) -> type[OperatorOp]:
-    return OPERATORS.by_class_name(name)
+if TYPE_CHECKING:
+    from xdsl_exir.dialects.stubs.torch_nn import *  # noqa: F403  # pyright: ignore[reportMissingModuleSource]
+else:
+
+    def __getattr__(name: str) -> type[OperatorOp]:
+        return OPERATORS.by_class_name(name)

@@ -11,9 +11,9 @@ import io
 from typing import Any
 
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.exporters.pt2 import MODEL, with_tuples, write_pt2
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.graph import ExportedGraph, Symbolic, SymMeta, TensorMeta, ValueMeta
+from xdsl_exir.exporters.pt2 import MODEL, with_tuples, write_pt2
 
 
 def exported_program_of(graph: ExportedGraph) -> Any:

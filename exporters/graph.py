@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xdsl_exir.dialects.ancestry import calls_of, origin_of, places_of
 from xdsl_exir.dialects import control_flow as cf
+from xdsl_exir.dialects.ancestry import calls_of, origin_of, places_of
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import (
@@ -48,12 +48,12 @@ from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr, to_str
 from xdsl_exir.dialects.operator import OperatorOp, is_default
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp, SymSumOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.exporters.contiguity import Contiguity
-from xdsl_exir.exporters.guards import guard_text, symbol_places
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
-from xdsl_exir.importers.strides import memory_of
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.exporters.contiguity import Contiguity
+from xdsl_exir.exporters.guards import guard_text, symbol_places
+from xdsl_exir.importers.strides import memory_of
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_list
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.files import aside
 from xdsl_exir.exporters.safetensors import write_safetensors
-from xdsl_exir.exchange import pytree
 from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS, WEIGHTS_SUFFIX
 from xdsl_exir.program import CallingConvention, Program, Slot
 

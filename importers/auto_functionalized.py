@@ -15,12 +15,12 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.builder import Namespace, flat_results
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.build import GraphBuilder, dialect_of
 from xdsl_exir.importers.strides import memory_order
-from xdsl_exir.dialects.builder import Namespace, flat_results
 
 
 def build_auto_functionalized(build: GraphBuilder, node: g.Node) -> None:

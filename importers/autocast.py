@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.ir import Block
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, cast, meta
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import is_tensor_type, is_value
 from xdsl_exir.dialects.operator import OperatorOp
@@ -20,7 +21,6 @@ from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.spec.autocast import policies
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.narrowing import is_sequence
-from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, cast, meta
 from xdsl_exir.transforms.decompose_aten import Decomposer
 
 DEFAULT_DTYPE = dt.BFloat16

@@ -27,6 +27,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects import aten, spec
+from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     GUARDS,
@@ -61,10 +62,10 @@ from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
+from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Mutation, Tensor, cast_like, mutation_of
-from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import (
     REPORTS,
@@ -80,7 +81,6 @@ from xdsl_exir.importers.ties import check_ties, tie
 from xdsl_exir.importers.views import Step
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 
 if TYPE_CHECKING:
     from xdsl_exir.importers.autocast import Autocast

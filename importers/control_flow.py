@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import control_flow as cf
+from xdsl_exir.dialects.builder import Namespace, cast
 from xdsl_exir.dialects.dtype_rules import Operand, result_type
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import RefineOp, is_tensor_type, is_value
@@ -24,7 +25,6 @@ from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, b
 from xdsl_exir.importers.autocast import DEFAULT_DTYPE, DTYPES, Autocast
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
-from xdsl_exir.dialects.builder import Namespace, cast
 
 Types: TypeAlias = Sequence[Attribute]
 

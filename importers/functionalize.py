@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import SpecError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.strides import memory_of, tensor_of
 from xdsl_exir.importers.views import CONJUGATIONS, Step, write_through
-from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 
 
 @dataclass(eq=False)

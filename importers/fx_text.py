@@ -25,8 +25,8 @@ from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, SpecError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
-from xdsl_exir.importers.functionalize import mutation_of
 from xdsl_exir.exchange.pt2_schema import LAYOUTS, MEMORY_FORMATS
+from xdsl_exir.importers.functionalize import mutation_of
 from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.narrowing import is_mapping
 from xdsl_exir.program import DEFAULT_METHOD, Program, from_graphs

@@ -11,8 +11,8 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.importers.views import Step
 
 if TYPE_CHECKING:

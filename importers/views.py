@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 
 CONJUGATIONS = frozenset(f"aten.{name}" for name in ("conj", "_conj", "mH", "adjoint", "matrix_H"))
 """Views that conjugate complex numbers."""

@@ -45,15 +45,12 @@ from xdsl_exir.dialects.exir import (
 )
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.interpreter.memory import bytes_of, check_fits
+from xdsl_exir.interpreter.operators import KERNELS, Array, is_array
 from xdsl_exir.locations import location_text, name_place
 from xdsl_exir.narrowing import is_list
-from xdsl_exir.interpreter.operators import KERNELS, Array, is_array
-from xdsl_exir.interpreter.memory import bytes_of, check_fits
-from xdsl_exir.transforms.decompose_aten import Decomposer
-from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
 
 OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
 
@@ -341,25 +338,13 @@ def _is_of_backend(op: OperatorOp) -> bool:
     return compiler_of(owner) is not None
 
 
-def runnable(module: ModuleOp) -> ModuleOp:
-    """The module, or a copy in which operators without a kernel of their own are decomposed.
+def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
+    """An interpreter for a module, whose operators have functions (`transforms.runnable` sees to that).
 
-    Raises `UnsupportedError` that lists every operator which has neither kernel nor decomposition.
+    Raises `UnsupportedError` that lists every operator it cannot run.
     """
-    if has_flex_attention(module) or obstacles(module):
-        module = module.clone()
-        expand_flex_attention(module)
-        decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
-        for op, _ in obstacles(module):
-            decomposer.rewrite(op)
     if found := obstacles(module):
         raise UnsupportedError([Unsupported(op.name, reason, location_text(op)) for op, reason in found])
-    return module
-
-
-def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
-    """An interpreter for a module. Raises `UnsupportedError` that lists every operator it cannot run."""
-    module = runnable(module)
     interpreter = ProgramInterpreter(module)
     interpreter.register_implementations(FuncFunctions())
     interpreter.register_implementations(ExirFunctions())

@@ -22,7 +22,6 @@ LOWERINGS: Registry[Callable[..., Any]] = Registry(
     "xdsl_exir.lowering",
     leading=1,
     extras=frozenset({"out"}),
-    files={"linalg": "linear_algebra"},  # lowering.linalg is MLIR's
 )
 
 

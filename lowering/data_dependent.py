@@ -28,6 +28,7 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.dialects.control_flow import ScanOp, YieldOp
 from xdsl_exir.dialects.exir import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr
@@ -37,7 +38,6 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.edge_to_linalg import sizes_of
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer, replace
 from xdsl_exir.transforms.decompositions import KEEP
 from xdsl_exir.transforms.decompositions.symbolic import item

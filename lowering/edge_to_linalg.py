@@ -21,6 +21,7 @@ from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import edge
+from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
 from xdsl_exir.dialects.exir import (
@@ -38,7 +39,7 @@ from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.locations import descent_of, location_text
+from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions

@@ -26,6 +26,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     RefineOp,
@@ -47,7 +48,6 @@ from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.lowering.edge_to_linalg import is_symbol, sizes_of
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer, replace
 from xdsl_exir.transforms.decompositions import KEEP
 from xdsl_exir.transforms.decompositions.symbolic import item

@@ -19,12 +19,12 @@ from xdsl.rewriter import Rewriter
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import edge
+from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type, is_value, tensor_type
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.folding import Array
-from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.transforms.decompose_aten import Decomposer
 
 ASSERT = "aten._assert_async.msg"

@@ -47,6 +47,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.exchange.files import aside
+from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
@@ -74,7 +75,6 @@ from xdsl_exir.runtime.c_interface import (
 )
 from xdsl_exir.runtime.c_sizes import PLACEHOLDER
 from xdsl_exir.runtime.guards import Guards, guard_text, is_symbol, name_of, place_text, range_text
-from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.runtime.native import as_edge, plan_program
 
 RESERVED = ("load", "error", "free")

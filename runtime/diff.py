@@ -22,10 +22,11 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.exir import ORIGIN, Origin, OriginAttr
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.interpreter import RNG, InterpreterEngine, OperatorFunctions
 from xdsl_exir.locations import location_text
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Executable
-from xdsl_exir.interpreter.interpreter import RNG, InterpreterEngine, OperatorFunctions
+from xdsl_exir.transforms.runnable import runnable
 
 OUTPUTS = "the results"
 """What stands for a node where all nodes agree and the program's results do not."""
@@ -84,7 +85,7 @@ class Trace(Interpreter.Listener):
 
 def traced(program: Program, inputs: Sequence[Any]) -> tuple[dict[Origin, Traced], list[Any]]:
     """The values of a program's nodes in order, and its results, for the first method's flat inputs."""
-    trace, engine = Trace(), InterpreterEngine(program.module)
+    trace, engine = Trace(), InterpreterEngine(runnable(program.module))
     engine.interpreter.listeners = (trace,)
     # Both forms are to draw the same random numbers.
     engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(0))

@@ -21,10 +21,10 @@ from xdsl_exir.dialects.exir import (
     OutputSpec,
 )
 from xdsl_exir.errors import ExirError, InputError, Unsupported
+from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program
 from xdsl_exir.runtime.guards import Guards, Seen, check_input
-from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.verify import refuse_linalg
 
@@ -50,8 +50,9 @@ class Engine(Protocol):
 
 def _interpreter(program: Program, fallback: Fallback, cpu: str) -> Engine:
     from xdsl_exir.interpreter.interpreter import InterpreterEngine
+    from xdsl_exir.transforms.runnable import runnable
 
-    return InterpreterEngine(program.module)
+    return InterpreterEngine(runnable(program.module))
 
 
 def _native(program: Program, fallback: Fallback, cpu: str) -> Engine:

@@ -27,6 +27,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
+from xdsl_exir.dialects.builder import Builder, Namespace
 from xdsl_exir.dialects.control_flow import OPERATIONS
 from xdsl_exir.dialects.exir import (
     INPUT,
@@ -43,6 +44,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.data_dependent import CountSizes
 from xdsl_exir.lowering.dispatch import symbol_places
@@ -61,11 +63,10 @@ from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments
 from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, is_draw, without_checks
-from xdsl_exir.dialects.builder import Builder, Namespace
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.partition import group
+from xdsl_exir.transforms.runnable import runnable
 
 
 def make_engine(
@@ -301,7 +302,7 @@ class SplitEngine:
     def __init__(self, cut: Split, cpu: Processor | None = None):
         self.bound = cut.bound
         self.fallbacks = tuple(cut.fallbacks)
-        self.interpreter = make_interpreter(cut.outer)
+        self.interpreter = make_interpreter(runnable(cut.outer))
         self.pieces = tuple(cut.pieces.methods)
         """Names of the native pieces."""
         if self.pieces:

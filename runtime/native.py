@@ -30,6 +30,11 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported
+from xdsl_exir.interpreter.backend import BACKENDS
+from xdsl_exir.interpreter.interpreter import run_operator
+from xdsl_exir.interpreter.memory import check_fits
+from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
@@ -40,11 +45,6 @@ from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, load_object
 from xdsl_exir.program import REWRITING, Program
-from xdsl_exir.interpreter.backend import BACKENDS
-from xdsl_exir.interpreter.interpreter import run_operator
-from xdsl_exir.interpreter.operators import KERNELS
-from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
-from xdsl_exir.interpreter.memory import check_fits
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of

@@ -14,11 +14,11 @@ import pytest
 
 from xdsl_exir.dialects.meta import SHAPES
 from xdsl_exir.dialects.spec import specs
+from xdsl_exir.interpreter.operators import KERNELS
 from xdsl_exir.lowering import LOWERINGS, toolchain
 from xdsl_exir.lowering.data_dependent import RULES
 from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.program import context
-from xdsl_exir.interpreter.operators import KERNELS
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 

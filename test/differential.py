@@ -19,17 +19,18 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
 from xdsl_exir.dialects import aten
+from xdsl_exir.dialects.builder import Builder, flat_results
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.exir import tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.tools.spec.harvest import find_overload
+from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.fallback import make_engine
-from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
+from xdsl_exir.tools.spec.harvest import find_overload
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.dialects.builder import Builder, flat_results
 from xdsl_exir.transforms.decompose_aten import DecomposeAten
+from xdsl_exir.transforms.runnable import runnable
 
 TOLERANCE = {  # (rtol, atol) of torch.testing.assert_close
     torch.float16: (1e-3, 1e-5),
@@ -106,7 +107,7 @@ def run(module: ModuleOp, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
     [function] = module.ops
     assert isinstance(function, FuncOp)
     return run_function(
-        make_interpreter(module, seed=0), function.sym_name.data, tuple(map(to_numpy, tensors))
+        make_interpreter(runnable(module), seed=0), function.sym_name.data, tuple(map(to_numpy, tensors))
     )
 
 

@@ -24,12 +24,12 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.dialects.expr import Expr, pytorch, to_srepr, values
-from xdsl_exir.tools.spec.of_pytorch import OF_PYTORCH
+from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
 from xdsl_exir.errors import ExirError
 from xdsl_exir.exchange import graph as g
+from xdsl_exir.exchange.pt2_schema import ARGUMENTS
 from xdsl_exir.importers.control_flow import HIGHER_ORDER as BUILT
 from xdsl_exir.importers.exported_program import read_exported_program
-from xdsl_exir.exchange.pt2_schema import ARGUMENTS
 from xdsl_exir.program import from_graphs
 
 torch: Any = pytest.importorskip("torch")

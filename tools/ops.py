@@ -29,8 +29,8 @@ def add_parser(subparsers: Any) -> None:
 def stages_of(spec: OperatorSpec) -> dict[str, bool]:
     """Which stages know an operator."""
     from xdsl_exir.dialects.meta import SHAPES
-    from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.interpreter.operators import KERNELS
+    from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 
     return {

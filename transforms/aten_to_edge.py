@@ -17,12 +17,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import edge
+from xdsl_exir.dialects.builder import Builder, computation_dtype, flat_results, meta, promoting_operands
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.narrowing import is_list
-from xdsl_exir.dialects.builder import Builder, computation_dtype, flat_results, meta, promoting_operands
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
 

@@ -18,13 +18,13 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import aten, edge
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, flat_results
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.errors import ExirError, SpecError
-from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, flat_results
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP
 
 

@@ -13,10 +13,10 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten
+from xdsl_exir.dialects.builder import Builder, Namespace, cast, meta, sizes
 from xdsl_exir.dialects.control_flow import FlexAttentionOp, working_dtype
 from xdsl_exir.dialects.dtypes import Int
 from xdsl_exir.transforms.batching import batched
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, meta, sizes
 from xdsl_exir.transforms.decompose_aten import replace
 from xdsl_exir.transforms.decompositions.attention import repeat_heads
 from xdsl_exir.transforms.decompositions.matmul import transpose

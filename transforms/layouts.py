@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten, edge
+from xdsl_exir.dialects.builder import Builder, flat_results, meta
 from xdsl_exir.dialects.exir import is_tensor_type
-from xdsl_exir.dialects.shapes.layout import ATEN_OPERATORS, dim_order, memory_format
 from xdsl_exir.dialects.operator import MEMORY_FORMATS, OperatorOp
+from xdsl_exir.dialects.shapes.layout import ATEN_OPERATORS, dim_order, memory_format
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
-from xdsl_exir.dialects.builder import Builder, flat_results, meta
 from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 
 COPY = "dim_order_ops._clone_dim_order"

@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl_exir.dialects.shapes.attention import flash_attention_for_cpu
-from xdsl_exir.dialects.shapes.convolution import convolution
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, max_, min_
-from xdsl_exir.dialects.shapes.loss import NONE, check_classes
 from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
@@ -25,6 +22,9 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dim,
 )
+from xdsl_exir.dialects.shapes.attention import flash_attention_for_cpu
+from xdsl_exir.dialects.shapes.convolution import convolution
+from xdsl_exir.dialects.shapes.loss import NONE, check_classes
 from xdsl_exir.dialects.shapes.normalization import check_channels, check_groups, check_normalized
 from xdsl_exir.dialects.shapes.pooling import adaptive, pooled
 from xdsl_exir.dialects.shapes.resampling import upsampled

@@ -3,7 +3,7 @@
 `<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags and whose memory results share; `edge.yaml` lists
 dtype rules. This module
 finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
-operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the
+operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.dialects.spec.libraries`) are in the
 same table.
 """
 
@@ -26,7 +26,7 @@ FAMILIES = (
     "pointwise",
     "reduction",
     "matmul",
-    "linalg",
+    "linear_algebra",
     "fft",
     "convolution",
     "pooling",
@@ -145,7 +145,7 @@ def specs() -> SpecTable:
 
     Raises `SpecError` for a library that is not right.
     """
-    from xdsl_exir.libraries import read_found
+    from xdsl_exir.dialects.spec.libraries import read_found
 
     folder = files("xdsl_exir.dialects.spec")
     rules = index_rules(folder.joinpath("edge.yaml").read_text())
@@ -169,8 +169,8 @@ def find(name: str) -> OperatorSpec:
 def hint(name: str) -> str:
     """What to say to an unknown operator: what it is of PyTorch's own, and else how to register its namespace, where no
     operator of that is known."""
-    from xdsl_exir.tools.spec.of_pytorch import OF_PYTORCH
-    from xdsl_exir.libraries import WAYS
+    from xdsl_exir.dialects.spec.libraries import WAYS
+    from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
 
     for beginning, what in OF_PYTORCH.items():
         if name == beginning or (beginning.endswith(".") and name.startswith(beginning)):

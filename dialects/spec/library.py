@@ -26,8 +26,8 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import NAMED_RULES, NUMBER_RULES, RETURN_RULES, expand
 from xdsl_exir.dialects.schema import FunctionSchema, Return, Type
 from xdsl_exir.dialects.spec import OperatorSpec, dump
+from xdsl_exir.dialects.spec.libraries import SCHEMA_NAMESPACES, check_namespace
 from xdsl_exir.errors import SpecError
-from xdsl_exir.libraries import SCHEMA_NAMESPACES, check_namespace
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence
 
 TAGS = frozenset({"composite", "core", "effect", "pointwise", "random", "view"})

@@ -49,15 +49,8 @@ Value = SSAValue | Operation
 
 DIALECT = """\
 # Names of PyTorch's private operators begin with an underscore.
-# pyright: reportPrivateUsage=false
-from xdsl.ir import Dialect
-
-from xdsl_exir.dialects import signatures
-from xdsl_exir.dialects.operator import OperatorDialect
-
-OPERATORS: OperatorDialect
-
-def dialect() -> Dialect: ...
+# pyright: reportPrivateUsage=false, reportMissingModuleSource=false
+from xdsl_exir.dialects.stubs import signatures
 
 """
 
@@ -133,7 +126,9 @@ def members(dialect: OperatorDialect) -> list[str]:
 def dialect_stub(dialect: OperatorDialect) -> str:
     """The stub of a dialect's module."""
     names = [class_name(find(name)) for name in members(dialect)]
-    return HEADER + DIALECT + "".join(f"class {name}(signatures.{name}): ...\n" for name in names)
+    exported = "".join(f'    "{name}",\n' for name in names)
+    classes = "".join(f"class {name}(signatures.{name}): ...\n" for name in names)
+    return f"{HEADER}{DIALECT}__all__ = [\n{exported}]\n\n{classes}"
 
 
 def stubs() -> dict[str, str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.builder import Namespace
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, check, same_shape, shape_rule
+from xdsl_exir.interpreter.operators import Array, kernel
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.pointwise import pointwise
 from xdsl_exir.lowering.scalar import Scalar
-from xdsl_exir.interpreter.operators import Array, kernel
-from xdsl_exir.dialects.builder import Namespace
 from xdsl_exir.transforms.decompositions import decomposition
 
 # soft_relu stays one operator: it is run by a kernel, natively by a lowering.

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.shapes.creation import arange_length
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.shapes.creation import arange_length
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array, kernel
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from xdsl_exir.importers.fx_text import from_fx_text
+    from xdsl_exir.interpreter.backend import register_backend
     from xdsl_exir.libraries import register_ops
     from xdsl_exir.program import Program, from_exported_program, load
-    from xdsl_exir.interpreter.backend import register_backend
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
 

@@ -9,11 +9,9 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     LocationAttr,
     NameLoc,
-    StringAttr,
 )
 from xdsl.ir import Attribute, Operation
 
-from xdsl_exir.dialects.exir import ORIGIN, OriginAttr
 from xdsl_exir.errors import ExirError
 
 
@@ -44,15 +42,3 @@ def name_place(error: Exception, op: Operation) -> None:
         error.add_note(f"in {place}")
     elif not error.place:
         error.place = place
-
-
-def descent_of(op: Operation) -> LocationAttr:
-    """An operation's location under the name of what it descends from: `loc("linear_3 aten.linear layers.0.ff"(...))`.
-
-    It is for upstream MLIR, which takes names in locations, but no attribute `exir.origin`.
-    """
-    origin = op.attributes.get(ORIGIN)
-    if not isinstance(origin, OriginAttr):
-        return op.location
-    held = origin.data
-    return NameLoc(StringAttr(" ".join(filter(None, (held.node, held.operator, held.module)))), op.location)

@@ -11,7 +11,7 @@ from typing import Any
 
 from xdsl.universe import Universe
 
-from xdsl_exir.libraries import found_dialects
+from xdsl_exir.dialects.spec.libraries import found_dialects
 
 
 def _lazy(module: str, name: str) -> Callable[[], Any]:

@@ -20,8 +20,8 @@ from xdsl_exir.dialects.operator import OperatorLayout, OperatorOp, class_name, 
 from xdsl_exir.dialects.schema import MISSING, Alias, FunctionSchema, Type
 from xdsl_exir.dialects.spec import FAMILIES, SpecTable, find, index_rules, specs
 from xdsl_exir.errors import SpecError
-from xdsl_exir.program import context
 from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.program import context
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer, for_each_operator
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
@@ -291,9 +291,9 @@ def test_operators_left_to_the_interpreter_are_listed() -> None:
     """The list is exact: a new lowering takes its operator off, a new operator without one is put on."""
     from interpreter_only import INTERPRETER_ONLY
 
+    from xdsl_exir.interpreter.operators import KERNELS
     from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.lowering.data_dependent import RULES
-    from xdsl_exir.interpreter.operators import KERNELS
     from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 

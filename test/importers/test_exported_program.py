@@ -16,7 +16,6 @@ import pytest
 import xdsl_exir
 from xdsl_exir.errors import InputError, LoadError
 from xdsl_exir.exchange import pytree
-from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.exchange.graph import (
     CustomObj,
     Device,
@@ -30,6 +29,7 @@ from xdsl_exir.exchange.graph import (
     SymMeta,
     TensorMeta,
 )
+from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.importers.pt2 import read_models, read_pt2
 
 torch: Any = pytest.importorskip("torch")

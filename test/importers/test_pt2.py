@@ -22,7 +22,6 @@ import pytest
 
 from xdsl_exir.dialects.dtypes import BFloat16, Bool, Float8_e4m3fn, Long
 from xdsl_exir.errors import LoadError
-from xdsl_exir.importers import pt2
 from xdsl_exir.exchange import pt2_schema
 from xdsl_exir.exchange.graph import (
     CustomObj,
@@ -36,6 +35,7 @@ from xdsl_exir.exchange.graph import (
     Symbolic,
     SymMeta,
 )
+from xdsl_exir.importers import pt2
 from xdsl_exir.importers.pt2 import read_models, read_pt2
 
 # A good archive

@@ -21,6 +21,7 @@ from xdsl.universe import Universe
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.interpreter.interpreter import InterpreterEngine
 from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
@@ -32,7 +33,6 @@ from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
-from xdsl_exir.interpreter.interpreter import InterpreterEngine
 from xdsl_exir.runtime.native import NativeMethod
 
 

@@ -18,9 +18,9 @@ torch = pytest.importorskip("torch")
 import xdsl_exir  # noqa: E402
 from xdsl_exir import diff  # noqa: E402
 from xdsl_exir.dialects import aten  # noqa: E402
+from xdsl_exir.dialects.builder import Builder  # noqa: E402
 from xdsl_exir.runtime.diff import OUTPUTS, verify_numerics  # noqa: E402
 from xdsl_exir.tools.main import main  # noqa: E402
-from xdsl_exir.dialects.builder import Builder  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)

@@ -12,11 +12,11 @@ from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError, UnsupportedError
+from xdsl_exir.interpreter.interpreter import RNG, OperatorFunctions
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.fallback import SplitEngine, split
-from xdsl_exir.interpreter.interpreter import RNG, OperatorFunctions
 from xdsl_exir.runtime.native import constant_arguments
 from xdsl_exir.tools.main import main
 

@@ -16,12 +16,12 @@ import xdsl_exir
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.tools.spec.harvest import find_overload
 from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.strides import memory_order
 from xdsl_exir.program import context
 from xdsl_exir.runtime.native import plan_program
+from xdsl_exir.tools.spec.harvest import find_overload
 from xdsl_exir.transforms.verify import violations_of
 
 torch: Any = pytest.importorskip("torch")

@@ -98,7 +98,7 @@ def values(spec: OperatorSpec, argument: Argument, meta: TensorMeta, variant: Va
             elif variant.special and not unit:
                 chosen = rng.random(shape) < 0.4
                 array = np.where(chosen, rng.choice(SPECIAL, shape), array)
-            if spec.family == "linalg" and len(shape) > 1 and shape[-1] == shape[-2]:
+            if spec.family == "linear_algebra" and len(shape) > 1 and shape[-1] == shape[-2]:
                 array = array @ np.conj(np.swapaxes(array, -1, -2)) + 2 * np.eye(shape[-1])
     tensor = to_torch(np.asarray(array, dtype=numpy).reshape(shape))
     if variant.strided and tensor.ndim > 1:
@@ -243,7 +243,7 @@ def variants(spec: OperatorSpec) -> Iterator[Variant]:
             continue
         if not UNCHECKED & {spec.family, spec.qualified_name}:
             yield Variant(f"{index} strided", call, strided=True)
-        if spec.family not in ("linalg", "fft"):
+        if spec.family not in ("linear_algebra", "fft"):
             yield Variant(f"{index} special", call, special=True)
         for label, other in reshaped(call):
             if not UNCHECKED & {spec.family, spec.qualified_name} or all(

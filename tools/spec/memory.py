@@ -28,9 +28,9 @@ import torch
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.dialects.sharing import CONDITIONS, Memory, Sharing
 from xdsl_exir.dialects.spec import FAMILIES, specs
+from xdsl_exir.errors import SpecError
 from xdsl_exir.tools.spec.probe import OF_TORCH, bind, harvest, needs_rule, overload, run
 from xdsl_exir.tools.spec.probe import WRITTEN as WRITTEN_FOR_DTYPES
-from xdsl_exir.errors import SpecError
 
 Call = Mapping[str, Any]
 """Arguments by name."""

@@ -6,9 +6,9 @@ import math
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Bool, DType, Long
 from xdsl_exir.errors import ExirError
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.matmul import Size, contiguous, transpose
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Category, DType, Long
-from xdsl_exir.dialects.shapes.loss import MEAN
-from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.dtypes import Category, DType, Long
+from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.dialects.shapes.loss import MEAN
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 from xdsl_exir.transforms.decompositions.attention import default_scale, masked_scores, repeat_heads
 from xdsl_exir.transforms.decompositions.loss import channel_of, choose, per_class

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.shapes.convolution import same_padding
+from xdsl_exir.dialects.builder import Namespace, meta
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.shapes.convolution import same_padding
 from xdsl_exir.errors import ExirError
-from xdsl_exir.dialects.builder import Namespace, meta
 from xdsl_exir.transforms.decompositions import decomposition
 
 Convolve: TypeAlias = "Callable[[SSAValue, SSAValue, SSAValue | None], SSAValue]"

@@ -12,10 +12,10 @@ from math import inf, prod
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.errors import ExirError
-from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 other_names(

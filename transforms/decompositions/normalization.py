@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 from xdsl_exir.transforms.decompositions.matmul import flat_size
 

@@ -7,9 +7,9 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.builder import Namespace, meta
 from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.errors import ExirError
-from xdsl_exir.dialects.builder import Namespace, meta
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 other_names(

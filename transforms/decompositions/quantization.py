@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.dtypes import Double, DType, Float, Long
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
+from xdsl_exir.dialects.dtypes import Double, DType, Float, Long
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 other_names(

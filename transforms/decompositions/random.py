@@ -7,8 +7,8 @@ from math import log1p, pi
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 
 

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.errors import ExirError
 from xdsl_exir.dialects.builder import Namespace, meta
+from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
 
 State: TypeAlias = tuple[SSAValue, ...]

@@ -8,9 +8,9 @@ from functools import reduce
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Bool, Byte, Category, DType, Float, Long
 from xdsl_exir.dialects.meta import wrap_dim
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 other_names(

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
 from xdsl_exir.dialects.dtypes import DType, Float, Long
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.shapes.pooling import window_count
 from xdsl_exir.dialects.shapes.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 

@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 from differential import check, find_operator, program_of, run  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.shapes.creation import arange_shape  # noqa: E402
 from xdsl_exir.dialects.exir import NumberMeta  # noqa: E402
 from xdsl_exir.dialects.expr import Expr  # noqa: E402
+from xdsl_exir.dialects.shapes.creation import arange_shape  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 

@@ -1,0 +1,23 @@
+"""What the interpreter has no function for, decomposed: it runs programs of every stage, as far as it can as they are."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xdsl_exir.dialects.spec import find
+from xdsl_exir.interpreter.interpreter import obstacles
+from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.transforms.decompose_aten import Decomposer
+from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
+
+
+def runnable(module: ModuleOp) -> ModuleOp:
+    """The module, or a copy in which operators without a function of their own are decomposed, as far as they can be."""
+    if not has_flex_attention(module) and not obstacles(module):
+        return module
+    module = module.clone()
+    expand_flex_attention(module)
+    decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
+    for op, _ in obstacles(module):
+        decomposer.rewrite(op)
+    return module
