@@ -1,14 +1,13 @@
 # Made from the operator spec by `python -m xdsl_exir.dialects.stubs.generate`. Do not edit.
 # Names of PyTorch's private operators begin with an underscore.
-# pyright: reportPrivateUsage=false
-from xdsl.ir import Dialect
+# pyright: reportPrivateUsage=false, reportMissingModuleSource=false
+from xdsl_exir.dialects.stubs import signatures
 
-from xdsl_exir.dialects import signatures
-from xdsl_exir.dialects.operator import OperatorDialect
-
-OPERATORS: OperatorDialect
-
-def dialect() -> Dialect: ...
+__all__ = [
+    "_ToDimOrderCopyOp",
+    "_CloneDimOrderOp",
+    "_EmptyDimOrderOp",
+]
 
 class _ToDimOrderCopyOp(signatures._ToDimOrderCopyOp): ...
 class _CloneDimOrderOp(signatures._CloneDimOrderOp): ...

@@ -1,14 +1,17 @@
 # Made from the operator spec by `python -m xdsl_exir.dialects.stubs.generate`. Do not edit.
 # Names of PyTorch's private operators begin with an underscore.
-# pyright: reportPrivateUsage=false
-from xdsl.ir import Dialect
+# pyright: reportPrivateUsage=false, reportMissingModuleSource=false
+from xdsl_exir.dialects.stubs import signatures
 
-from xdsl_exir.dialects import signatures
-from xdsl_exir.dialects.operator import OperatorDialect
-
-OPERATORS: OperatorDialect
-
-def dialect() -> Dialect: ...
+__all__ = [
+    "QuantizePerTensorOp",
+    "QuantizePerTensorTensorOp",
+    "DequantizePerTensorOp",
+    "DequantizePerTensorTensorOp",
+    "QuantizePerChannelOp",
+    "DequantizePerChannelOp",
+    "ChooseQparamsTensorOp",
+]
 
 class QuantizePerTensorOp(signatures.QuantizePerTensorOp): ...
 class QuantizePerTensorTensorOp(signatures.QuantizePerTensorTensorOp): ...

@@ -1,14 +1,12 @@
 # Made from the operator spec by `python -m xdsl_exir.dialects.stubs.generate`. Do not edit.
 # Names of PyTorch's private operators begin with an underscore.
-# pyright: reportPrivateUsage=false
-from xdsl.ir import Dialect
+# pyright: reportPrivateUsage=false, reportMissingModuleSource=false
+from xdsl_exir.dialects.stubs import signatures
 
-from xdsl_exir.dialects import signatures
-from xdsl_exir.dialects.operator import OperatorDialect
-
-OPERATORS: OperatorDialect
-
-def dialect() -> Dialect: ...
+__all__ = [
+    "_LinearCrossEntropyBatchChunkedOp",
+    "_LinearCrossEntropyBatchChunkedNoReductionOp",
+]
 
 class _LinearCrossEntropyBatchChunkedOp(signatures._LinearCrossEntropyBatchChunkedOp): ...
 class _LinearCrossEntropyBatchChunkedNoReductionOp(signatures._LinearCrossEntropyBatchChunkedNoReductionOp): ...
