@@ -20,16 +20,27 @@ from xdsl_exir.lowering.processor import VARIABLE, processor
 
 HERE = Path(__file__).parent
 NUMBERS = (
-    *("lowering", "test_accuracy.py", "test_dispatch.py", "test_models.py", "test_ordinary_models.py"),
-    *("test_processor.py", "test_random_programs.py", "test_rewrites.py", "test_schedules.py"),
+    *(
+        "lowering",
+        "test_accuracy.py",
+        "lowering/test_dispatch.py",
+        "test_models.py",
+        "test_ordinary_models.py",
+    ),
+    *(
+        "lowering/test_processor.py",
+        "test_random_programs.py",
+        "transforms/test_rewrites.py",
+        "lowering/test_schedules.py",
+    ),
     "test_special_values.py",
 )
 """Tests of what native code computes. Others that run some (containers, files, threads) would show nothing new."""
 PYTORCH = (
-    "operators",
+    "interpreter/operators",
     "test_accuracy.py",
-    "test_dtype_rules.py",
-    "test_rewrites.py",
+    "dialects/test_dtype_rules.py",
+    "transforms/test_rewrites.py",
     "test_special_values.py",
 )
 """Tests that compare with single operators of PyTorch."""

@@ -98,11 +98,11 @@ INPUT_KINDS = {
     ),
     "buffer": Row(
         "an argument bound to the program's state, which keeps what is written; one that is not persistent says `transient`",
-        "test_functionalize.py::test_program[updated_buffer]",
+        "importers/test_functionalize.py::test_program[updated_buffer]",
     ),
     "tensor_constant": Row(
         "an argument bound to the program's constants, `#exir.input<constant_tensor>`",
-        "test_functionalize.py::test_program[constant_tensor]",
+        "importers/test_functionalize.py::test_program[constant_tensor]",
     ),
     "constant_input": Row(
         "no argument: part of the calling convention, and checked at a call",
@@ -117,7 +117,8 @@ OUTPUT_KINDS = {
     "user_output": Row("a result, `#exir.output<user_output>`", "test_api.py"),
     "loss_output": Row("a result, returned like a user's", "test_conformance.py::test_gradients"),
     "buffer_mutation": Row(
-        "a result that the buffer is after the call", "test_functionalize.py::test_program[updated_buffer]"
+        "a result that the buffer is after the call",
+        "importers/test_functionalize.py::test_program[updated_buffer]",
     ),
     "parameter_mutation": Row(
         "a result that the parameter is after the call", "test_conformance.py::test_parameter_mutation"
@@ -128,7 +129,7 @@ OUTPUT_KINDS = {
     "gradient_to_user_input": Row("the same", "test_conformance.py::test_gradients"),
     "user_input_mutation": Row(
         "a result that is copied into the caller's array",
-        "test_functionalize.py::test_program[mutated_input]",
+        "importers/test_functionalize.py::test_program[mutated_input]",
     ),
     "token": Row("nothing: operations with effects stay in order", "importers/test_effects.py"),
 }
@@ -292,7 +293,7 @@ HIGHER_ORDER = {
     "associative_scan": Row("`higher_order.associative_scan`", "test_control_flow.py::test_associative_scan"),
     "flex_attention": Row(
         "`higher_order.flex_attention`, with regions for its functions of scores; block masks, which are for GPUs, go",
-        "test_flex_attention.py::test_against_eager",
+        "transforms/test_flex_attention.py::test_against_eager",
     ),
     "invoke_subgraph": Row("built where it is called", "test_conformance.py::test_invoke_subgraph"),
     **dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Every convolution as native code against PyTorch: the calls of test/operators, more transposed ones, dtypes."""
+"""Every convolution as native code against PyTorch: the calls of test/interpreter/operators, more transposed ones, dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every matrix product as native code against PyTorch: the calls of test/operators."""
+"""Every matrix product as native code against PyTorch: the calls of test/interpreter/operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pooling as native code against PyTorch: the calls of test/operators, and more dtypes."""
+"""Every pooling as native code against PyTorch: the calls of test/interpreter/operators, and more dtypes."""
 
 from __future__ import annotations
 

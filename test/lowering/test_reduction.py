@@ -1,4 +1,4 @@
-"""Every reduction, scan and norm as native code against PyTorch: the calls of test/operators, but for complex numbers."""
+"""Every reduction, scan and norm as native code against PyTorch: the calls of test/interpreter/operators, but for complex numbers."""
 
 from __future__ import annotations
 
