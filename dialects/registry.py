@@ -1,6 +1,6 @@
 """Functions that belong to operators, found by the operator's name.
 
-A stage (shape rules, decompositions, kernels, lowerings) keeps one function per operator, in files named after
+A stage (shape rules, decompositions, functions of the interpreter, lowerings) keeps one function per operator, in files named after
 families. Its `Registry` imports a family's file when one of the family's operators is first asked for, so a program
 pays for the families it uses. Users' operators have their functions for all stages in one file, imported likewise.
 Functions take an operator's arguments by name, only those they need.

@@ -1,4 +1,4 @@
-"""The interpreter: NumPy kernels, registered with xDSL's interpreter framework.
+"""The interpreter: functions of NumPy arrays, registered with xDSL's interpreter framework.
 
 It runs programs at every stage as they stand, in `aten` and in `edge`, control flow included, and is what every other
 way of running is compared with. Tensors are NumPy arrays (bfloat16 and eight-bit floats from ml_dtypes), numbers are
@@ -48,7 +48,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.memory import bytes_of, check_fits
-from xdsl_exir.interpreter.operators import KERNELS, Array, is_array
+from xdsl_exir.interpreter.operators import IMPLS, Array, is_array
 from xdsl_exir.locations import location_text, name_place
 from xdsl_exir.narrowing import is_list
 
@@ -73,7 +73,7 @@ _REDUCED = {dtype.numpy for dtype in dt.DTYPES if dtype.category is Category.FLO
 
 
 def opmath(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that kernels compute in: float32 for shorter floats."""
+    """The dtype that operators compute in: float32 for shorter floats."""
     return np.dtype(np.float32) if dtype in _REDUCED else dtype
 
 
@@ -81,7 +81,7 @@ _TWICE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that sums and products of many elements accumulate in: twice the precision that kernels compute in, so that
+    """The dtype that sums and products of many elements accumulate in: twice the precision that they compute in, so that
     their error does not grow with the number of terms (NumPy adds pairwise along the last axis only). Of float64 there is none."""
     return _TWICE.get(opmath(dtype), opmath(dtype))
 
@@ -114,7 +114,7 @@ def promoted(
 ) -> dict[str, Any]:
     """Arguments with those that promote in the computation dtype, integers as the floats that the results are.
 
-    `options` are those of the kernel's registration: reduced floats come as float32 unless `raw`, rounded to the
+    `options` are those of its function's registration: reduced floats come as float32 unless `raw`, rounded to the
     computation dtype unless `exact`.
     """
     raw = options["raw"]
@@ -176,9 +176,11 @@ ADDRESSES = (1 << 63) - 1
 
 def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator) -> PythonValues:
     """The results of an operation for these operand values."""
-    entry = KERNELS.find(op.SPEC)
+    entry = IMPLS.find(op.SPEC)
     if entry is None:
-        raise UnsupportedError([Unsupported(op.name, "no kernel", location_text(op))])
+        raise UnsupportedError(
+            [Unsupported(op.name, "the interpreter has no function for it", location_text(op))]
+        )
     held = dict(zip(op.operands, values, strict=True))
     arguments = op.arguments(lambda value: held[value])
     returns = return_dtypes(op)
@@ -198,7 +200,7 @@ def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator)
         results = ()
     types = op.result_types
     if len(results) != len(types):
-        raise ExirError(f"kernel of {op.name} gives {len(results)} results for {len(types)}")
+        raise ExirError(f"{op.name} gives {len(results)} results for {len(types)}")
     return tuple(conform(result, type, op.name) for result, type in zip(results, types, strict=True))
 
 
@@ -208,7 +210,7 @@ def is_numpy(value: object) -> TypeIs[Array | np.generic[Any]]:
 
 
 def conform(value: Any, type: Attribute, name: str) -> Any:
-    """A kernel's result as the IR types it. Raises `ExirError` where the kernel contradicts the type's shape."""
+    """A function's result as the IR types it. Raises `ExirError` where it contradicts the type's shape."""
     if not is_tensor_type(type):
         return value.item() if is_numpy(value) else value
     meta = tensor_meta(type)
@@ -217,7 +219,7 @@ def conform(value: Any, type: Attribute, name: str) -> Any:
         isinstance(size, Expr) or size == given for size, given in zip(meta.shape, array.shape, strict=True)
     )
     if not fits:
-        raise ExirError(f"kernel of {name} gives shape {list(array.shape)} for {type}")
+        raise ExirError(f"{name} gives shape {list(array.shape)} for {type}")
     return array
 
 
@@ -315,9 +317,9 @@ class ProgramInterpreter(Interpreter):
 
 def obstacle(op: OperatorOp) -> str | None:
     """Why an operation cannot be run, or None when it can."""
-    entry = KERNELS.find(op.SPEC)
+    entry = IMPLS.find(op.SPEC)
     if entry is None:
-        return "no kernel"
+        return "the interpreter has no function for it"
     undefined = [dtype for dtype in return_dtypes(op) if dtype in entry.options["undefined"]]
     return f"PyTorch's own results in {undefined[0].torch_name} are undefined" if undefined else None
 

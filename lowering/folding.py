@@ -95,9 +95,9 @@ class Folding:
 
     def is_foldable(self, op: OperatorOp) -> bool:
         """Whether an operator's results can be computed now, and are worth their memory."""
-        from xdsl_exir.interpreter.operators import KERNELS
+        from xdsl_exir.interpreter.operators import IMPLS
 
-        if is_number(op) or KERNELS.find(op.SPEC) is None or not is_side_effect_free(op):
+        if is_number(op) or IMPLS.find(op.SPEC) is None or not is_side_effect_free(op):
             return False
         if not all(operand in self.known for operand in op.operands):
             return False

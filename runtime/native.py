@@ -33,7 +33,7 @@ from xdsl_exir.errors import ExirError, Unsupported
 from xdsl_exir.interpreter.backend import BACKENDS
 from xdsl_exir.interpreter.interpreter import run_operator
 from xdsl_exir.interpreter.memory import check_fits
-from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
@@ -82,7 +82,7 @@ def is_check(op: Operation) -> bool:
     """Whether an operation only looks at what tensors hold, and raises where that is not right."""
     if not isinstance(op, OperatorOp) or op.results or not op.operands:
         return False
-    return LOWERINGS.find(op.SPEC) is None and KERNELS.find(op.SPEC) is not None
+    return LOWERINGS.find(op.SPEC) is None and IMPLS.find(op.SPEC) is not None
 
 
 def take_checks(function: FuncOp) -> list[OperatorOp]:

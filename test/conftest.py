@@ -14,7 +14,7 @@ import pytest
 
 from xdsl_exir.dialects.meta import SHAPES
 from xdsl_exir.dialects.spec import specs
-from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.lowering import LOWERINGS, toolchain
 from xdsl_exir.lowering.data_dependent import RULES
 from xdsl_exir.lowering.processor import llvm_binding
@@ -109,7 +109,7 @@ def clean() -> Iterator[None]:
     for table, names in zip(kept(), before, strict=True):
         for name in [name for name in table if name not in names]:
             del table[name]
-    for registry in (SHAPES, KERNELS, DECOMPOSITIONS, LOWERINGS, RULES):
+    for registry in (SHAPES, IMPLS, DECOMPOSITIONS, LOWERINGS, RULES):
         for name in [name for name in registry._entries if name not in specs()]:
             del registry._entries[name]
         registry._loaded -= {name for name in registry._loaded if name.endswith(".py")}

@@ -437,13 +437,13 @@ def test_everything_unsupported_is_listed() -> None:
 
 
 def test_compile_lists_operators_without_kernel(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xdsl_exir.interpreter.operators import KERNELS
+    from xdsl_exir.interpreter.operators import IMPLS
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 
     removed = ("aten.relu", "aten.addmm", "aten.linear")
     kept = [
         (registry, name, registry.override(name, None))
-        for registry in (KERNELS, DECOMPOSITIONS)
+        for registry in (IMPLS, DECOMPOSITIONS)
         for name in removed
     ]
     try:

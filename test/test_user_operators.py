@@ -19,7 +19,7 @@ from xdsl_exir.dialects.spec import find, specs
 from xdsl_exir.dialects.spec.libraries import found
 from xdsl_exir.errors import ExirError, LoadError, SpecError, UnsupportedError
 from xdsl_exir.importers.build import dialect_of
-from xdsl_exir.interpreter.operators import kernel
+from xdsl_exir.interpreter.operators import impl
 from xdsl_exir.program import Program, context
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
@@ -227,7 +227,7 @@ def test_two_libraries_by_environment(tmp_path: Path) -> None:
     other.write_text("- func: other::twice(Tensor x) -> Tensor\n  rule: same\n")
     other.with_suffix(".py").write_text(
         "from xdsl_exir.dialects.meta import shape_rule\n"
-        "from xdsl_exir.interpreter.operators import kernel\n"
+        "from xdsl_exir.interpreter.operators import impl\n"
         "shape_rule('other.twice')(lambda x: x.shape)\n"
         "kernel('other.twice')(lambda x: 2 * x)\n"
     )

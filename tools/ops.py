@@ -29,14 +29,14 @@ def add_parser(subparsers: Any) -> None:
 def stages_of(spec: OperatorSpec) -> dict[str, bool]:
     """Which stages know an operator."""
     from xdsl_exir.dialects.meta import SHAPES
-    from xdsl_exir.interpreter.operators import KERNELS
+    from xdsl_exir.interpreter.operators import IMPLS
     from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 
     return {
         "shape rule": SHAPES.find(spec) is not None,
         "decomposition": DECOMPOSITIONS.find(spec) is not None,
-        "kernel": KERNELS.find(spec) is not None,
+        "interpreter": IMPLS.find(spec) is not None,
         "lowering": LOWERINGS.find(spec) is not None,
     }
 

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.interpreter.interpreter import obstacles
-from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
 
@@ -17,7 +17,7 @@ def runnable(module: ModuleOp) -> ModuleOp:
         return module
     module = module.clone()
     expand_flex_attention(module)
-    decomposer = Decomposer(keep=lambda name: KERNELS.find(find(name)) is not None)
+    decomposer = Decomposer(keep=lambda name: IMPLS.find(find(name)) is not None)
     for op, _ in obstacles(module):
         decomposer.rewrite(op)
     return module

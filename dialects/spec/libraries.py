@@ -1,7 +1,7 @@
 """Users' libraries of operators: how they are found.
 
 A library is a YAML file that lists operators (`dialects/spec/library.py` reads it) and, beside it, a Python file of
-the same name that says what they do: shape rules, kernels, decompositions, lowerings. Three ways lead to one:
+the same name that says what they do: shape rules, functions of the interpreter, decompositions, lowerings. Three ways lead to one:
 
 - `xdsl_exir.register_ops("mylib.yaml")`, for this process;
 - the environment variable `XDSL_EXIR_OPS`: paths of YAML files, separated as in `PATH`;

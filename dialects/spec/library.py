@@ -10,7 +10,7 @@ The rule may also be an entry of its own, as it is there: `- {func: mylib::soft_
 checked when it is read, and what is wrong is told with its line.
 
 An operator that writes to arguments, `mylib::push(Tensor(a!) cache, Tensor x) -> ()`, is functional in the IR: its last
-results are what it writes. Dtype rule, shape rule and kernel are those of that operator. (In-place variants `name_` of a
+results are what it writes. Dtype rule, shape rule and what the interpreter does are those of that operator. (In-place variants `name_` of a
 functional operator need no entry.)
 """
 

@@ -8,13 +8,13 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.builder import Namespace
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, check, same_shape, shape_rule
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.pointwise import pointwise
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.transforms.decompositions import decomposition
 
-# soft_relu stays one operator: it is run by a kernel, natively by a lowering.
+# soft_relu stays one operator: the interpreter has an `impl`, native code a lowering.
 
 
 @shape_rule("mylib.soft_relu")
@@ -22,7 +22,7 @@ def like_x(x: TensorMeta) -> Shape:
     return x.shape
 
 
-@kernel("mylib.soft_relu")
+@impl("mylib.soft_relu")
 def soft_relu(x: Array, beta: float) -> Array:
     return np.logaddexp(0, beta * x) / beta
 
@@ -33,7 +33,7 @@ def soft_relu_of_element(x: Scalar, beta: float) -> Scalar:
     return (s.maximum(scaled, 0) + s.log1p(s.exp(-s.absolute(scaled)))) / beta
 
 
-# row_norms is made of others: with a decomposition it needs neither kernel nor lowering.
+# row_norms is made of others: with a decomposition it needs neither `impl` nor lowering.
 
 
 @shape_rule("mylib.row_norms")

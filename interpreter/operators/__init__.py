@@ -1,10 +1,10 @@
-"""NumPy kernels: what each operator computes, a small function each, in the family's file.
+"""What each operator computes, in NumPy: a small function each, in the family's file.
 
     @kernel("aten.sigmoid", promote=True)
     def sigmoid(self: Array) -> Array:
         return 1 / (1 + np.exp(-self))
 
-A kernel gets the arguments that it names: tensors as arrays, numbers as Python numbers, lists as lists, dtypes as
+A function gets the arguments that it names: tensors as arrays, numbers as Python numbers, lists as lists, dtypes as
 `DType`. Besides the schema's arguments it may name `out`, the dtypes of its results (a tuple of `DType`), and `rng`,
 the run's `numpy.random.Generator`. It returns an array, or a tuple or list of them (of an operator with a number for
 result, the number); the interpreter casts each array to its result's dtype.
@@ -14,13 +14,13 @@ Registration says how floating-point operands arrive:
 - as a rule, float16 and bfloat16 come as float32 and results are rounded at the end, as PyTorch's CPU kernels compute;
 - `promote=True`: operands that promote by the operator's dtype rule come in its computation dtype (integers as
   float32 where the results are floating-point);
-- `raw=True`: as they are, for kernels that move elements and never compute with them;
-- both: in the computation dtype itself, for kernels that compare or select;
+- `raw=True`: as they are, for functions that move elements and never compute with them;
+- both: in the computation dtype itself, for functions that compare or select;
 - `exact="other"`: this operand is not rounded to the computation dtype first (a number beside float16 tensors);
 - `undefined=(...)`: PyTorch accepts results of these dtypes, but what its own kernel gives for them is undefined, so
   that there is nothing to be equal to: the interpreter refuses them by name.
 
-Arrays may be read-only and views of others: a kernel never writes to its arguments.
+Arrays may be read-only and views of others: a function never writes to its arguments.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def is_array(value: object) -> TypeIs[Array]:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KERNELS: Registry[Callable[..., Any]] = Registry(
-    "kernel", "xdsl_exir.interpreter.operators", extras=frozenset({"out", "rng"})
+IMPLS: Registry[Callable[..., Any]] = Registry(
+    "function", "xdsl_exir.interpreter.operators", extras=frozenset({"out", "rng"})
 )
 
 
-def kernel(
+def impl(
     *names: str,
     promote: bool = False,
     raw: bool = False,
@@ -57,7 +57,7 @@ def kernel(
     undefined: tuple[DType, ...] = (),
     parameters: tuple[str, ...] | None = None,
 ) -> Callable[[F], F]:
-    """Registers the kernel of the operators named. `parameters`, where given, names what it gets."""
-    return KERNELS.register(
+    """Registers what computes the operators named, as xDSL's `impl` does for operations. `parameters`, where given, names what it gets."""
+    return IMPLS.register(
         *names, parameters=parameters, promote=promote, raw=raw, exact=exact, undefined=undefined
     )

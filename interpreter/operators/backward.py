@@ -9,7 +9,7 @@ import numpy as np
 
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.convolution import convolution, taps
 from xdsl_exir.interpreter.operators.pooling import Windows, adaptive, divide, divisors, grid, sliding
 
@@ -51,7 +51,7 @@ def of_weight(
     return result
 
 
-@kernel("aten.convolution_backward")
+@impl("aten.convolution_backward")
 def convolution_backward(
     grad_output: Array,
     input: Array,
@@ -108,7 +108,7 @@ def spread(grad: Array, windows: Sequence[Windows]) -> Array:
     return grad
 
 
-@kernel("aten.avg_pool2d_backward", "aten.avg_pool3d_backward")
+@impl("aten.avg_pool2d_backward", "aten.avg_pool3d_backward")
 def avg_pool_backward(
     grad_output: Array,
     self: Array,
@@ -131,17 +131,17 @@ def adaptive_avg_pool_backward(grad_output: Array, sizes: Sequence[int]) -> Arra
     return spread(divide(grad_output, counts), windows)
 
 
-@kernel("aten._adaptive_avg_pool2d_backward")
+@impl("aten._adaptive_avg_pool2d_backward")
 def adaptive_avg_pool2d_backward(grad_output: Array, self: Array) -> Array:
     return adaptive_avg_pool_backward(grad_output, self.shape[-2:])
 
 
-@kernel("aten._adaptive_avg_pool3d_backward")
+@impl("aten._adaptive_avg_pool3d_backward")
 def adaptive_avg_pool3d_backward(grad_output: Array, self: Array) -> Array:
     return adaptive_avg_pool_backward(grad_output, self.shape[-3:])
 
 
-@kernel("aten.max_pool2d_with_indices_backward")
+@impl("aten.max_pool2d_with_indices_backward")
 def max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
     """The gradient added where each window's maximum was in its plane."""
     *batch, height, width = self.shape

@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.interpreter.interpreter import wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 
 def taps(
@@ -91,7 +91,7 @@ def backward(
     return result[(..., *inner)]
 
 
-@kernel("aten.convolution")
+@impl("aten.convolution")
 def convolution(
     input: Array,
     weight: Array,

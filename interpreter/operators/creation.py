@@ -13,7 +13,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.shapes.creation import arange_length
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 DTypes = tuple[DType, ...]
 
@@ -23,27 +23,27 @@ def element(value: complex, dtype: np.dtype[Any]) -> Array:
     return np.asarray(value).astype(dtype)
 
 
-@kernel("aten.full")
+@impl("aten.full")
 def full(size: list[int], fill_value: complex, out: DTypes) -> Array:
     return np.full(size, element(fill_value, out[0].numpy))
 
 
-@kernel("aten.full_like", raw=True)
+@impl("aten.full_like", raw=True)
 def full_like(self: Array, fill_value: complex, out: DTypes) -> Array:
     return np.full(self.shape, element(fill_value, out[0].numpy))
 
 
-@kernel("aten.scalar_tensor")
+@impl("aten.scalar_tensor")
 def scalar_tensor(s: complex, out: DTypes) -> Array:
     return element(s, out[0].numpy)
 
 
-@kernel("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted")
+@impl("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted")
 def empty(size: list[int], out: DTypes) -> Array:
     return np.zeros(size, out[0].numpy)
 
 
-@kernel("aten.arange.start_step")
+@impl("aten.arange.start_step")
 def arange(start: float, end: float, step: float, out: DTypes) -> Array:
     dtype = out[0]
     if dtype.category <= Category.INT:
@@ -63,11 +63,11 @@ def indices(row: int, col: int, keep: Array) -> Array:
     return np.stack(np.nonzero(keep.reshape(row, col)))
 
 
-@kernel("aten.tril_indices")
+@impl("aten.tril_indices")
 def tril_indices(row: int, col: int, offset: int) -> Array:
     return indices(row, col, np.tri(row, col, offset, dtype=bool))
 
 
-@kernel("aten.triu_indices")
+@impl("aten.triu_indices")
 def triu_indices(row: int, col: int, offset: int) -> Array:
     return indices(row, col, ~np.tri(row, col, offset - 1, dtype=bool))

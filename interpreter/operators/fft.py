@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 FORWARD = ("backward", "ortho", "forward")
 """SciPy's names of PyTorch's normalizations for a forward transform."""
@@ -25,7 +25,7 @@ def transform(name: str, array: Array, **options: Any) -> Array:
     return getattr(fft, name)(array, **options)
 
 
-@kernel("aten._fft_c2c")
+@impl("aten._fft_c2c")
 def c2c(self: Array, dim: list[int], normalization: int, forward: bool) -> Array:
     if not dim or not self.size:
         return self
@@ -33,24 +33,24 @@ def c2c(self: Array, dim: list[int], normalization: int, forward: bool) -> Array
     return transform(name, self, axes=dim, norm=norms[normalization])
 
 
-@kernel("aten._fft_r2c")
+@impl("aten._fft_r2c")
 def r2c(self: Array, dim: list[int], normalization: int, onesided: bool) -> Array:
     return transform("rfftn" if onesided else "fftn", self, axes=dim, norm=FORWARD[normalization])
 
 
-@kernel("aten._fft_c2r")
+@impl("aten._fft_c2r")
 def c2r(self: Array, dim: list[int], normalization: int, last_dim_size: int) -> Array:
     sizes = [*(self.shape[d] for d in dim[:-1]), last_dim_size]
     return transform("irfftn", self, s=sizes, axes=dim, norm=INVERSE[normalization])
 
 
-@kernel("aten.fft_fftfreq")
+@impl("aten.fft_fftfreq")
 def fftfreq(n: int, d: float, out: tuple[DType, ...]) -> Array:
     numbers = np.arange(n)
     return scaled(np.where(numbers > (n - 1) // 2, numbers - n, numbers), n, d, out)
 
 
-@kernel("aten.fft_rfftfreq")
+@impl("aten.fft_rfftfreq")
 def rfftfreq(n: int, d: float, out: tuple[DType, ...]) -> Array:
     return scaled(np.arange(n // 2 + 1), n, d, out)
 

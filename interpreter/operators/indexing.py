@@ -16,7 +16,7 @@ from xdsl_exir.dialects.dtypes import DType, Float, Half
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.symbolic import require
 
 
@@ -28,12 +28,12 @@ def check_index(index: Array, size: int, wraps: bool = False) -> Array:
     return index
 
 
-@kernel("aten.embedding", raw=True)
+@impl("aten.embedding", raw=True)
 def embedding(weight: Array, indices: Array) -> Array:
     return weight[check_index(indices, weight.shape[0])]
 
 
-@kernel("aten.index_select", raw=True)
+@impl("aten.index_select", raw=True)
 def index_select(self: Array, dim: int, index: Array) -> Array:
     source = np.atleast_1d(self)
     picked = source.take(check_index(index.reshape(-1), source.shape[dim]), dim)
@@ -49,7 +49,7 @@ def along(index: Array, dim: int) -> tuple[Array, ...]:
     return tuple(index if axis == dim % index.ndim else at for axis, at in enumerate(positions))
 
 
-@kernel("aten.gather", raw=True)
+@impl("aten.gather", raw=True)
 def gather(self: Array, dim: int, index: Array) -> Array:
     if index.size == 0:
         return np.zeros(index.shape, self.dtype)
@@ -72,17 +72,17 @@ def scattered(self: Array, dim: int, index: Array, src: Array, combine: np.ufunc
     return result.reshape(self.shape)
 
 
-@kernel("aten.scatter.src", raw=True)
+@impl("aten.scatter.src", raw=True)
 def scatter_src(self: Array, dim: int, index: Array, src: Array) -> Array:
     return scattered(self, dim, index, src)
 
 
-@kernel("aten.scatter.value", raw=True)
+@impl("aten.scatter.value", raw=True)
 def scatter_value(self: Array, dim: int, index: Array, value: Any) -> Array:
     return scattered(self, dim, index, np.full(index.shape, value).astype(self.dtype))
 
 
-@kernel("aten.scatter_add", raw=True)
+@impl("aten.scatter_add", raw=True)
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     return scattered(self, dim, index, src, np.add)
 
@@ -97,7 +97,7 @@ COMBINE = {
 """How `scatter_reduce` combines elements, by the name of the reduction."""
 
 
-@kernel("aten.scatter_reduce.two", raw=True)
+@impl("aten.scatter_reduce.two", raw=True)
 def scatter_reduce(self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool) -> Array:
     combine = COMBINE[reduce]
     if not include_self:
@@ -155,12 +155,12 @@ def index_tuple(self: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]
     return tuple(result)
 
 
-@kernel("aten.index.Tensor", raw=True)
+@impl("aten.index.Tensor", raw=True)
 def index(self: Array, indices: list[Array | None]) -> Array:
     return self[index_tuple(self, indices)]
 
 
-@kernel("aten.index_put", raw=True)
+@impl("aten.index_put", raw=True)
 def index_put(self: Array, indices: list[Array | None], values: Array, accumulate: bool) -> Array:
     if accumulate:
         result = wide(self).copy()
@@ -171,13 +171,13 @@ def index_put(self: Array, indices: list[Array | None], values: Array, accumulat
     return result
 
 
-@kernel("aten.masked_select", raw=True)
+@impl("aten.masked_select", raw=True)
 def masked_select(self: Array, mask: Array) -> Array:
     self, mask = np.broadcast_arrays(self, mask)
     return self[mask]
 
 
-@kernel("aten.masked_scatter", raw=True)
+@impl("aten.masked_scatter", raw=True)
 def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
     shape = np.broadcast_shapes(self.shape, mask.shape)
     result, mask = np.broadcast_to(self, shape).copy(), np.broadcast_to(mask, shape)
@@ -188,14 +188,14 @@ def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
     return result
 
 
-@kernel("aten.nonzero", raw=True)
+@impl("aten.nonzero", raw=True)
 def nonzero(self: Array) -> Array:
     if self.ndim == 0:
         return np.zeros((int(self.astype(np.bool_)), 0), np.int64)
     return np.stack(self.nonzero(), -1)
 
 
-@kernel("aten.nonzero_static", raw=True)
+@impl("aten.nonzero_static", raw=True)
 def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
     found = nonzero(self)[:size]
     result = np.full((size, self.ndim), fill_value, np.int64)
@@ -203,7 +203,7 @@ def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
     return result
 
 
-@kernel("aten.one_hot")
+@impl("aten.one_hot")
 def one_hot(self: Array, num_classes: int) -> Array:
     """Decomposed but where the number of classes is to be found in the data."""
     if num_classes == -1:
@@ -235,12 +235,12 @@ def ordered(self: Array, dim: int, descending: bool, count: int | None = None) -
     return np.take_along_axis(self, order, dim), order
 
 
-@kernel("aten.sort", "aten.sort.stable")
+@impl("aten.sort", "aten.sort.stable")
 def sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     return ordered(self, dim, descending)
 
 
-@kernel("aten.topk")
+@impl("aten.topk")
 def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Array, Array]:
     return ordered(self, dim, largest, k)
 
@@ -262,7 +262,7 @@ def search(boundaries: Array, values: Array, right: bool) -> Array:
     return start
 
 
-@kernel("aten.searchsorted.Tensor")
+@impl("aten.searchsorted.Tensor")
 def searchsorted(
     sorted_sequence: Array, self: Array, right: bool, side: str | None, sorter: Array | None
 ) -> Array:
@@ -274,7 +274,7 @@ def searchsorted(
     return search(sorted_sequence, np.asarray(self), right or side == "right")
 
 
-@kernel("aten.bucketize.Tensor")
+@impl("aten.bucketize.Tensor")
 def bucketize(self: Array, boundaries: Array, right: bool) -> Array:
     return search(boundaries, np.asarray(self), right)
 
@@ -291,7 +291,7 @@ def nth(self: Array, dim: int, keepdim: bool, order: Array, place: Array) -> tup
     return (value, index) if keepdim else (value.squeeze(dim), index.squeeze(dim))
 
 
-@kernel("aten.kthvalue")
+@impl("aten.kthvalue")
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     array = np.atleast_1d(self)
     if not 0 < k <= array.shape[dim]:
@@ -301,7 +301,7 @@ def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
     return nth(self, dim, keepdim, order, np.full(shape, k - 1))
 
 
-@kernel("aten._unique2", raw=True)
+@impl("aten._unique2", raw=True)
 def unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Array, Array, Array]:
     # NaNs differ from each other.
     values, inverse, counts = np.unique(
@@ -310,7 +310,7 @@ def unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Arra
     return values, *wanted(inverse.reshape(self.shape), return_inverse, counts, return_counts)
 
 
-@kernel("aten.unique_consecutive", raw=True)
+@impl("aten.unique_consecutive", raw=True)
 def unique_consecutive(
     self: Array, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> tuple[Array, Array, Array]:
@@ -330,7 +330,7 @@ def unique_consecutive(
     return values, *wanted(inverse, return_inverse, counts, return_counts)
 
 
-@kernel("aten.unique_dim")
+@impl("aten.unique_dim")
 def unique_dim(self: Array, dim: int) -> tuple[Array, Array, Array]:
     values, inverse, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim)
     return values, inverse.reshape(-1), counts
@@ -409,7 +409,7 @@ def is_fast(out: tuple[DType, ...]) -> bool:
 
 
 def bag_kernel(forward_only: bool) -> Callable[..., tuple[Array, Array, Array, Array]]:
-    """The kernels of the bags, which differ in how many sizes they give."""
+    """What computes the bags, which differ in how many sizes they give."""
 
     def function(
         weight: Array,
@@ -429,5 +429,5 @@ def bag_kernel(forward_only: bool) -> Callable[..., tuple[Array, Array, Array, A
     return function
 
 
-kernel("aten._embedding_bag")(bag_kernel(forward_only=False))
-kernel("aten._embedding_bag_forward_only")(bag_kernel(forward_only=True))
+impl("aten._embedding_bag")(bag_kernel(forward_only=False))
+impl("aten._embedding_bag_forward_only")(bag_kernel(forward_only=True))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 
-@kernel("dim_order_ops._to_dim_order_copy", "dim_order_ops._clone_dim_order", raw=True)
+@impl("dim_order_ops._to_dim_order_copy", "dim_order_ops._clone_dim_order", raw=True)
 def copy(self: Array) -> Array:
     return self
 
 
-@kernel("dim_order_ops._empty_dim_order")
+@impl("dim_order_ops._empty_dim_order")
 def empty(size: list[int], out: list[DType]) -> Array:
     return np.zeros(size, out[0].numpy)

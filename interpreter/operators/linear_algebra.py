@@ -14,9 +14,9 @@ import numpy as np
 from xdsl_exir.dialects.dtypes import BFloat16, Half
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
-# --- what kernels share --------------------------------------------------------------------------------------
+# --- what functions share ------------------------------------------------------------------------------------
 
 
 def lapack(name: str, *arrays: Array) -> Callable[..., Any]:
@@ -56,7 +56,7 @@ NOTHING = (0,)
 # --- Cholesky and LU -----------------------------------------------------------------------------------------
 
 
-@kernel("aten.linalg_cholesky_ex")
+@impl("aten.linalg_cholesky_ex")
 def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     def factor(a: Array) -> tuple[Any, ...]:
         return lapack("potrf", a)(a, lower=not upper, clean=1)
@@ -80,7 +80,7 @@ def lu_of(a: Array) -> tuple[Array, Array, Array]:
     return lu, pivots, info
 
 
-@kernel("aten.linalg_lu_factor_ex")
+@impl("aten.linalg_lu_factor_ex")
 def lu_factor_ex(A: Array, check_errors: bool) -> tuple[Array, Array, Array]:
     lu, pivots, info = lu_of(A)
     return lu, pivots, asserted(check_errors, info, "torch.linalg.lu_factor_ex")
@@ -102,7 +102,7 @@ def permutation(pivots: Array, size: int) -> Array:
     return order
 
 
-@kernel("aten.lu_unpack")
+@impl("aten.lu_unpack")
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: bool
 ) -> tuple[Array, Array, Array]:
@@ -119,7 +119,7 @@ def lu_unpack(
     return p, low, up
 
 
-@kernel("aten.linalg_lu")
+@impl("aten.linalg_lu")
 def linalg_lu(A: Array) -> tuple[Array, Array, Array]:
     lu, pivots, _ = lu_of(A)
     return lu_unpack(lu, pivots, True, True)
@@ -140,14 +140,14 @@ def with_factors(lu: Array, pivots: Array, b: Array, trans: int = 0) -> Array:
     return result
 
 
-@kernel("aten.linalg_inv_ex")
+@impl("aten.linalg_inv_ex")
 def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     lu, pivots, info = lu_of(A)
     inverse = with_factors(lu, pivots, np.eye(A.shape[-1], dtype=A.dtype))
     return inverse, asserted(check_errors, info, "linalg.inv_ex")
 
 
-@kernel("aten.linalg_lu_solve")
+@impl("aten.linalg_lu_solve")
 def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool) -> Array:
     if left:
         return with_factors(LU, pivots, B, 2 if adjoint else 0)
@@ -156,7 +156,7 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjoint: boo
     return np.conjugate(with_factors(LU, pivots, conjugated, 0 if adjoint else 2).swapaxes(-1, -2))
 
 
-@kernel("aten._linalg_solve_ex")
+@impl("aten._linalg_solve_ex")
 def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array, Array, Array]:
     lu, pivots, info = lu_factor_ex(A, check_errors)
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
@@ -174,14 +174,14 @@ def parity(pivots: Array) -> Array:
     return 1 - 2 * (moved.sum(-1) % 2)
 
 
-@kernel("aten._linalg_det")
+@impl("aten._linalg_det")
 def det(A: Array) -> tuple[Array, Array, Array]:
     lu, pivots, _ = lu_as_stored(A)
     diagonal = np.diagonal(lu, axis1=-2, axis2=-1)
     return diagonal.prod(-1) * parity(pivots).astype(A.dtype), lu, pivots
 
 
-@kernel("aten._linalg_slogdet")
+@impl("aten._linalg_slogdet")
 def slogdet(A: Array) -> tuple[Array, Array, Array, Array]:
     lu, pivots, _ = lu_as_stored(A)
     diagonal = np.diagonal(lu, axis1=-2, axis2=-1)
@@ -206,14 +206,14 @@ def triangular(a: Array, b: Array, lower: bool, trans: int, unit: bool) -> Array
     return result
 
 
-@kernel("aten.linalg_solve_triangular")
+@impl("aten.linalg_solve_triangular")
 def linalg_solve_triangular(self: Array, B: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
     if left:
         return triangular(self, B, not upper, 0, unitriangular)
     return triangular(self, B.swapaxes(-1, -2), not upper, 1, unitriangular).swapaxes(-1, -2)
 
 
-@kernel("aten.triangular_solve")
+@impl("aten.triangular_solve")
 def triangular_solve(
     self: Array, A: Array, upper: bool, transpose: bool, unitriangular: bool
 ) -> tuple[Array, Array]:
@@ -221,7 +221,7 @@ def triangular_solve(
     return solution, np.broadcast_to(A, (*solution.shape[:-2], *A.shape[-2:]))
 
 
-@kernel("aten.cholesky_solve")
+@impl("aten.cholesky_solve")
 def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     factor, right = broadcast_batches(input2, self)
     result = np.empty(right.shape, right.dtype)
@@ -234,12 +234,12 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     return result
 
 
-@kernel("aten.cholesky_inverse")
+@impl("aten.cholesky_inverse")
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     return cholesky_solve(np.eye(self.shape[-1], dtype=self.dtype), self, upper)
 
 
-@kernel("aten._linalg_check_errors")
+@impl("aten._linalg_check_errors")
 def check_errors(info: Array, api_name: str) -> None:
     """Raises `ExirError` where a status says that an algorithm failed."""
     if np.any(info):
@@ -261,13 +261,13 @@ def asserted(check: bool, info: Array, name: str) -> Array:
 # --- orthogonal factors --------------------------------------------------------------------------------------
 
 
-@kernel("aten.linalg_qr")
+@impl("aten.linalg_qr")
 def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
     factors: Any = np.linalg.qr(A, cast(Any, mode))
     return (np.empty(NOTHING, A.dtype), factors) if mode == "r" else tuple(factors)
 
 
-@kernel("aten.geqrf")
+@impl("aten.geqrf")
 def geqrf(self: Array) -> tuple[Array, Array]:
     factors, tau = np.linalg.qr(self, "raw")
     return factors.swapaxes(-1, -2), tau
@@ -284,13 +284,13 @@ def reflect(vectors: Array, tau: Array, array: Array, inverse: bool) -> Array:
     return array
 
 
-@kernel("aten.linalg_householder_product")
+@impl("aten.linalg_householder_product")
 def householder_product(input: Array, tau: Array) -> Array:
     rows, columns = input.shape[-2:]
     return reflect(input, tau, np.broadcast_to(np.eye(rows, columns, dtype=input.dtype), input.shape), False)
 
 
-@kernel("aten.ormqr")
+@impl("aten.ormqr")
 def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool) -> Array:
     if left:
         return reflect(self, input2, input3, transpose)
@@ -298,7 +298,7 @@ def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool
     return adjoint(reflect(self, input2, adjoint(input3), not transpose))
 
 
-@kernel("aten._linalg_svd")
+@impl("aten._linalg_svd")
 def svd(A: Array, full_matrices: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
     if compute_uv:
         u, s, vh = np.linalg.svd(A, full_matrices)
@@ -307,7 +307,7 @@ def svd(A: Array, full_matrices: bool, compute_uv: bool) -> tuple[Array, Array, 
     return nothing, np.linalg.svd(A, compute_uv=False), nothing
 
 
-@kernel("aten._linalg_eigh")
+@impl("aten._linalg_eigh")
 def eigh(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
     uplo = "L" if UPLO.upper() == "L" else "U"
     if compute_v:
@@ -316,12 +316,12 @@ def eigh(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
     return np.linalg.eigvalsh(A, uplo), np.empty(NOTHING, A.dtype)
 
 
-@kernel("aten.linalg_eigvals", "aten._linalg_eigvals")
+@impl("aten.linalg_eigvals", "aten._linalg_eigvals")
 def eigvals(self: Array) -> Array:
     return np.linalg.eigvals(self)
 
 
-@kernel("aten.linalg_eig")
+@impl("aten.linalg_eig")
 def eig(self: Array) -> tuple[Array, Array]:
     """Vectors have length 1 and a real component of greatest size, as LAPACK's geev gives them; their signs are as they
     come out, so the routine is that of the matrices' own dtype (NumPy takes float64's).
@@ -341,7 +341,7 @@ def ldl_routine(name: str, array: Array, hermitian: bool) -> Callable[..., Any]:
     return lapack(("he" if hermitian and array.dtype.kind == "c" else "sy") + name, array)
 
 
-@kernel("aten.linalg_ldl_solve")
+@impl("aten.linalg_ldl_solve")
 def ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     factors, right = broadcast_batches(LD, B)
@@ -356,7 +356,7 @@ def ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     return result
 
 
-@kernel("aten.linalg_ldl_factor_ex")
+@impl("aten.linalg_ldl_factor_ex")
 def ldl_factor_ex(self: Array, hermitian: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     batch, size = self.shape[:-2], self.shape[-1]
     likes = [np.empty_like(self), np.zeros((*batch, size), np.int32), np.zeros(batch, np.int32)]
@@ -373,14 +373,14 @@ def ldl_factor_ex(self: Array, hermitian: bool, check_errors: bool) -> tuple[Arr
 
 
 # In half types PyTorch reads its Taylor coefficients from memory written in another dtype.
-@kernel("aten.linalg_matrix_exp", undefined=(Half, BFloat16))
+@impl("aten.linalg_matrix_exp", undefined=(Half, BFloat16))
 def matrix_exp(self: Array) -> Array:
     from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
 
     return cast(Any, linalg).expm(self) if self.size else self
 
 
-@kernel("aten.linalg_pinv.atol_rtol_tensor")
+@impl("aten.linalg_pinv.atol_rtol_tensor")
 def pinv(self: Array, atol: Array | None, rtol: Array | None, hermitian: bool) -> Array:
     """Singular values of at most max(atol, rtol times the largest) count as 0."""
     if not self.size:
@@ -423,7 +423,7 @@ MANY = 25
 """Rows from which on PyTorch takes Euclidean distances by a matrix product."""
 
 
-@kernel("aten._cdist_forward")
+@impl("aten._cdist_forward")
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     x1, x2, many = wide(x1), wide(x2), max(x1.shape[-2], x2.shape[-2]) > MANY
     if p == 2 and (compute_mode == 1 or (not compute_mode and many)):
@@ -435,7 +435,7 @@ def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     return norm_of(differences, p)
 
 
-@kernel("aten._pdist_forward")
+@impl("aten._pdist_forward")
 def pdist(self: Array, p: float) -> Array:
     pairs = np.array(list(combinations(range(len(self)), 2)), np.int64).reshape(-1, 2)
     return norm_of(self[pairs[:, 0]] - self[pairs[:, 1]], p)

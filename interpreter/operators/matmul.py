@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from xdsl_exir.interpreter.interpreter import wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 Number = int | float | complex
 
 
-@kernel("aten.mm", "aten.bmm")
+@impl("aten.mm", "aten.bmm")
 def matmul(self: Array, mat2: Array) -> Array:
     return np.matmul(wide(self), wide(mat2))
 
@@ -25,16 +25,16 @@ def scaled_sum(self: Array, product: Array, beta: Number, alpha: Number) -> Arra
     return product + (self if beta == 1 else self * self.dtype.type(beta))
 
 
-@kernel("aten.addmm")
+@impl("aten.addmm")
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Array:
     return scaled_sum(self, matmul(mat1, mat2), beta, alpha)
 
 
-@kernel("aten.addbmm")
+@impl("aten.addbmm")
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Array:
     return scaled_sum(self, np.tensordot(wide(batch1), wide(batch2), axes=([0, 2], [0, 1])), beta, alpha)
 
 
-@kernel("aten.addmv")
+@impl("aten.addmv")
 def addmv(self: Array, mat: Array, vec: Array, beta: Number, alpha: Number) -> Array:
     return scaled_sum(self, matmul(mat, vec), beta, alpha)

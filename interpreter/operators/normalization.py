@@ -9,7 +9,7 @@ import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 
 def moments(array: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
@@ -46,7 +46,7 @@ def normalize_channels(
     return input * per_channel(scale, input.ndim) + per_channel(shift, input.ndim)
 
 
-@kernel("aten._native_batch_norm_legit_no_training")
+@impl("aten._native_batch_norm_legit_no_training")
 def batch_norm_no_training(
     input: Array,
     weight: Array | None,
@@ -60,7 +60,7 @@ def batch_norm_no_training(
     return normalize_channels(input, running_mean, invstd, weight, bias), nothing, nothing
 
 
-@kernel("aten._native_batch_norm_legit.no_stats")
+@impl("aten._native_batch_norm_legit.no_stats")
 def batch_norm_no_stats(
     input: Array, weight: Array | None, bias: Array | None, eps: float, out: tuple[DType, ...]
 ) -> tuple[Array, Array, Array]:
@@ -88,7 +88,7 @@ def channel_axes(input: Array) -> tuple[int, ...]:
     return (0, *range(2, input.ndim))
 
 
-@kernel("aten._native_batch_norm_legit_functional")
+@impl("aten._native_batch_norm_legit_functional")
 def batch_norm_functional(
     input: Array,
     weight: Array | None,
@@ -119,7 +119,7 @@ def batch_norm_functional(
 # --- layer and group norm ------------------------------------------------------------------------------------
 
 
-@kernel("aten.native_layer_norm")
+@impl("aten.native_layer_norm")
 def native_layer_norm(
     input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
@@ -133,7 +133,7 @@ def native_layer_norm(
     return result, mean, rstd
 
 
-@kernel("aten.native_group_norm")
+@impl("aten.native_group_norm")
 def native_group_norm(
     input: Array, weight: Array | None, bias: Array | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Array, Array, Array]:
@@ -160,19 +160,19 @@ def total(array: Array, dim: int) -> Array:
     return array.sum(axis=dim, keepdims=True, dtype=sum_dtype(array.dtype))
 
 
-@kernel("aten._softmax")
+@impl("aten._softmax")
 def softmax(self: Array, dim: int) -> Array:
     exponentials = np.exp(shifted(np.atleast_1d(self), dim))
     return (exponentials / total(exponentials, dim)).reshape(self.shape)
 
 
-@kernel("aten._log_softmax")
+@impl("aten._log_softmax")
 def log_softmax(self: Array, dim: int) -> Array:
     logits = shifted(np.atleast_1d(self), dim)
     return (logits - np.log(total(np.exp(logits), dim))).reshape(self.shape)
 
 
-@kernel("aten.native_dropout")
+@impl("aten.native_dropout")
 def native_dropout(
     input: Array, p: float, train: bool | None, rng: np.random.Generator
 ) -> tuple[Array, Array]:

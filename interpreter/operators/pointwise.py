@@ -13,7 +13,7 @@ import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.symbolic import require
 
 Number: TypeAlias = bool | int | float | complex
@@ -111,7 +111,7 @@ UNARY: dict[str, Callable[[Array], Array]] = {
 
 
 def unary(function: Callable[[Array], Array]) -> Callable[..., Array]:
-    """The kernel of a function of one array."""
+    """A function of one array."""
 
     def compute(self: Array) -> Array:
         return function(self)
@@ -120,45 +120,45 @@ def unary(function: Callable[[Array], Array]) -> Callable[..., Array]:
 
 
 for _name, _function in UNARY.items():
-    kernel(f"aten.{_name}", promote=True)(unary(_function))
+    impl(f"aten.{_name}", promote=True)(unary(_function))
 
 
-@kernel("aten._to_copy", "aten.clone", "aten.alias", raw=True)
+@impl("aten._to_copy", "aten.clone", "aten.alias", raw=True)
 def identity(self: Array) -> Array:
     return self
 
 
-@kernel("aten.view_as_real", raw=True)
+@impl("aten.view_as_real", raw=True)
 def view_as_real(self: Array) -> Array:
     return np.stack([np.real(self), np.imag(self)], -1)
 
 
-@kernel("aten.round.decimals")
+@impl("aten.round.decimals")
 def round_decimals(self: Array, decimals: int) -> Array:
     scale = self.dtype.type(10.0 ** abs(decimals))
     return np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
 
 
-@kernel("aten.hardtanh")
+@impl("aten.hardtanh")
 def hardtanh(self: Array, min_val: float, max_val: float) -> Array:
     as_element = int if self.dtype.kind in "iu" else float
     return between(self, *(np.array(as_element(limit)).astype(self.dtype) for limit in (min_val, max_val)))
 
 
-@kernel("aten.leaky_relu")
+@impl("aten.leaky_relu")
 def leaky_relu(self: Array, negative_slope: float) -> Array:
     slope = np.array(negative_slope, self.dtype)
     return np.where(self > 0, self, self * slope)
 
 
-@kernel("aten.elu")
+@impl("aten.elu")
 def elu(self: Array, alpha: float, scale: float, input_scale: float) -> Array:
     positive, negative, exponent = (self.dtype.type(c) for c in (scale, alpha * scale, input_scale))
     below: Array = np.expm1(self * exponent) * negative
     return np.where(self < 0, below, self * positive)
 
 
-@kernel("aten.gelu")
+@impl("aten.gelu")
 def gelu(self: Array, approximate: str) -> Array:
     scalar = self.dtype.type
     half, one = scalar(0.5), scalar(1)
@@ -171,12 +171,12 @@ def gelu(self: Array, approximate: str) -> Array:
 # --- two operands --------------------------------------------------------------------------------------------
 
 
-@kernel("aten.add.Tensor", "aten.add.Scalar", promote=True)
+@impl("aten.add.Tensor", "aten.add.Scalar", promote=True)
 def add(self: Array, other: Array, alpha: Number) -> Array:
     return self + scaled(other, alpha)
 
 
-@kernel("aten.sub.Tensor", "aten.sub.Scalar", promote=True)
+@impl("aten.sub.Tensor", "aten.sub.Scalar", promote=True)
 def sub(self: Array, other: Array, alpha: Number) -> Array:
     return self + scaled(other, -alpha) if self.dtype.kind == "c" else self - scaled(other, alpha)
 
@@ -186,7 +186,7 @@ def scaled(array: Array, factor: Number) -> Array:
     return array if factor == 1 and array.dtype.kind != "c" else array * np.array(factor).astype(array.dtype)
 
 
-@kernel("aten.div.Tensor_mode", "aten.div.Scalar_mode", promote=True)
+@impl("aten.div.Tensor_mode", "aten.div.Scalar_mode", promote=True)
 def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
     match rounding_mode:
         case "trunc" if is_integer(self):
@@ -204,7 +204,7 @@ def div_mode(self: Array, other: Array, rounding_mode: str | None) -> Array:
             return np.true_divide(self, other)
 
 
-@kernel("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor", promote=True)
+@impl("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor", promote=True)
 def remainder(self: Array, other: Array) -> Array:
     """The rest of division rounded down: it has the divisor's sign; a float zero has the dividend's."""
     if is_integer(self):
@@ -214,7 +214,7 @@ def remainder(self: Array, other: Array) -> Array:
     return np.where((rest != 0) & ((other < 0) != (rest < 0)), rest + other, rest)
 
 
-@kernel("aten.fmod.Tensor", "aten.fmod.Scalar", promote=True)
+@impl("aten.fmod.Tensor", "aten.fmod.Scalar", promote=True)
 def fmod(self: Array, other: Array) -> Array:
     if is_integer(self):
         check_divisor(self, other)
@@ -231,7 +231,7 @@ def check_divisor(dividend: Array, divisor: Array) -> None:
     require(empty or np.all(divisor), "integer division by zero")
 
 
-@kernel("aten.pow.Tensor_Tensor", "aten.pow.Scalar", promote=True)
+@impl("aten.pow.Tensor_Tensor", "aten.pow.Scalar", promote=True)
 def pow(self: Array, exponent: Array) -> Array:
     if self.dtype.kind == "c":
         # NumPy multiplies for whole exponents, and has 0 ** 0 = 1; C takes logarithms of infinities and zeros as well.
@@ -262,7 +262,7 @@ COMPLEX_POWERS: dict[Number, Callable[[Array], Array]] = {
 """Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
 
 
-@kernel("aten.pow.Tensor_Scalar", promote=True)
+@impl("aten.pow.Tensor_Scalar", promote=True)
 def pow_scalar(self: Array, exponent: Array) -> Array:
     if is_integer(self) and exponent < 0:
         raise ExirError("integers to negative integer powers are not allowed")
@@ -370,7 +370,7 @@ SELECTION: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def binary(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
-    """The kernel of a function of two arrays."""
+    """A function of two arrays."""
 
     def compute(self: Array, other: Array) -> Array:
         return function(self, other)
@@ -379,17 +379,17 @@ def binary(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
 
 
 for _name, _binary in FACTORS.items():
-    kernel(f"aten.{_name}", promote=True, exact="other")(binary(_binary))
+    impl(f"aten.{_name}", promote=True, exact="other")(binary(_binary))
 for _name, _binary in BINARY.items():
-    kernel(f"aten.{_name}", promote=True)(binary(_binary))
+    impl(f"aten.{_name}", promote=True)(binary(_binary))
 for _name, _binary in SELECTION.items():
-    kernel(f"aten.{_name}", promote=True, raw=True)(binary(_binary))
+    impl(f"aten.{_name}", promote=True, raw=True)(binary(_binary))
 
 
 # --- selection -----------------------------------------------------------------------------------------------
 
 
-@kernel("aten.clamp", "aten.clamp.Tensor", promote=True, raw=True)
+@impl("aten.clamp", "aten.clamp.Tensor", promote=True, raw=True)
 def between(self: Array, min: Array | None, max: Array | None) -> Array:
     """Where the limits cross the upper one counts; a NaN anywhere gives NaN."""
     for limit, beyond in ((min, np.less), (max, np.greater)):
@@ -398,12 +398,12 @@ def between(self: Array, min: Array | None, max: Array | None) -> Array:
     return self
 
 
-@kernel("aten.where.self", promote=True, raw=True)
+@impl("aten.where.self", promote=True, raw=True)
 def where(condition: Array, self: Array, other: Array) -> Array:
     return np.where(condition.astype(np.bool_), self, other)
 
 
-@kernel("aten.copy", raw=True)
+@impl("aten.copy", raw=True)
 def copy(self: Array, src: Array | Number) -> Any:
     return np.broadcast_to(src, self.shape)
 
@@ -496,7 +496,7 @@ SPECIAL_BINARY: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def of_x(function: Callable[[Array], Array]) -> Callable[..., Array]:
-    """The kernel of a function of one array, which its schema calls `x`."""
+    """A function of one array, which its schema calls `x`."""
 
     def compute(x: Array) -> Array:
         return function(x)
@@ -505,14 +505,14 @@ def of_x(function: Callable[[Array], Array]) -> Callable[..., Array]:
 
 
 for _name, _function in SPECIAL.items():
-    kernel(f"aten.{_name}", promote=True)(unary(_function))
+    impl(f"aten.{_name}", promote=True)(unary(_function))
 for _name, _function in SPECIAL_OF_X.items():
-    kernel(f"aten.{_name}", promote=True)(of_x(_function))
+    impl(f"aten.{_name}", promote=True)(of_x(_function))
 for _name, _binary in SPECIAL_BINARY.items():
-    kernel(f"aten.{_name}", promote=True)(binary(_binary))
+    impl(f"aten.{_name}", promote=True)(binary(_binary))
 
 
-@kernel("aten.polygamma", promote=True)
+@impl("aten.polygamma", promote=True)
 def polygamma(n: int, self: Array) -> Array:
     """(-1)^(n+1) n! zeta(n + 1, x) for n > 0 (DLMF 5.15.1)."""
     if n == 0:
@@ -567,7 +567,7 @@ POLYNOMIALS: dict[str, tuple[Callable[[Array], Array], Term]] = {
 
 
 def polynomial(name: str, shifted: bool) -> Callable[..., Array]:
-    """The kernel of a family of polynomials; shifted ones are of 2 x - 1."""
+    """What computes a family of polynomials; shifted ones are of 2 x - 1."""
     first, following = POLYNOMIALS[name]
 
     def compute(x: Array, n: Array) -> Array:
@@ -577,20 +577,20 @@ def polynomial(name: str, shifted: bool) -> Callable[..., Array]:
 
 
 for _name in POLYNOMIALS:
-    kernel(f"aten.special_{_name}", promote=True)(polynomial(_name, False))
+    impl(f"aten.special_{_name}", promote=True)(polynomial(_name, False))
     if _name.startswith("chebyshev"):
-        kernel(f"aten.special_shifted_{_name}", promote=True)(polynomial(_name, True))
+        impl(f"aten.special_shifted_{_name}", promote=True)(polynomial(_name, True))
 
 
 # --- complex numbers -----------------------------------------------------------------------------------------
 
 
-@kernel("aten.view_as_complex", raw=True)
+@impl("aten.view_as_complex", raw=True)
 def view_as_complex(self: Array) -> Array:
     return to_complex(self[..., 0], self[..., 1])
 
 
-@kernel("aten.complex", raw=True)
+@impl("aten.complex", raw=True)
 def to_complex(real: Array, imag: Array) -> Array:
     """Part by part: 1j * infinity would have a NaN as real part."""
     real, imag = np.broadcast_arrays(real, imag)
@@ -599,12 +599,12 @@ def to_complex(real: Array, imag: Array) -> Array:
     return result
 
 
-@kernel("aten.polar")
+@impl("aten.polar")
 def polar(abs: Array, angle: Array) -> Array:
     return to_complex(abs * np.cos(angle), abs * np.sin(angle))
 
 
-@kernel("aten.angle")
+@impl("aten.angle")
 def angle(self: Array, out: tuple[DType, ...]) -> Array:
     """Of real numbers 0 or pi; NaN stays."""
     if self.dtype.kind == "c":
@@ -612,11 +612,11 @@ def angle(self: Array, out: tuple[DType, ...]) -> Array:
     return np.where(np.isnan(self), np.nan, np.where(self < 0, pi, 0)).astype(out[0].numpy)
 
 
-@kernel("aten._conj_physical", raw=True)
+@impl("aten._conj_physical", raw=True)
 def conj_physical(self: Array) -> Array:
     return np.conjugate(self)
 
 
-@kernel("aten.frexp.Tensor")
+@impl("aten.frexp.Tensor")
 def frexp(self: Array) -> tuple[Array, Array]:
     return np.frexp(self)

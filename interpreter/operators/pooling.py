@@ -17,7 +17,7 @@ import numpy as np
 
 from xdsl_exir.dialects.shapes.pooling import window_count
 from xdsl_exir.interpreter.interpreter import wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
-@kernel("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
+@impl("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
 def max_pool_with_indices(
     self: Array,
     kernel_size: list[int],
@@ -119,7 +119,7 @@ def max_pool_with_indices(
     return max_of(self, sliding(sizes, kernel_size, stride, padding, dilation, ceil_mode))
 
 
-@kernel("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
+@impl("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
 def adaptive_max_pool(self: Array, output_size: list[int]) -> tuple[Array, Array]:
     return max_of(self, adaptive(self.shape[-len(output_size) :], output_size))
 
@@ -137,7 +137,7 @@ def interval_starts(sample: Array, size: int, taps: int, count: int) -> Array:
     return np.concatenate([(places * alpha).astype(np.int64) - offset[:, None], last], 1)
 
 
-@kernel("aten.fractional_max_pool2d", "aten.fractional_max_pool3d", raw=True)
+@impl("aten.fractional_max_pool2d", "aten.fractional_max_pool3d", raw=True)
 def fractional_max_pool(
     self: Array, kernel_size: list[int], output_size: list[int], random_samples: Array
 ) -> tuple[Array, Array]:
@@ -208,7 +208,7 @@ def divisors(
     return grid(np.multiply, counts)
 
 
-@kernel("aten.avg_pool2d", "aten.avg_pool3d")
+@impl("aten.avg_pool2d", "aten.avg_pool3d")
 def avg_pool(
     self: Array,
     kernel_size: list[int],
@@ -224,7 +224,7 @@ def avg_pool(
     return divide(sum_of(self, windows), divisors(windows, padding, count_include_pad, divisor_override))
 
 
-@kernel("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
+@impl("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
 def adaptive_avg_pool(self: Array, output_size: list[int]) -> Array:
     windows = adaptive(self.shape[-len(output_size) :], output_size)
     return divide(sum_of(self, windows), grid(np.multiply, [window.inside.sum(0) for window in windows]))

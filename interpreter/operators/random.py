@@ -12,7 +12,7 @@ import numpy as np
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 DTypes = tuple[DType, ...]
 Shape = list[int] | tuple[int, ...]
@@ -44,58 +44,58 @@ def normal(rng: np.random.Generator, size: Shape, dtype: DType) -> Array:
     return rng.standard_normal(size, np.float64 if dtype is dt.Double else np.float32)
 
 
-@kernel("aten.rand")
+@impl("aten.rand")
 def rand(size: list[int], out: DTypes, rng: np.random.Generator) -> Array:
     return uniform(rng, size, out[0])
 
 
-@kernel("aten.rand_like", raw=True)
+@impl("aten.rand_like", raw=True)
 def rand_like(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
     return uniform(rng, self.shape, out[0])
 
 
-@kernel("aten.randn")
+@impl("aten.randn")
 def randn(size: list[int], out: DTypes, rng: np.random.Generator) -> Array:
     return normal(rng, size, out[0])
 
 
-@kernel("aten.randn_like", raw=True)
+@impl("aten.randn_like", raw=True)
 def randn_like(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
     return normal(rng, self.shape, out[0])
 
 
-@kernel("aten.randint")
+@impl("aten.randint")
 def randint(high: int, size: list[int], rng: np.random.Generator) -> Array:
     return integers(rng, 0, high, size)
 
 
-@kernel("aten.randint.low")
+@impl("aten.randint.low")
 def randint_low(low: int, high: int, size: list[int], rng: np.random.Generator) -> Array:
     return integers(rng, low, high, size)
 
 
-@kernel("aten.randint_like", raw=True)
+@impl("aten.randint_like", raw=True)
 def randint_like(self: Array, high: int, rng: np.random.Generator) -> Array:
     return integers(rng, 0, high, self.shape)
 
 
-@kernel("aten.randint_like.low_dtype", raw=True)
+@impl("aten.randint_like.low_dtype", raw=True)
 def randint_like_low(self: Array, low: int, high: int, rng: np.random.Generator) -> Array:
     return integers(rng, low, high, self.shape)
 
 
-@kernel("aten.randperm")
+@impl("aten.randperm")
 def randperm(n: int, rng: np.random.Generator) -> Array:
     order: Array = rng.permutation(n)
     return order
 
 
-@kernel("aten.bernoulli.p", raw=True)
+@impl("aten.bernoulli.p", raw=True)
 def bernoulli(self: Array, p: float, rng: np.random.Generator) -> Array:
     return uniform(rng, self.shape, dt.Double) < p
 
 
-@kernel("aten.multinomial")
+@impl("aten.multinomial")
 def multinomial(self: Array, num_samples: int, replacement: bool, rng: np.random.Generator) -> Array:
     """Indices drawn with these weights. Without replacement: the order of exponential arrivals at these rates."""
     weights = np.asarray(self, np.float64)
@@ -128,17 +128,17 @@ def largest_drawn(dtype: DType) -> int:
             return 1 << EXACT_BITS[dtype]
 
 
-@kernel("aten.random", raw=True)
+@impl("aten.random", raw=True)
 def random(self: Array, out: DTypes, rng: np.random.Generator) -> Array:
     return integers(rng, 0, largest_drawn(out[0]), self.shape, closed=True)
 
 
-@kernel("aten.random.to", raw=True)
+@impl("aten.random.to", raw=True)
 def random_to(self: Array, to: int, rng: np.random.Generator) -> Array:
     return integers(rng, 0, to, self.shape)
 
 
-@kernel("aten.random.from", parameters=("self", "from", "to", "out", "rng"), raw=True)
+@impl("aten.random.from", parameters=("self", "from", "to", "out", "rng"), raw=True)
 def random_from(
     self: Array, to: int | None, out: DTypes, rng: np.random.Generator, **arguments: int
 ) -> Array:

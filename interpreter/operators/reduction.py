@@ -10,7 +10,7 @@ import numpy as np
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import sum_dtype, to_dtype, wide
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 Out = tuple[DType, ...]
 
@@ -44,30 +44,30 @@ def reduce_sum(array: Array, axes: tuple[int, ...], keepdim: bool, out: Out) -> 
     return np.sum(array, axis=axes, dtype=array.dtype, keepdims=keepdim)
 
 
-@kernel("aten.sum.dim_IntList")
+@impl("aten.sum.dim_IntList")
 def sum_dims(self: Array, dim: Sequence[int] | None, keepdim: bool, out: Out) -> Array:
     return reduce_sum(self, axes_of(self, dim), keepdim, out)
 
 
-@kernel("aten.mean.dim")
+@impl("aten.mean.dim")
 def mean_dims(self: Array, dim: Sequence[int] | None, keepdim: bool, out: Out) -> Array:
     axes = axes_of(self, dim)
     total = reduce_sum(self, axes, keepdim, out)
     return total / total.dtype.type(count(self, axes))
 
 
-@kernel("aten.mean")
+@impl("aten.mean")
 def mean(self: Array, out: Out) -> Array:
     return mean_dims(self, None, False, out)
 
 
-@kernel("aten.prod")
+@impl("aten.prod")
 def prod(self: Array, out: Out) -> Array:
     array = computed_in(self, out)
     return np.prod(array, dtype=array.dtype)
 
 
-@kernel("aten.prod.dim_int")
+@impl("aten.prod.dim_int")
 def prod_dim(self: Array, dim: int, keepdim: bool, out: Out) -> Array:
     array = computed_in(self, out)
     return np.prod(array, axis=axes_of(array, [dim]), dtype=array.dtype, keepdims=keepdim)
@@ -81,17 +81,17 @@ def count(array: Array, axes: tuple[int, ...]) -> int:
 # --- logic ---------------------------------------------------------------------------------------------------
 
 
-@kernel("aten.any", raw=True)
+@impl("aten.any", raw=True)
 def any_all(self: Array) -> np.bool_:
     return np.any(self != 0)
 
 
-@kernel("aten.any.dim", raw=True)
+@impl("aten.any.dim", raw=True)
 def any_dim(self: Array, dim: int, keepdim: bool) -> Array:
     return np.any(self != 0, axis=axes_of(self, [dim]), keepdims=keepdim)
 
 
-@kernel("aten.any.dims", raw=True)
+@impl("aten.any.dims", raw=True)
 def any_dims(self: Array, dim: Sequence[int] | None, keepdim: bool) -> Array:
     # Alone among reductions it takes an empty list at its word.
     axes = () if dim == [] else axes_of(self, dim)
@@ -101,47 +101,47 @@ def any_dims(self: Array, dim: Sequence[int] | None, keepdim: bool) -> Array:
 # --- extremes ------------------------------------------------------------------------------------------------
 
 
-@kernel("aten.amax")
+@impl("aten.amax")
 def amax(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     return np.max(self, axis=axes_of(self, dim), keepdims=keepdim)
 
 
-@kernel("aten.amin")
+@impl("aten.amin")
 def amin(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     return np.min(self, axis=axes_of(self, dim), keepdims=keepdim)
 
 
-@kernel("aten.max")
+@impl("aten.max")
 def maximum_of_all(self: Array) -> Array:
     return np.max(self)
 
 
-@kernel("aten.min")
+@impl("aten.min")
 def minimum_of_all(self: Array) -> Array:
     return np.min(self)
 
 
-@kernel("aten.argmax")
+@impl("aten.argmax")
 def argmax(self: Array, dim: int | None, keepdim: bool) -> Array:
     return along(self, dim, keepdim, np.argmax)
 
 
-@kernel("aten.argmin")
+@impl("aten.argmin")
 def argmin(self: Array, dim: int | None, keepdim: bool) -> Array:
     return along(self, dim, keepdim, np.argmin)
 
 
-@kernel("aten.max.dim")
+@impl("aten.max.dim")
 def max_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     return along(self, dim, keepdim, np.max), along(self, dim, keepdim, np.argmax)
 
 
-@kernel("aten.min.dim")
+@impl("aten.min.dim")
 def min_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     return along(self, dim, keepdim, np.min), along(self, dim, keepdim, np.argmin)
 
 
-@kernel("aten.median")
+@impl("aten.median")
 def median(self: Array) -> Array:
     if self.size == 0:
         # PyTorch's answer for integers is the cast of NaN.
@@ -149,7 +149,7 @@ def median(self: Array) -> Array:
     return median_dim(self.reshape(-1), 0, False)[0]
 
 
-@kernel("aten.median.dim")
+@impl("aten.median.dim")
 def median_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The lower of two middle elements; NaN where there is one, the first of several."""
     return at_rank(
@@ -157,12 +157,12 @@ def median_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     )
 
 
-@kernel("aten.nanmedian")
+@impl("aten.nanmedian")
 def nanmedian(self: Array) -> Array:
     return median(self) if self.size == 0 else nanmedian_dim(self.reshape(-1), 0, False)[0]
 
 
-@kernel("aten.nanmedian.dim")
+@impl("aten.nanmedian.dim")
 def nanmedian_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The lower of two middle elements that are numbers; NaN where none is."""
     return at_rank(self, dim, keepdim, lambda length, nans: np.maximum(length - nans - 1, 0) // 2)
@@ -192,12 +192,12 @@ def magnitude_squared(array: Array) -> Array:
     return np.real(array) ** 2 + np.imag(array) ** 2 if array.dtype.kind == "c" else array * array
 
 
-@kernel("aten.var.correction")
+@impl("aten.var.correction")
 def var(self: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool) -> Array:
     return var_mean(self, dim, correction, keepdim)[0]
 
 
-@kernel("aten.var_mean.correction")
+@impl("aten.var_mean.correction")
 def var_mean(
     self: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -210,7 +210,7 @@ def var_mean(
     return spread, average if keepdim else average.squeeze(axes)
 
 
-@kernel("aten.linalg_vector_norm")
+@impl("aten.linalg_vector_norm")
 def vector_norm(
     self: Array, ord: float, dim: Sequence[int] | None, keepdim: bool, dtype: DType | None
 ) -> Array:
@@ -234,12 +234,12 @@ def vector_norm(
 # --- scans ---------------------------------------------------------------------------------------------------
 
 
-@kernel("aten.cumsum")
+@impl("aten.cumsum")
 def cumsum(self: Array, dim: int, out: Out) -> Array:
     return scan(np.cumsum, self, dim, out)
 
 
-@kernel("aten.cumprod")
+@impl("aten.cumprod")
 def cumprod(self: Array, dim: int, out: Out) -> Array:
     return scan(np.cumprod, self, dim, out)
 
@@ -249,7 +249,7 @@ def scan(function: Callable[..., Array], array: Array, dim: int, out: Out) -> Ar
     return function(np.atleast_1d(array), axis=dim, dtype=array.dtype).reshape(array.shape)
 
 
-@kernel("aten.logcumsumexp")
+@impl("aten.logcumsumexp")
 def logcumsumexp(self: Array, dim: int) -> Array:
     add = complex_logaddexp if np.iscomplexobj(self) else np.logaddexp
     result = np.atleast_1d(wide(self)).copy()
@@ -272,12 +272,12 @@ def complex_logaddexp(x: Array, y: Array) -> Array:
     return np.where(np.isnan(x) | np.isnan(y), complex(np.nan, np.nan), result).astype(x.dtype)
 
 
-@kernel("aten.cummax")
+@impl("aten.cummax")
 def cummax(self: Array, dim: int) -> tuple[Array, Array]:
     return scan_extremes(np.maximum, self, dim)
 
 
-@kernel("aten.cummin")
+@impl("aten.cummin")
 def cummin(self: Array, dim: int) -> tuple[Array, Array]:
     return scan_extremes(np.minimum, self, dim)
 
@@ -297,7 +297,7 @@ def scan_extremes(function: np.ufunc, array: Array, dim: int) -> tuple[Array, Ar
 # --- counts --------------------------------------------------------------------------------------------------
 
 
-@kernel("aten.mode", raw=True)
+@impl("aten.mode", raw=True)
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent element, the least of several, and where it stands last."""
 
@@ -320,14 +320,14 @@ def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     return along(self, dim, keepdim, value), along(self, dim, keepdim, position)
 
 
-@kernel("aten.hash_tensor", raw=True)
+@impl("aten.hash_tensor", raw=True)
 def hash_tensor(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     """The exclusive or of the elements' bits: as float64, or as integers of 64 bits."""
     bits = self.astype(np.int64) if self.dtype.kind in "iub" else self.astype(np.float64)
     return np.bitwise_xor.reduce(bits.view(np.uint64), axis=axes_of(self, dim), keepdims=keepdim)
 
 
-@kernel("aten.bincount", raw=True)
+@impl("aten.bincount", raw=True)
 def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     if self.size and self.min() < 0:
         raise ExirError("bincount: an element is negative")
@@ -392,7 +392,7 @@ def even_edges(points: Array, bins: Sequence[int], range: Sequence[float] | None
     return [bin_edges(*each) for each in zip(columns, bins, limits, strict=True)]
 
 
-@kernel("aten.histc", raw=True)
+@impl("aten.histc", raw=True)
 def histc(self: Array, bins: int, min: float, max: float) -> Array:
     """Bins are found by division, in the tensor's dtype, as PyTorch finds them here."""
     edges = bin_edges(self.reshape(-1), bins, None if min == max else (min, max), margin=1)
@@ -402,7 +402,7 @@ def histc(self: Array, bins: int, min: float, max: float) -> Array:
     return counts([np.minimum(place, bins - 1)], [bins], None)
 
 
-@kernel("aten.histogram.bin_ct")
+@impl("aten.histogram.bin_ct")
 def histogram(
     self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
 ) -> tuple[Array, Array]:
@@ -410,24 +410,24 @@ def histogram(
     return binned(self.reshape(-1, 1), edges, weight, density), edges[0]
 
 
-@kernel("aten.histogram.bins_tensor")
+@impl("aten.histogram.bins_tensor")
 def histogram_of_edges(self: Array, bins: Array, weight: Array | None, density: bool) -> tuple[Array, Array]:
     return binned(self.reshape(-1, 1), [bins], weight, density), bins
 
 
-@kernel("aten._histogramdd_bin_edges")
+@impl("aten._histogramdd_bin_edges")
 def histogramdd_edges(self: Array, bins: Sequence[int], range: Sequence[float] | None) -> list[Array]:
     return even_edges(self, bins, range)
 
 
-@kernel("aten._histogramdd_from_bin_cts")
+@impl("aten._histogramdd_from_bin_cts")
 def histogramdd(
     self: Array, bins: Sequence[int], range: Sequence[float] | None, weight: Array | None, density: bool
 ) -> Array:
     return binned(self, even_edges(self, bins, range), weight, density)
 
 
-@kernel("aten._histogramdd_from_bin_tensors")
+@impl("aten._histogramdd_from_bin_tensors")
 def histogramdd_of_edges(self: Array, bins: Sequence[Array], weight: Array | None, density: bool) -> Array:
     return binned(self, bins, weight, density)
 
@@ -444,7 +444,7 @@ SEGMENTS: dict[str, tuple[np.ufunc, float]] = {
 """What reduces a segment, and what an empty one gives."""
 
 
-@kernel("aten.segment_reduce")
+@impl("aten.segment_reduce")
 def segment_reduce(
     data: Array,
     reduce: str,

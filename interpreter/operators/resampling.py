@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xdsl_exir.dialects.shapes.resampling import BILINEAR, CUBIC, NEAREST, REFLECTION, ZEROS, ratio
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 
 # --- upsampling ----------------------------------------------------------------------------------------------
 
@@ -43,14 +43,14 @@ def nearest(input: Array, output_size: Sequence[int], factors: Sequence[float | 
     return result
 
 
-@kernel("aten.upsample_nearest2d", raw=True)
+@impl("aten.upsample_nearest2d", raw=True)
 def upsample_nearest2d(
     self: Array, output_size: list[int], scales_h: float | None, scales_w: float | None
 ) -> Array:
     return nearest(self, output_size, [scales_h, scales_w])
 
 
-@kernel("aten.upsample_nearest2d.vec", raw=True)
+@impl("aten.upsample_nearest2d.vec", raw=True)
 def upsample_nearest2d_vec(
     input: Array, output_size: list[int] | None, scale_factors: list[float] | None
 ) -> Array:
@@ -112,7 +112,7 @@ def fraction_bits(largest: float) -> int:
     return next(bits for bits in range(23) if bits == 22 or int(0.5 + largest * (1 << (bits + 1))) >= 1 << 15)
 
 
-@kernel("aten.upsample_bilinear2d")
+@impl("aten.upsample_bilinear2d")
 def upsample_bilinear2d(
     self: Array,
     output_size: list[int],
@@ -123,7 +123,7 @@ def upsample_bilinear2d(
     return linear(self, output_size, align_corners, [scales_h, scales_w])
 
 
-@kernel("aten.upsample_bilinear2d.vec")
+@impl("aten.upsample_bilinear2d.vec")
 def upsample_bilinear2d_vec(
     input: Array, output_size: list[int] | None, align_corners: bool, scale_factors: list[float] | None
 ) -> Array:
@@ -196,7 +196,7 @@ def cubic_weights(t: Array) -> list[Array]:
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
-@kernel("aten.grid_sampler_2d", "aten.grid_sampler_3d")
+@impl("aten.grid_sampler_2d", "aten.grid_sampler_3d")
 def grid_sampler(
     input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Array:

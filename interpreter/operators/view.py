@@ -1,6 +1,6 @@
 """Kernels of views and rearrangements. They move elements and never compute, so operands arrive as they are.
 
-Most results are NumPy views of the operands, which costs nothing; nobody writes to arrays that kernels return.
+Most results are NumPy views of the operands, which costs nothing; nobody writes to arrays that they return.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array, kernel
+from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.creation import element
 
 Index = tuple[slice | int, ...]
@@ -42,34 +42,34 @@ def fitting(name: str) -> Generator[None]:
 # --- reshaping and permuting ---------------------------------------------------------------------------------
 
 
-@kernel("aten.view", "aten._unsafe_view", "aten.view_copy", raw=True)
+@impl("aten.view", "aten._unsafe_view", "aten.view_copy", raw=True)
 def view(self: Array, size: list[int]) -> Array:
     with fitting("view"):
         return self.reshape(size)
 
 
-@kernel("aten.view.dtype", raw=True)
+@impl("aten.view.dtype", raw=True)
 def view_dtype(self: Array, dtype: DType) -> Array:
     return np.ascontiguousarray(self).reshape(self.shape).view(dtype.numpy)
 
 
-@kernel("aten.unsqueeze", raw=True)
+@impl("aten.unsqueeze", raw=True)
 def unsqueeze(self: Array, dim: int) -> Array:
     return np.expand_dims(self, dim)
 
 
-@kernel("aten.squeeze.dims", raw=True)
+@impl("aten.squeeze.dims", raw=True)
 def squeeze(self: Array, dim: list[int]) -> Array:
     dims = {d % self.ndim for d in dim} if self.ndim else set[int]()
     return self.reshape([size for d, size in enumerate(self.shape) if d not in dims or size != 1])
 
 
-@kernel("aten.permute", "aten.permute_copy", raw=True)
+@impl("aten.permute", "aten.permute_copy", raw=True)
 def permute(self: Array, dims: list[int]) -> Array:
     return self.transpose(dims)
 
 
-@kernel("aten.flip", raw=True)
+@impl("aten.flip", raw=True)
 def flip(self: Array, dims: list[int]) -> Array:
     return np.flip(self, tuple(dims) if self.ndim else ())
 
@@ -77,14 +77,14 @@ def flip(self: Array, dims: list[int]) -> Array:
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@kernel("aten.expand", raw=True)
+@impl("aten.expand", raw=True)
 def expand(self: Array, size: list[int]) -> Array:
     old = (1,) * (len(size) - self.ndim) + self.shape
     with fitting("expand"):
         return np.broadcast_to(self, [o if s == -1 else s for o, s in zip(old, size, strict=True)])
 
 
-@kernel("aten.repeat", raw=True)
+@impl("aten.repeat", raw=True)
 def repeat(self: Array, repeats: list[int]) -> Array:
     return np.tile(self, repeats)
 
@@ -92,31 +92,31 @@ def repeat(self: Array, repeats: list[int]) -> Array:
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
-@kernel("aten.slice.Tensor", raw=True)
+@impl("aten.slice.Tensor", raw=True)
 def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
     return self[at(self, dim, slice(start, end, step))]
 
 
-@kernel("aten.select.int", raw=True)
+@impl("aten.select.int", raw=True)
 def select(self: Array, dim: int, index: int) -> Array:
     size = self.shape[dim]
     check(-size <= index < size, f"index {index} of a dimension of size {size}")
     return self[at(self, dim, index)]
 
 
-@kernel("aten.split_with_sizes", raw=True)
+@impl("aten.split_with_sizes", raw=True)
 def split_with_sizes(self: Array, split_sizes: list[int], dim: int) -> list[Array]:
     ends = np.cumsum(split_sizes, dtype=int).tolist()
     check(not ends or ends[-1] == self.shape[dim], f"sizes {split_sizes} of a dimension of {self.shape[dim]}")
     return [self[at(self, dim, slice(end - size, end))] for size, end in zip(split_sizes, ends, strict=True)]
 
 
-@kernel("aten.diagonal", raw=True)
+@impl("aten.diagonal", raw=True)
 def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     return np.diagonal(self, offset, dim1, dim2)
 
 
-@kernel("aten.unfold", raw=True)
+@impl("aten.unfold", raw=True)
 def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     if self.ndim == 0:
         return self.reshape(1)[:size]
@@ -137,7 +137,7 @@ def strided(flat: Array, size: list[int], stride: list[int], offset: int | None,
     return np.lib.stride_tricks.as_strided(flat[offset:], size, strides, writeable=writeable)
 
 
-@kernel("aten.as_strided", raw=True)
+@impl("aten.as_strided", raw=True)
 def as_strided(self: Array, size: list[int], stride: list[int], storage_offset: int | None) -> Array:
     return strided(self.reshape(-1), size, stride, storage_offset, writeable=False)
 
@@ -145,14 +145,14 @@ def as_strided(self: Array, size: list[int], stride: list[int], storage_offset: 
 # --- writing parts -------------------------------------------------------------------------------------------
 
 
-@kernel("aten.slice_scatter", raw=True)
+@impl("aten.slice_scatter", raw=True)
 def slice_scatter(self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
     result = self.copy()
     result[at(self, dim, slice(start, end, step))] = src
     return result
 
 
-@kernel("aten.diagonal_scatter", raw=True)
+@impl("aten.diagonal_scatter", raw=True)
 def diagonal_scatter(self: Array, src: Array, offset: int, dim1: int, dim2: int) -> Array:
     result = np.array(self, order="C")
     # NumPy's diagonal is read-only: of the positions it gives the places to write to.
@@ -161,7 +161,7 @@ def diagonal_scatter(self: Array, src: Array, offset: int, dim1: int, dim2: int)
     return result
 
 
-@kernel("aten.as_strided_scatter", raw=True)
+@impl("aten.as_strided_scatter", raw=True)
 def as_strided_scatter(
     self: Array, src: Array, size: list[int], stride: list[int], storage_offset: int | None
 ) -> Array:
@@ -173,7 +173,7 @@ def as_strided_scatter(
 # --- joining and padding -------------------------------------------------------------------------------------
 
 
-@kernel("aten.repeat_interleave.Tensor", raw=True)
+@impl("aten.repeat_interleave.Tensor", raw=True)
 def repeated_places(repeats: Array, output_size: int | None) -> Array:
     if (repeats < 0).any():
         raise ExirError("repeat_interleave: repeats can not be negative")
@@ -182,7 +182,7 @@ def repeated_places(repeats: Array, output_size: int | None) -> Array:
     return np.repeat(np.arange(len(repeats), dtype=repeats.dtype), repeats)
 
 
-@kernel("aten.cat", raw=True)
+@impl("aten.cat", raw=True)
 def cat(tensors: list[Array], dim: int, out: tuple[DType, ...]) -> Array:
     dtype = out[0].numpy
     joined = [array for array in tensors if array.shape != (0,)] or tensors
@@ -190,7 +190,7 @@ def cat(tensors: list[Array], dim: int, out: tuple[DType, ...]) -> Array:
         return np.concatenate([array.astype(dtype, copy=False) for array in joined], axis=dim)
 
 
-@kernel("aten.constant_pad_nd", raw=True)
+@impl("aten.constant_pad_nd", raw=True)
 def constant_pad_nd(self: Array, pad: list[int], value: complex) -> Array:
     amounts = [(0, 0)] * (self.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2], strict=True))
     shape = [size + before + after for size, (before, after) in zip(self.shape, amounts, strict=True)]
@@ -208,7 +208,7 @@ def constant_pad_nd(self: Array, pad: list[int], value: complex) -> Array:
     return result
 
 
-@kernel("aten.tensor_split.tensor_indices_or_sections", raw=True)
+@impl("aten.tensor_split.tensor_indices_or_sections", raw=True)
 def tensor_split(self: Array, tensor_indices_or_sections: Array, dim: int) -> list[Array]:
     bounds = [None, *tensor_indices_or_sections.tolist(), None]
     axis = dim % self.ndim

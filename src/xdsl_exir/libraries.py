@@ -28,7 +28,7 @@ def register_ops(
 
     `source` is the path of a YAML file, or YAML text. `functions` is the Python that says what the operators do: a
     `.py` file or the name of a module, imported when first needed; by default the file beside `source`. The decorators
-    (`shape_rule`, `kernel`, `decomposition`, `lowering`) may also be used afterwards, anywhere.
+    (`shape_rule`, `impl`, `decomposition`, `lowering`) may also be used afterwards, anywhere.
 
     Raises `SpecError`, with file and line, for an entry that is not an operator, or an operator that is known already;
     then nothing is added. A file that `XDSL_EXIR_OPS` or an entry point names may be registered once more, which changes

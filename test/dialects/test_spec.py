@@ -20,7 +20,7 @@ from xdsl_exir.dialects.operator import OperatorLayout, OperatorOp, class_name, 
 from xdsl_exir.dialects.schema import MISSING, Alias, FunctionSchema, Type
 from xdsl_exir.dialects.spec import FAMILIES, SpecTable, find, index_rules, specs
 from xdsl_exir.errors import SpecError
-from xdsl_exir.interpreter.operators import KERNELS
+from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.program import context
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer, for_each_operator
@@ -127,7 +127,7 @@ def test_every_stage_knows_every_operator() -> None:
         lacking = {
             "dtype rule": tensors and spec.dtype_rule is None,
             "shape rule": SHAPES.find(spec) is None,
-            "kernel": KERNELS.find(spec) is None
+            "kernel": IMPLS.find(spec) is None
             and DECOMPOSITIONS.find(spec) is None
             and name not in NO_KERNEL,
         }
@@ -137,7 +137,7 @@ def test_every_stage_knows_every_operator() -> None:
     assert unknown == {}
 
 
-@pytest.mark.parametrize("registry", [SHAPES, KERNELS, DECOMPOSITIONS], ids=lambda registry: registry.what)
+@pytest.mark.parametrize("registry", [SHAPES, IMPLS, DECOMPOSITIONS], ids=lambda registry: registry.what)
 def test_functions_are_in_their_familys_file(registry: Any) -> None:
     for name in registry.names(FAMILIES):
         function = registry.find(find(name)).function
@@ -155,7 +155,7 @@ def test_what_decomposition_leaves_can_run() -> None:
     AtenToEdge().apply(context(), module)
     assert violations_of(module, "edge") == []
     left = {op.SPEC for op in module.walk() if isinstance(op, OperatorOp)}
-    assert sorted(spec.qualified_name for spec in left if KERNELS.find(spec) is None) == []
+    assert sorted(spec.qualified_name for spec in left if IMPLS.find(spec) is None) == []
 
 
 def test_operators_of_exported_programs(figures: Callable[[str], None]) -> None:
@@ -293,7 +293,7 @@ def test_operators_left_to_the_interpreter_are_listed() -> None:
     """The list is exact: a new lowering takes its operator off, a new operator without one is put on."""
     from interpreter_only import INTERPRETER_ONLY
 
-    from xdsl_exir.interpreter.operators import KERNELS
+    from xdsl_exir.interpreter.operators import IMPLS
     from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.lowering.data_dependent import RULES
     from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS
@@ -306,6 +306,6 @@ def test_operators_left_to_the_interpreter_are_listed() -> None:
         and RULES.find(spec) is None
         and any(result.type.is_tensor for result in spec.schema.returns)
         and name not in SCALAR_TWINS
-        and (DECOMPOSITIONS.find(spec) is None or KERNELS.find(spec) is not None)
+        and (DECOMPOSITIONS.find(spec) is None or IMPLS.find(spec) is not None)
     }
     assert lacking == INTERPRETER_ONLY

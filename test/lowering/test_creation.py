@@ -12,7 +12,7 @@ from differential import check_natively, program_of, run_native  # noqa: E402
 from operators.test_creation import TABLE, UNINITIALISED  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.interpreter.operators import KERNELS  # noqa: E402
+from xdsl_exir.interpreter.operators import IMPLS  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
@@ -22,8 +22,8 @@ Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 @pytest.fixture(autouse=True)
 def unfolded(monkeypatch: pytest.MonkeyPatch):
     """These operators have no operands: with kernels, they would be computed when the program is compiled."""
-    find = KERNELS.find
-    monkeypatch.setattr(KERNELS, "find", lambda spec: None if spec.family == "creation" else find(spec))
+    find = IMPLS.find
+    monkeypatch.setattr(IMPLS, "find", lambda spec: None if spec.family == "creation" else find(spec))
 
 
 def calls_of(table: dict[str, list[tuple[Any, ...]]]) -> list[Call]:
