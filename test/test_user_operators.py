@@ -229,7 +229,7 @@ def test_two_libraries_by_environment(tmp_path: Path) -> None:
         "from xdsl_exir.dialects.meta import shape_rule\n"
         "from xdsl_exir.interpreter.operators import impl\n"
         "shape_rule('other.twice')(lambda x: x.shape)\n"
-        "kernel('other.twice')(lambda x: 2 * x)\n"
+        "impl('other.twice')(lambda x: 2 * x)\n"
     )
     both = os.pathsep.join([str(EXAMPLE / "mylib.yaml"), str(other), str(other)])
     text = """
@@ -434,12 +434,12 @@ def test_missing_functions_are_named(clean: None) -> None:
         program_of(text.format("tensor<2xf32>"))
     shape_rule("lib.f")(lambda x: x.shape)
     program = program_of(text.format("tensor<2xf32>"))
-    with pytest.raises(UnsupportedError, match=r"edge\.lib\.f: no kernel"):
+    with pytest.raises(UnsupportedError, match=r"edge\.lib\.f: the interpreter has no function for it"):
         xdsl_exir.compile(program.to_edge())
-    with pytest.raises(SpecError, match=r"kernel of lib\.f: the operator has no argument 'y'"):
-        kernel("lib.f")(lambda y: y)
+    with pytest.raises(SpecError, match=r"function of lib\.f: the operator has no argument 'y'"):
+        impl("lib.f")(lambda y: y)
     with pytest.raises(SpecError, match=r"unknown operator 'lib\.nonesuch'$"):
-        kernel("lib.nonesuch")(lambda x: x)
+        impl("lib.nonesuch")(lambda x: x)
 
 
 # --- what users do to operators ------------------------------------------------------------------------------
@@ -500,9 +500,9 @@ def test_writing_operators_are_functional(clean: None, tmp_path: Path) -> None:
     shape_rule("writes.push")(lambda cache: cache.shape)
     shape_rule("writes.scale")(lambda x: x.shape)
     shape_rule("writes.swap")(lambda a, b: [(), b.shape, a.shape])
-    kernel("writes.push")(lambda cache, x: cache + x)
-    kernel("writes.scale")(lambda x, by: x * by)
-    kernel("writes.swap")(lambda a, b: (a.sum(), b, a))
+    impl("writes.push")(lambda cache, x: cache + x)
+    impl("writes.scale")(lambda x, by: x * by)
+    impl("writes.swap")(lambda a, b: (a.sum(), b, a))
     x = torch.tensor([1.0, -2.0, 3.0, 0.5])
     for model, decomposes in ((Writer(), True), (InPlace(), False)):
         exported = torch.export.export(model, (x,))
@@ -527,7 +527,7 @@ def test_writing_operators_are_functional(clean: None, tmp_path: Path) -> None:
 def test_an_override_before_the_file_is_read_stays(clean: None) -> None:
     """The file is read when a function is first asked for; what was registered by hand is newer all the same."""
     xdsl_exir.register_ops(EXAMPLE / "mylib.yaml")
-    kernel("mylib.soft_relu")(lambda x: x * 0)
+    impl("mylib.soft_relu")(lambda x: x * 0)
     decomposition("mylib.row_norms")(lambda aten, x: (x, aten.select.int(x, 1, 0)))
     rows, norms = xdsl_exir.compile(program_of(TEXT).to_core()).flat([X])
     np.testing.assert_array_equal(rows, X * 0)

@@ -226,7 +226,7 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(" matmul " in line for line in matmuls)
     adds = output_of(capsys, "ops", "aten.add.*", "aten.mm").splitlines()
     assert [line.split()[0] for line in adds] == ["aten.add.Tensor", "aten.add.Scalar", "aten.mm"]
-    assert adds[0].split()[1:] == ["pointwise", "promote", "shape", "rule,", "kernel,", "lowering"]
+    assert adds[0].split()[1:] == ["pointwise", "promote", "shape", "rule,", "interpreter,", "lowering"]
     views = output_of(capsys, "ops", "--tag", "view").splitlines()
     assert any(line.startswith("aten.permute ") for line in views)
 
