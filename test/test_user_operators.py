@@ -16,10 +16,10 @@ from xdsl.parser import Parser
 import xdsl_exir
 from xdsl_exir.dialects.meta import SHAPES, shape_rule
 from xdsl_exir.dialects.spec import find, specs
-from xdsl_exir.dialects.spec.libraries import found
 from xdsl_exir.errors import ExirError, LoadError, SpecError, UnsupportedError
 from xdsl_exir.importers.build import dialect_of
 from xdsl_exir.interpreter.operators import impl
+from xdsl_exir.libraries import found
 from xdsl_exir.program import Program, context
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE

@@ -3,7 +3,7 @@
 `<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags and whose memory results share; `edge.yaml` lists
 dtype rules. This module
 finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
-operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.dialects.spec.libraries`) are in the
+operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the
 same table.
 """
 
@@ -20,6 +20,7 @@ from xdsl_exir.dialects.dtype_rules import DtypeRule, expand
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.dialects.sharing import Sharing
 from xdsl_exir.errors import SpecError
+from xdsl_exir.libraries import WAYS, found
 from xdsl_exir.threads import once
 
 FAMILIES = (
@@ -145,8 +146,6 @@ def specs() -> SpecTable:
 
     Raises `SpecError` for a library that is not right.
     """
-    from xdsl_exir.dialects.spec.libraries import read_found
-
     folder = files("xdsl_exir.dialects.spec")
     rules = index_rules(folder.joinpath("edge.yaml").read_text())
     table = SpecTable()
@@ -154,7 +153,10 @@ def specs() -> SpecTable:
         path = folder.joinpath(f"{family}.yaml")
         if path.is_file():
             table.add(family, path.read_text(), rules)
-    table.extend(read_found())
+    if found():
+        from xdsl_exir.dialects.spec.library import read_found
+
+        table.extend(read_found())
     return table
 
 
@@ -169,7 +171,6 @@ def find(name: str) -> OperatorSpec:
 def hint(name: str) -> str:
     """What to say to an unknown operator: what it is of PyTorch's own, and else how to register its namespace, where no
     operator of that is known."""
-    from xdsl_exir.dialects.spec.libraries import WAYS
     from xdsl_exir.dialects.spec.of_pytorch import OF_PYTORCH
 
     for beginning, what in OF_PYTORCH.items():

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -26,8 +27,8 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import NAMED_RULES, NUMBER_RULES, RETURN_RULES, expand
 from xdsl_exir.dialects.schema import FunctionSchema, Return, Type
 from xdsl_exir.dialects.spec import OperatorSpec, dump
-from xdsl_exir.dialects.spec.libraries import SCHEMA_NAMESPACES, check_namespace
 from xdsl_exir.errors import SpecError
+from xdsl_exir.libraries import SCHEMA_NAMESPACES, Library, check_namespace, found
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence
 
 TAGS = frozenset({"composite", "core", "effect", "pointwise", "random", "view"})
@@ -260,3 +261,30 @@ def _check_rows(entry: Mapping[str, Any], known: set[str]) -> None:
     for row in rows:
         if missing := sorted(results - row.keys()):
             raise SpecError(f"a row lacks {missing[0]}")
+
+
+# --- users' libraries ----------------------------------------------------------------------------------------
+
+
+def read_library(library: Library) -> list[OperatorSpec]:
+    """A library's operators. Raises `SpecError` that names file and line of what is wrong."""
+    return read(library.text(), str(library.path), library.functions, library.namespace)
+
+
+_by_itself: dict[Path, tuple[str, ...]] = {}
+"""Names of the operators of each library that was found, until it is registered by a call as well."""
+
+
+def read_found() -> list[OperatorSpec]:
+    """The operators of the libraries found."""
+    specs: list[OperatorSpec] = []
+    for library in found():
+        read = read_library(library)
+        _by_itself[library.path] = tuple(spec.qualified_name for spec in read)
+        specs += read
+    return specs
+
+
+def registered_by_itself(path: Path) -> tuple[str, ...] | None:
+    """Names of the operators of a library that was found; None where it was not, or was asked for before."""
+    return _by_itself.pop(path, None)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     )
     from xdsl_exir.importers.fx_text import from_fx_text
     from xdsl_exir.interpreter.backend import register_backend
-    from xdsl_exir.libraries import register_ops
     from xdsl_exir.program import Program, from_exported_program, load
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
+    from xdsl_exir.universe import register_ops
 
 _HOMES = {
     **dict.fromkeys(
@@ -38,7 +38,7 @@ _HOMES = {
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
     "diff": "runtime.diff",
     "register_backend": "runtime.backend",
-    "register_ops": "libraries",
+    "register_ops": "universe",
 }
 
 __all__ = [

@@ -5,13 +5,26 @@ Factories import inside, so that a tool which uses none of it pays nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from xdsl.universe import Universe
 
-from xdsl_exir.dialects.spec.libraries import found_dialects
+from xdsl_exir.libraries import (
+    SCHEMA_NAMESPACES,
+    Library,
+    check_namespace,
+    found,
+    functions_of,
+    python_beside,
+)
+
+if TYPE_CHECKING:
+    from xdsl.ir import Dialect
 
 
 def _lazy(module: str, name: str) -> Callable[[], Any]:
@@ -20,6 +33,25 @@ def _lazy(module: str, name: str) -> Callable[[], Any]:
 
 def _dialect(module: str) -> Callable[[], Any]:
     return lambda: import_module(f"xdsl_exir.dialects.{module}").dialect()
+
+
+def _make_dialect(namespace: str) -> Dialect:
+    from xdsl_exir.dialects.operator import OperatorDialect
+
+    return OperatorDialect(namespace).dialect()
+
+
+def dialects_of(namespaces: list[str]) -> dict[str, Callable[[], Dialect]]:
+    """The dialects of users' namespaces, made when first used. Raises `SpecError` for a name that is taken."""
+    own = [name for name in dict.fromkeys(namespaces) if name not in SCHEMA_NAMESPACES]
+    for name in own:
+        check_namespace(name)
+    return {name: partial(_make_dialect, name) for name in own}
+
+
+def found_dialects() -> dict[str, Callable[[], Dialect]]:
+    """The dialects of the libraries found."""
+    return dialects_of([name for library in found() for name in library.namespaces()])
 
 
 XDSL_EXIR_UNIVERSE = Universe(
@@ -54,3 +86,37 @@ XDSL_EXIR_UNIVERSE = Universe(
         "exir-run": _lazy("runtime.target", "RunTarget"),
     },
 )
+
+
+def register_ops(
+    source: str | os.PathLike[str], functions: str | os.PathLike[str] | None = None
+) -> tuple[str, ...]:
+    """Adds a library of operators to those known in this process, and gives their names (`mylib.my_op`).
+
+    `source` is the path of a YAML file, or YAML text. `functions` is the Python that says what the operators do: a
+    `.py` file or the name of a module, imported when first needed; by default the file beside `source`. The decorators
+    (`shape_rule`, `impl`, `decomposition`, `lowering`) may also be used afterwards, anywhere.
+
+    Raises `SpecError`, with file and line, for an entry that is not an operator, or an operator that is known already;
+    then nothing is added. A file that `XDSL_EXIR_OPS` or an entry point names may be registered once more, which changes
+    nothing.
+    """
+    from xdsl_exir.dialects.spec import specs
+    from xdsl_exir.dialects.spec.library import read, read_library, registered_by_itself
+    from xdsl_exir.program import context
+
+    table = specs()
+    if isinstance(source, str) and ("\n" in source or "func:" in source):
+        added = read(source, "<text>", functions_of(functions))
+    else:
+        path = Path(source).resolve()
+        if functions is None and (names := registered_by_itself(path)) is not None:
+            return names
+        python = python_beside(path) if functions is None else functions_of(functions)
+        added = read_library(Library(path, python, "register_ops"))
+    dialects = dialects_of([spec.schema.namespace for spec in added])
+    table.extend(added)
+    for name, dialect in dialects.items():
+        XDSL_EXIR_UNIVERSE.all_dialects.setdefault(name, dialect)
+    context.cache_clear()
+    return tuple(spec.qualified_name for spec in added)

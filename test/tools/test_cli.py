@@ -236,7 +236,7 @@ def test_one_operator(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.startswith(
         "aten::sigmoid(Tensor self) -> Tensor\nfamily: pointwise\ntags: core, pointwise\n"
     )
-    assert "shape rule: yes\ndecomposition: no\nkernel: yes\n" in shown
+    assert "shape rule: yes\ndecomposition: no\ninterpreter: yes\n" in shown
     for line in (
         "func: aten::sigmoid",
         "namespace: edge",
