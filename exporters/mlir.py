@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
 from xdsl_exir.errors import ExirError, LoadError
-from xdsl_exir.exporters.files import locked, put, real, scratch, settle
 from xdsl_exir.exporters.safetensors import write_safetensors
+from xdsl_exir.files import locked, put, real, scratch, settle
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS, waiting, weights_of
 from xdsl_exir.importers.safetensors import digest_of

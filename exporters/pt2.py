@@ -18,7 +18,7 @@ from typing import IO, TypeAlias
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.exporters.files import replacing
+from xdsl_exir.files import replacing
 from xdsl_exir.importers import pytree
 from xdsl_exir.importers.graph import Device, ExportedGraph, Layout, TensorMeta, check_program
 from xdsl_exir.importers.pt2_schema import EXPORTED_PROGRAM, PAYLOADS, Payload, Scope

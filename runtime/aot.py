@@ -46,7 +46,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.exporters.files import aside
+from xdsl_exir.files import aside
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value

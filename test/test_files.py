@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir import files
 from xdsl_exir.errors import ExirError, LoadError
-from xdsl_exir.exporters import files
-from xdsl_exir.exporters.files import aside
+from xdsl_exir.files import aside
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.aot import compile_library
 
