@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_native, check_natively  # noqa: E402
+from differential import check_native, check_natively, program_of, run_native  # noqa: E402
 from operators.test_linalg import (  # noqa: E402
     BOUNDLESS,
     CASES,
@@ -21,7 +21,9 @@ from operators.test_linalg import (  # noqa: E402
     tensor,
 )
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
+from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
+from xdsl_exir.program import Program  # noqa: E402
+from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*deprecated"),
@@ -185,11 +187,20 @@ def test_distances():
     check_natively(calls, scale=10)
 
 
-def test_refuses_what_raises():
-    with pytest.raises(UnsupportedError, match="a check that raises"):
-        check_native("aten.linalg_inv_ex", regular(3, 3), check_errors=True)
-    with pytest.raises(UnsupportedError, match="signs"):
-        check_native("aten._linalg_svd", regular(3, 3))
-    with pytest.raises(UnsupportedError, match="signs"):
-        check_native("aten._linalg_eigh", regular(3, 3), "L", True)
-    check_native("aten.linalg_inv", regular(3, 3))  # its check is the caller's
+def test_what_lapack_chooses_and_checks_is_the_hosts() -> None:
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("aten.linalg_inv_ex", (regular(3, 3),), {"check_errors": True}),
+        ("aten._linalg_svd", (regular(3, 3),), {}),
+        ("aten._linalg_eigh", (regular(3, 3), "L", True), {}),
+        ("aten.linalg_eig", (regular(3, 3),), {}),
+    ]
+    for name, args, kwargs in calls:
+        module, _ = program_of(name, *args, **kwargs)
+        with pytest.raises(UnsupportedError):
+            NativeEngine(Program(module))
+        check_native(name, *args, **kwargs)
+    module, tensors = program_of("aten.linalg_inv_ex", torch.zeros(3, 3), check_errors=True)
+    with pytest.raises(ExirError, match="singular"):
+        run_native(module, tensors)
+    module, _ = program_of("aten.linalg_inv", regular(3, 3))
+    NativeEngine(Program(module))  # its check is the caller's
