@@ -15,6 +15,7 @@ import functools
 import hashlib
 import importlib.metadata
 import itertools
+import os
 import platform
 import re
 import shutil
@@ -189,21 +190,40 @@ _OPENMP_FOLDERS = (
     "/usr/lib",
 )
 _OPENMP_FILES = ("libomp.so.5", "libomp.so", "libiomp5.so")
+_OPENMP_NAME = re.compile(r"/lib(iomp5|omp5?)[-.][^/]*$")
+"""What the runtime's file is called, also as packages that bring their own rename it."""
 
 
-def find_openmp() -> Path:
+def find_openmp(folders: Sequence[str] = _OPENMP_FOLDERS) -> Path:
     """LLVM's OpenMP runtime. Raises ToolchainError with the install command when there is none."""
-    places = (Path(folder, file) for folder in _OPENMP_FOLDERS for file in _OPENMP_FILES)
+    places = (Path(folder, file) for folder in folders for file in _OPENMP_FILES)
     found = next((path for path in places if path.is_file()), None)
     if found is None:
         raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
     return found
 
 
+def loaded_openmp() -> list[Path]:
+    """The OpenMP runtimes of this kind that are in this process."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text("utf-8", "surrogateescape").splitlines() if maps.exists() else []
+    mapped = dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5)
+    return [Path(path) for path in mapped if _OPENMP_NAME.search(path) and Path(path).is_file()]
+
+
 @functools.cache
 def _openmp() -> ctypes.CDLL:
+    """The OpenMP runtime, of which a process should have one: what others brought (MKL), else what they would bring.
+
+    Two of them end the process, unless they are told that it is all right: to our code it is, which calls one of them only."""
+    everyones = ctypes.CDLL(None)
+    if hasattr(everyones, f"{OPENMP}fork_call"):
+        return everyones
+    loaded = loaded_openmp()
+    if len(loaded) != 1:
+        os.environ.setdefault("KMP_DUPLICATE_LIB_OK", "TRUE")
     # Not RTLD_GLOBAL: it also defines GNU's entry points, which a PyTorch imported later would take from it.
-    return ctypes.CDLL(str(find_openmp()))
+    return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
 
 
 @once

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +20,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir.lowering.toolchain import find_openmp
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.threads import Lock, once
 
@@ -362,3 +365,67 @@ def test_any_number_of_openmp_threads(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", COUNTS, str(program), str(out)], check=True, env=environment)
         results.append(out.read_bytes())
     assert len(set(results)) == 1
+
+
+PARALLEL = """
+func.func @squares(%out: memref<64xf32>) attributes {llvm.emit_c_interface} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %64 = arith.constant 64 : index
+  scf.parallel (%i) = (%0) to (%64) step (%1) {
+    %square = arith.muli %i, %i : index
+    %int = arith.index_cast %square : index to i64
+    %float = arith.sitofp %int : i64 to f32
+    memref.store %float, %out[%i] : memref<64xf32>
+  }
+  return
+}
+"""
+
+BESIDE_ANOTHER_RUNTIME = """
+import ctypes, multiprocessing, sys
+import numpy as np
+from xdsl_exir.lowering import toolchain
+
+def theirs():
+    library = ctypes.CDLL(sys.argv[2], int(sys.argv[3]))
+    region = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: None)
+    getattr(library, "__kmpc_fork_call")(None, 0, region)
+
+def ours():
+    out = np.zeros(64, np.float32)
+    toolchain.bind(toolchain.load(sys.argv[1]), "squares", [out])()
+    np.testing.assert_array_equal(out, np.arange(64) ** 2)
+
+order = [ours, theirs] if sys.argv[4] == "ours" else [theirs, ours]
+
+def work():
+    for use in order * 2:
+        use()
+
+work()
+for order in (order, order[::-1]):
+    child = multiprocessing.get_context("fork").Process(target=work)
+    child.start()
+    child.join()
+    assert child.exitcode == 0, child.exitcode
+"""
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize(
+    ("name", "mode", "first"),
+    [
+        ("libiomp5.so", ctypes.RTLD_GLOBAL, "ours"),
+        ("libiomp5-0a1b2c3d.so", ctypes.RTLD_LOCAL, "theirs"),
+        ("libtheirs.so", ctypes.RTLD_GLOBAL, "theirs"),
+        ("libtheirs.so", ctypes.RTLD_LOCAL, "theirs"),
+    ],
+)
+def test_another_openmp_runtime_in_the_process(tmp_path: Path, name: str, mode: int, first: str) -> None:
+    """As MKL has one, also one that cannot be told by its name. Two of a kind end a process where nobody sees to it."""
+    shutil.copyfile(find_openmp(), tmp_path / name)
+    environment = {name: value for name, value in os.environ.items() if name != "KMP_DUPLICATE_LIB_OK"}
+    command = [sys.executable, "-c", BESIDE_ANOTHER_RUNTIME, PARALLEL, tmp_path / name, str(mode), first]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr
