@@ -34,6 +34,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.importers.tensor_data import TensorData
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.assertions import ASSERTIONS, UNCHECKED
 from xdsl_exir.lowering.dispatches.buffers import (
@@ -96,7 +97,11 @@ class Planner:
     """Plans one function of an edge module."""
 
     def __init__(
-        self, function: FuncOp, state: Mapping[SSAValue, Array], machine: Machine, dispatches: Dispatches
+        self,
+        function: FuncOp,
+        state: Mapping[SSAValue, Array | TensorData],
+        machine: Machine,
+        dispatches: Dispatches,
     ):
         self.function = function
         self.dispatches = dispatches
@@ -223,8 +228,8 @@ class Planner:
 
     def splat(self, value: SSAValue) -> float | int | bool | None:
         """The number that fills a constant, if one does."""
-        array = self.constants.get(value)
-        if array is None or not array.size or (array.size > 1 and any(array.strides)):
+        array = self.constants.splat(value)
+        if array is None:
             return None
         return array.flat[0].item() if meta_of(value).dtype.category is not Category.COMPLEX else None
 

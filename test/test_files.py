@@ -19,6 +19,7 @@ import xdsl_exir
 from xdsl_exir import files
 from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.files import aside
+from xdsl_exir.importers.tensor_data import SourceFile
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.aot import compile_library
 
@@ -143,6 +144,22 @@ def test_checksums_of_weights(tmp_path: Path, programs: list[Program]) -> None:
     program = xdsl_exir.load(path)
     with pytest.raises(LoadError, match=r"net\.pt2: data/weights/\w+: damaged: the checksum"):
         xdsl_exir.compile(program)
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_compiling_reads_weights_once(
+    tmp_path: Path, programs: list[Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.pt2"
+    programs[0].save(path)
+    program = xdsl_exir.load(path)
+    read: list[int] = []
+    fill = SourceFile._fill
+    monkeypatch.setattr(
+        SourceFile, "_fill", lambda file, data, start: (read.append(len(data)), fill(file, data, start))
+    )
+    xdsl_exir.compile(program, "native")
+    assert sum(read) == sum(data.storage.nbytes for data in program.state.values())
 
 
 def test_mapped_weights_are_the_files(saved: tuple[Path, Path], programs: list[Program]) -> None:
