@@ -31,7 +31,7 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
-from xdsl_exir.threads import lock_against_forks, once
+from xdsl_exir.threads import once
 
 INSTALL = "apt-get install mlir-22-tools"
 INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
@@ -138,30 +138,27 @@ def _target_machine(cpu: Processor) -> Any:
 _INTERFACE = "_mlir_ciface_"
 """What the names of functions begin with that have a C interface."""
 
-_COMPILING = lock_against_forks()
-
 
 def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
-    with _COMPILING:
-        llvm = llvm_binding()
-        machine = _target_machine(cpu)
-        module = llvm.parse_assembly(llvm_ir)
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
-        module.verify()
-        for function in module.functions:
-            # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
-            # for that together takes time that grows with their square.
-            if function.name.startswith(_INTERFACE):
-                function.add_function_attribute("noinline")
-                function.add_function_attribute("optnone")
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
-        options.loop_unrolling = False
-        options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
-        return machine.emit_object(module)
+    llvm = llvm_binding()
+    machine = _target_machine(cpu)
+    module = llvm.parse_assembly(llvm_ir)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    for function in module.functions:
+        # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
+        # for that together takes time that grows with their square.
+        if function.name.startswith(_INTERFACE):
+            function.add_function_attribute("noinline")
+            function.add_function_attribute("optnone")
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
+    options.loop_unrolling = False
+    options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
 
 
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
@@ -253,12 +250,11 @@ def undefined_symbols(data: bytes) -> frozenset[str]:
 @functools.cache
 def support_object() -> bytes:
     """The object file of the functions in `libcalls`, for any processor of this architecture."""
-    with _COMPILING:
-        llvm, machine = llvm_binding(), _target_machine(baseline())
-        module = llvm.parse_assembly(libcalls.LLVM_IR)
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
-        module.verify()
-        return machine.emit_object(module)
+    llvm, machine = llvm_binding(), _target_machine(baseline())
+    module = llvm.parse_assembly(libcalls.LLVM_IR)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    return machine.emit_object(module)
 
 
 @once
@@ -267,8 +263,7 @@ def _support() -> Any:
     builder = llvm_binding().JITLibraryBuilder().add_object_img(support_object())
     for name in libcalls.NAMES:
         builder.export_symbol(name)
-    with _COMPILING:
-        return builder.link(_jit(), "support")
+    return builder.link(_jit(), "support")
 
 
 @functools.cache
@@ -317,8 +312,7 @@ def load_object(data: bytes) -> Library:
     names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}
     for name in names:
         builder.export_symbol(_INTERFACE + name)
-    with _COMPILING:
-        tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
+    tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
     return Library(tracker, {name: tracker[_INTERFACE + name] for name in names})
 
 

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +22,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.lowering.toolchain import find_openmp
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.threads import Lock, once
@@ -341,6 +344,48 @@ def test_a_lock_that_another_thread_held_is_free_in_the_child() -> None:
     done.set()
     thread.join()
     assert take_twice(), "the thread that forks keeps what it holds"
+
+
+def forked_during(work: Callable[[threading.Event], None], then: Callable[[], bool]) -> bool:
+    """Whether `then` gives true in the child of a fork that begins when another thread is in the middle of `work`."""
+    inside = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work, inside)
+        inside.wait()
+        right = child_of_fork(then, 20)
+        future.result()
+    return right
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_fork_while_another_thread_is_in_llvm() -> None:
+    """Also outside of a compilation: what it leaves is disposed of by whichever thread drops it."""
+
+    def work(inside: threading.Event) -> None:
+        with llvm_binding().ffi.lib._lock:
+            inside.set()
+            time.sleep(0.2)
+
+    assert forked_during(work, lambda: bool(llvm_binding().get_host_cpu_name()))
+
+
+def test_fork_while_another_thread_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is imported when it is first used is there in the child, whole."""
+    inside = threading.Event()
+    monkeypatch.setattr(threading, "slow_import_begins", inside, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_module_of_a_test.py").write_text(
+        "import threading, time\nthreading.slow_import_begins.set()\ntime.sleep(0.2)\nwhole = True\n"
+    )
+
+    def work(started: threading.Event) -> None:
+        thread = threading.Thread(target=importlib.import_module, args=("slow_module_of_a_test",))
+        thread.start()
+        inside.wait()
+        started.set()
+        thread.join()
+
+    assert forked_during(work, lambda: importlib.import_module("slow_module_of_a_test").whole)
 
 
 COUNTS = """
