@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
+from lowering.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX  # noqa: E402
@@ -145,7 +146,8 @@ WITHOUT_OPERANDS = {"full", "empty.memory_format", "empty_strided", "empty_permu
 
 def test_every_lowering_is_checked() -> None:
     called = {name for name, _, _ in calls_of(torch.complex64)} | {"aten.alias"}
-    assert called | {f"aten.{name}" for name in WITHOUT_OPERANDS} == TAKES_COMPLEX
+    algebra = {*NAMES, *VALUES} - REAL
+    assert called | {f"aten.{name}" for name in WITHOUT_OPERANDS | algebra} == TAKES_COMPLEX
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -52,11 +52,11 @@ NAMES = [
     "_cdist_forward",
     "_pdist_forward",
 ]
+VALUES = ["_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor"]
+"""What has tests of its own below."""
+REAL = {"_cdist_forward", "_pdist_forward"}
+"""What PyTorch has no complex numbers for."""
 OPTIONS = ("scale", "values")
-
-
-def is_real(args: tuple[Any, ...]) -> bool:
-    return not any(isinstance(value, torch.Tensor) and value.is_complex() for value in args)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,7 +64,6 @@ def test_operator(name: str):
     calls: list[Any] = [
         (f"aten.{name}", args, {key: value for key, value in kwargs.items() if key not in OPTIONS})
         for args, kwargs in CASES[f"aten.{name}"]
-        if is_real(args)
     ]
     assert calls
     check_natively(calls, scale=10)
@@ -91,7 +90,7 @@ def test_orthogonal_factors():
         for shape in ((30, 20), (20, 30), (2, 9, 9))
         for mode in ("reduced", "complete", "r")
     ]
-    calls += [("aten.geqrf", (torch.zeros(3, 2),), {}), ("aten.geqrf", (torch.eye(3),), {})]
+    calls += [("aten.geqrf", (a,), {}) for a in (torch.zeros(3, 2), torch.eye(3), torch.eye(3) * 1j)]
     check_natively(calls, scale=100)
 
 
@@ -102,6 +101,7 @@ def test_exponentials_of_every_norm():
     calls += [
         ("aten.linalg_matrix_exp", (-1e5 * torch.eye(3),), {}),
         ("aten.linalg_matrix_exp", (tensor(2, 12, 12),), {}),
+        ("aten.linalg_matrix_exp", (tensor(3, 3, dtype="complex64") * 5,), {}),
     ]
     check_natively(calls, scale=100)
 
@@ -109,7 +109,7 @@ def test_exponentials_of_every_norm():
 SHAPES = [(1, 1), (3, 1), (1, 4), (2, 2), (5, 5), (6, 4), (4, 7), (2, 3, 5, 4), (40, 30), (0, 3)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_singular_values_and_inverses(dtype: str):
     matrices: list[Any] = [tensor(*shape, dtype=dtype) for shape in SHAPES]
     matrices += [
@@ -141,10 +141,13 @@ def test_eigenvalues():
         INDEFINITE,
         torch.zeros(2, 2),
         tensor(30, 30),
+        tensor(4, 4, dtype="complex64"),
+        tensor(2, 3, 3, dtype="complex128"),
     ]
     calls: list[Any] = [("aten._linalg_eigh", (a, uplo, False), {}) for a in matrices for uplo in "LU"]
-    symmetric = positive(2, 4, 4) - 2 * torch.eye(4)
-    calls.append(("aten.linalg_pinv.atol_rtol_tensor", (symmetric,), {"hermitian": True}))
+    for dtype in ("float64", "complex128"):
+        symmetric = positive(2, 4, 4, dtype=dtype) - 2 * torch.eye(4)
+        calls.append(("aten.linalg_pinv.atol_rtol_tensor", (symmetric,), {"hermitian": True}))
     check_natively(calls, scale=40)
 
 
