@@ -62,6 +62,7 @@ from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.schedules import Machine
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
+from xdsl_exir.names import own_name
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
 
@@ -375,7 +376,7 @@ class Planner:
     def call(self, table: dict[str, str], text: str, arguments: Sequence[Value]) -> None:
         """Calls a dispatch of one of the tables."""
         kind = "kernel" if table is self.dispatches.scheduled else "group"
-        name = table.setdefault(text, f"{kind}{len(table)}")
+        name = table.setdefault(text, own_name(f"{kind}{len(table)}"))
         for argument in arguments:
             argument.buffer.last = max(argument.buffer.last, len(self.plan.steps))
         self.plan.steps.append(Call(name, list(arguments), symbols_of(text)))

@@ -272,6 +272,12 @@ def _system() -> Sequence[ctypes.CDLL]:
     return ctypes.CDLL(None), ctypes.CDLL("libm.so.6" if sys.platform == "linux" else None)
 
 
+def is_system_function(name: str) -> bool:
+    """Whether C's library has a function of this name."""
+    libraries = (ctypes.CDLL("libc.so.6" if sys.platform == "linux" else None), _system()[1])
+    return any(getattr(library, name, None) is not None for library in libraries)
+
+
 def _address(name: str) -> int | None:
     """Address of a function that code calls; None where nothing has it."""
     if name in libcalls.NAMES:

@@ -41,6 +41,7 @@ from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, load_object
+from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.backend import BACKENDS
 from xdsl_exir.runtime.interpreter import run_operator
@@ -307,7 +308,7 @@ class Planned:
     @property
     def drivers(self) -> dict[str, str]:
         """What the methods' functions are called in the object file. Names of methods may be any text."""
-        return {method: f"forward{index}" for index, method in enumerate(self.plans)}
+        return {method: own_name(f"forward{index}") for index, method in enumerate(self.plans)}
 
     def object(self) -> bytes:
         """The program's object file. Raises `ToolchainError` where a tool is missing."""
