@@ -48,14 +48,37 @@ DTYPES: dict[str, DType] = {
 }
 
 
+class OtherWeightsError(LoadError):
+    """A file with the weights of another program."""
+
+
+def digest_of(path: str | os.PathLike[str]) -> str | None:
+    """The `DIGEST` of a file; None of one that none of ours is. Raises as `read_safetensors` does."""
+    return _digest(_header(SourceFile(os.fspath(path)))[0])
+
+
 def read_safetensors(
     path: str | os.PathLike[str], digest: str | None = None, mapped: bool = False
 ) -> dict[str, TensorData]:
     """The tensors in a file by name, read when they are used, or `mapped`, as `SourceFile` says.
 
-    Raises `LoadError`, also where the file's `DIGEST` is not this one, and `OSError` for a file that is not there.
+    Raises `LoadError`, `OtherWeightsError` where the file's `DIGEST` is not this one, and `OSError` for a file that is not
+    there.
     """
     file = SourceFile(os.fspath(path), mapped)
+    header, start = _header(file)
+    if digest is not None and _digest(header) != digest:
+        raise OtherWeightsError(f"{path}: these are not the weights of the program beside it; save it again")
+    return {
+        name: _tensor(f"{path}: header.{name!r:.100}", entry, file, start)
+        for name, entry in header.items()
+        if name != METADATA
+    }
+
+
+def _header(file: SourceFile) -> tuple[dict[Any, Any], int]:
+    """The header of a file, and where the data begin."""
+    path = file.path
     if file.nbytes < LENGTH.size:
         raise LoadError(f"{path}: no safetensors file: {file.nbytes} bytes")
     (length,) = LENGTH.unpack(file.read(0, LENGTH.size))
@@ -68,14 +91,13 @@ def read_safetensors(
         raise LoadError(f"{path}: header: {error}") from None
     if not is_dict(header):
         raise LoadError(f"{path}: header: expected an object")
+    return header, start
+
+
+def _digest(header: dict[Any, Any]) -> str | None:
     metadata = header.get(METADATA)
-    if digest is not None and not (is_dict(metadata) and metadata.get(DIGEST) == digest):
-        raise LoadError(f"{path}: these are not the weights of the program beside it; save it again")
-    return {
-        name: _tensor(f"{path}: header.{name!r:.100}", entry, file, start)
-        for name, entry in header.items()
-        if name != METADATA
-    }
+    digest = metadata.get(DIGEST) if is_dict(metadata) else None
+    return digest if isinstance(digest, str) else None
 
 
 def _tensor(at: str, entry: Any, file: SourceFile, start: int) -> TensorData:

@@ -111,6 +111,7 @@ class _Part(Storage):
             self._file._fill(data.data, self._start)  # pyright: ignore[reportPrivateUsage]
             if self._checksum is not None and zlib.crc32(data.data) != self._checksum:
                 raise LoadError(f"{self._file.path}: {self.entry}: damaged: the checksum does not match")
+            self._checksum = None  # from now on it is known whether somebody writes to the file
             data.flags.writeable = False
             self._read = weakref.ref(data)
         return data.data

@@ -9,25 +9,56 @@ from pathlib import Path
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.exchange import pytree
-from xdsl_exir.exchange.files import aside
+from xdsl_exir.exchange.safetensors import digest_of
 from xdsl_exir.exporters.safetensors import write_safetensors
-from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS, WEIGHTS_SUFFIX
+from xdsl_exir.files import locked, put, real, scratch, settle
+from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS, waiting, weights_of
 from xdsl_exir.program import CallingConvention, Program, Slot
 
 
 def write_mlir(path: Path, program: Program) -> None:
-    """Writes the module, with source locations, and its weights in a file of the same stem: both or none, but for a moment
-    in which one of them has no place in a program yet and `read_mlir` says so."""
+    """Writes the module, with source locations, and its weights in a file of the same stem, in one step: until the text is in
+    its place, the old text and the old weights are what they were. The new weights wait for it under a name where
+    `read_mlir` finds them, and then take the old ones' place.
+
+    Raises `ExirError` where the file for the weights is there, and no program was ever saved with it.
+    """
+    text, weights = real(path), weights_of(path)
+    if weights.exists() and not _is_ours(weights):
+        raise ExirError(
+            f"{weights} is not of a program that was saved as {path.name}, and its weights would take its place; "
+            "move it away, or save under another name"
+        )
     module = program.module.clone()
     annotated = replace(program, module=module)
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for name, convention in program.conventions.items():
         if name in functions:
             functions[name].attributes[CONVENTION] = StringAttr(json.dumps(_convention(convention)))
-    with aside(path.with_suffix(WEIGHTS_SUFFIX), path) as (weights, text):
-        module.attributes[WEIGHTS] = StringAttr(write_safetensors(weights, program.state))
-        text.write_text(annotated.text(locations=True) + "\n")
+    with scratch(text.parent) as folder, scratch(weights.parent) as weights_folder:
+        new_text, new_weights = folder / text.name, weights_folder / weights.name
+        digest = write_safetensors(new_weights, program.state)
+        module.attributes[WEIGHTS] = StringAttr(digest)
+        new_text.write_text(annotated.text(locations=True) + "\n", encoding="utf-8")
+        settle(new_text, text)
+        settle(new_weights, weights)
+        with locked(text.parent, weights.parent):
+            there = waiting(weights, digest)
+            put(new_weights, there)
+            put(new_text, text)
+            put(there, weights)
+            # Those of a process that was killed in between: nothing names them any more.
+            for left in weights.parent.glob(f"{waiting(weights, '').name}*"):
+                left.unlink()
+
+
+def _is_ours(weights: Path) -> bool:
+    try:
+        return digest_of(weights) is not None
+    except LoadError:
+        return False
 
 
 def _convention(convention: CallingConvention) -> dict[str, object]:

@@ -19,10 +19,10 @@ from typing import IO, TypeAlias
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
 from xdsl_exir.exchange import pytree
-from xdsl_exir.exchange.files import replacing
 from xdsl_exir.exchange.graph import Device, ExportedGraph, Layout, TensorMeta, check_program
 from xdsl_exir.exchange.pt2_schema import EXPORTED_PROGRAM, PAYLOADS, Payload, Scope
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.files import replacing
 
 ALIGNMENT = 64
 """Of the entries of an archive, in bytes, as PyTorch's."""

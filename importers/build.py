@@ -27,7 +27,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects import aten, spec
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
+from xdsl_exir.dialects.builder import (
+    Builder,
+    Namespace,
+    cast,
+    computation_dtype,
+    flat_results,
+    meta,
+    sizes,
+)
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     GUARDS,
@@ -58,11 +66,13 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
+from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.guards import read_guards
+from xdsl_exir.importers import overlaps
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Mutation, Tensor, cast_like, mutation_of
@@ -295,8 +305,8 @@ class GraphBuilder:
         given = {item.name: self.argument(item.value) for item in node.inputs if item.name != "generator"}
         args, given = self.builder.with_numbers(cls, (), given)
         bound = cls.LAYOUT.bind(args, given)
-        writes = IMPLICIT_WRITES.get(node.target)
-        if writes is not None and writes(self, node, bound):
+        apart = BUILT_APART.get(node.target)
+        if apart is not None and apart(self, node, bound):
             return
         flat = node.result_names
         autocast = self.autocasts[-1]
@@ -363,15 +373,7 @@ class GraphBuilder:
         mutation = mutation_of(node.target)
         assert mutation is not None
         refs = {item.name: item.value for item in node.inputs}
-        given = {
-            mutation.names.get(item.name, item.name): self.argument(item.value)
-            for item in node.inputs
-            if item.name not in mutation.dropped and item.name != "generator"
-        }
-        functional = dialect_of(mutation.functional)[mutation.functional]
-        if mutation.dropped and "dtype" in functional.LAYOUT.by_name and given.get("dtype") is None:
-            # An operator that can be told its dtype computes in that of `out`.
-            given["dtype"] = meta(self.argument(refs[mutation.written[0]])).dtype
+        given = self.given_to(node, mutation)
         if mutation.is_view:
             self.view_in_place(node, mutation, given)
             return
@@ -395,6 +397,20 @@ class GraphBuilder:
             else:
                 self.define(name, value)
 
+    def given_to(self, node: g.Node, mutation: Mutation) -> dict[str, Any]:
+        """The arguments of a mutating operator's functional variant, as tensors are now."""
+        given = {
+            mutation.names.get(item.name, item.name): self.argument(item.value)
+            for item in node.inputs
+            if item.name not in mutation.dropped and item.name != "generator"
+        }
+        functional = dialect_of(mutation.functional)[mutation.functional]
+        if mutation.dropped and "dtype" in functional.LAYOUT.by_name and given.get("dtype") is None:
+            # An operator that can be told its dtype computes in that of `out`.
+            [out, *_] = (item.value for item in node.inputs if item.name == mutation.written[0])
+            given["dtype"] = meta(self.argument(out)).dtype
+        return given
+
     def view_in_place(self, node: g.Node, mutation: Mutation, given: Mapping[str, Any]) -> None:
         """Builds an operator that changes how its tensor is seen, as `squeeze_` does."""
         viewing = replace(node, target=mutation.functional)
@@ -417,9 +433,32 @@ class GraphBuilder:
         if mutation.resizes or (mutation.dropped and meta(value).shape != meta(now).shape):
             self.resize(node, target, value)
             return
-        if not mutation.fills and target.memory.overlaps:
+        value = cast_like(self.builder, value, now)
+        if mutation.fills or not target.memory.overlaps:
+            target.write(self.builder, value)
+        else:
+            self.write_overlapping(node, mutation, target, value)
+
+    def write_overlapping(self, node: g.Node, mutation: Mutation, target: Tensor, value: SSAValue) -> None:
+        """Gives a tensor whose memory overlaps itself what an operator writes to it, in PyTorch's order."""
+
+        def compute() -> SSAValue:
+            [result] = flat_results(self.builder.call(mutation.functional, (), self.given_to(node, mutation)))
+            return cast_like(self.builder, result, target.read(self.builder))
+
+        given = {item.name: item.value for item in node.inputs}
+        if overlaps.is_selective(mutation.functional, bool(given.get("accumulate"))):
+            overlaps.write_changed(self.builder, target, value, node.target)
+        elif spec.find(mutation.functional).family == "pointwise" and not mutation.dropped:
+            names = [item.value.name for item in node.inputs if isinstance(item.value, g.Ref)]
+            tensors = [tensor for name in names if isinstance(tensor := self.values[name], Tensor)]
+            memories = [tensor.memory for tensor in tensors]
+            functional = dialect_of(mutation.functional)[mutation.functional]
+            dtype = computation_dtype(functional, self.given_to(node, mutation))
+            at_once = dtype is not target.memory.dtype
+            overlaps.write_in_order(self.builder, target, compute, memories, at_once, node.target)
+        else:
             raise UnsupportedError([Unsupported(node.target, "a write to memory that overlaps itself")])
-        target.write(self.builder, cast_like(self.builder, value, now))
 
     def resize(self, node: g.Node, target: Tensor, value: SSAValue) -> None:
         """Gives a tensor a value of another shape. Raises `UnsupportedError` where others share its memory."""
@@ -634,6 +673,25 @@ IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool
     "aten.instance_norm": _statistics("use_input_stats", _instance_norm),
 }
 """Operators that write to arguments which their schema does not mark; the function says whether it took the node."""
+
+
+def _as_strided_scatter(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+    """A view that overlaps itself gets what a functionalized program wrote to it: elements that are others than before."""
+    size, strides = bound["size"], bound["stride"]
+    dtype = meta(bound["self"]).dtype
+    if any(map(is_value, (*size, *strides))) or not Memory(dtype, tuple(size), tuple(strides)).overlaps:
+        return False
+    base, src = bound["self"], bound["src"]
+    given = {name: bound[name] for name in ("size", "stride", "storage_offset")}
+    view = Step("aten.as_strided", "self", given)
+    aten = Namespace(build.builder)
+    changed = overlaps.differs(aten, src, view.apply(build.builder, base))
+    build.define_all(node.result_names, [overlaps.put_where(aten, base, [view], src, changed)])
+    return True
+
+
+BUILT_APART = {**IMPLICIT_WRITES, "aten.as_strided_scatter": _as_strided_scatter}
+"""Operators that are not always built as themselves."""
 
 
 # --- methods -------------------------------------------------------------------------------------------------

@@ -146,6 +146,7 @@ FUNCTIONAL_NAMES = {
     "aten.pow_.Tensor": "aten.pow.Tensor_Tensor",
     "aten.floor_divide_.Tensor": "aten.floor_divide",
     "aten.bernoulli_.float": "aten.bernoulli.p",
+    "aten.ldexp_": "aten.ldexp.Tensor",
     "aten.arange.start_out": "aten.arange.start_step",
     **{f"aten.{name}.out": f"aten.{name}.other" for name in ("max", "min")},
     **{
@@ -156,6 +157,61 @@ FUNCTIONAL_NAMES = {
     **{f"aten.{name}.out": f"aten.{name}.dim" for name in ("all", "any", "mean", "std", "var")},
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
+
+OUTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    f"aten.{target}": (f"aten.{functional}", tuple(outs.split()))
+    for target, functional, outs in (
+        ("sort.values", "sort", "values indices"),
+        ("sort.values_stable", "sort.stable", "values indices"),
+        ("topk.values", "topk", "values indices"),
+        ("kthvalue.values", "kthvalue", "values indices"),
+        ("mode.values", "mode", "values indices"),
+        ("median.dim_values", "median.dim", "values indices"),
+        ("nanmedian.dim_values", "nanmedian.dim", "values indices"),
+        ("max.dim_max", "max.dim", "max max_values"),
+        ("min.dim_min", "min.dim", "min min_indices"),
+        ("cummax.out", "cummax", "values indices"),
+        ("cummin.out", "cummin", "values indices"),
+        ("aminmax.out", "aminmax", "min max"),
+        ("frexp.Tensor_out", "frexp.Tensor", "mantissa exponent"),
+        ("histogram.bin_ct_out", "histogram.bin_ct", "hist bin_edges"),
+        ("histogram.bins_tensor_out", "histogram.bins_tensor", "hist bin_edges"),
+        ("qr.Q", "qr", "Q R"),
+        ("linalg_qr.out", "linalg_qr", "Q R"),
+        ("svd.U", "svd", "U S V"),
+        ("linalg_svd.U", "linalg_svd", "U S Vh"),
+        ("slogdet.out", "slogdet", "sign logabsdet"),
+        ("linalg_slogdet.out", "linalg_slogdet", "sign logabsdet"),
+        ("linalg_eigh.eigvals", "linalg_eigh", "eigvals eigvecs"),
+        ("linalg_eig.out", "linalg_eig", "eigenvalues eigenvectors"),
+        ("linalg_inv_ex.inverse", "linalg_inv_ex", "inverse info"),
+        ("linalg_cholesky_ex.L", "linalg_cholesky_ex", "L info"),
+        ("linalg_solve_ex.out", "linalg_solve_ex", "result info"),
+        ("linalg_lu.out", "linalg_lu", "P L U"),
+        ("linalg_lu_factor.out", "linalg_lu_factor", "LU pivots"),
+        ("linalg_lu_factor_ex.out", "linalg_lu_factor_ex", "LU pivots info"),
+        ("linalg_ldl_factor.out", "linalg_ldl_factor", "LD pivots"),
+        ("linalg_ldl_factor_ex.out", "linalg_ldl_factor_ex", "LD pivots info"),
+        ("lu_unpack.out", "lu_unpack", "P L U"),
+        ("geqrf.a", "geqrf", "a tau"),
+        ("triangular_solve.X", "triangular_solve", "X M"),
+        ("sum.IntList_out", "sum.dim_IntList", "out"),
+        ("prod.int_out", "prod.dim_int", "out"),
+        ("mean.dtype_out", "mean", "out"),
+        ("norm.out", "norm.ScalarOpt_dim", "out"),
+        ("frobenius_norm.out", "frobenius_norm.dim", "out"),
+        ("max.unary_out", "max", "out"),
+        ("min.unary_out", "min", "out"),
+        ("all.all_out", "all", "out"),
+        ("any.all_out", "any", "out"),
+        ("div.out_mode", "div.Tensor_mode", "out"),
+        ("divide.out_mode", "divide.Tensor_mode", "out"),
+        ("xlogy.OutTensor", "xlogy.Tensor", "out"),
+        ("xlogy.OutScalar_Self", "xlogy.Scalar_Self", "out"),
+        ("xlogy.OutScalar_Other", "xlogy.Scalar_Other", "out"),
+    )
+}
+"""Out-variants that PyTorch's convention does not name, with their functional variants and the arguments they write to."""
 
 OUT_NAMES: dict[str, str] = dict.fromkeys(
     ("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input"
@@ -172,6 +228,9 @@ def mutation_of(target: str) -> Mutation | None:
     if target in spec.specs():
         writes = spec.find(target).writes
         return Mutation(target, writes) if writes else None
+    if target in OUTS:
+        functional, outs = OUTS[target]
+        return Mutation(functional, outs, outs)
     namespace, _, rest = target.partition(".")
     name, _, overload = rest.partition(".")
     if target in ("aten._native_batch_norm_legit", "aten._batch_norm_with_update"):

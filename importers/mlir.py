@@ -6,6 +6,8 @@ in memory has it in its `conventions` instead.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.json_text import read_json
-from xdsl_exir.exchange.safetensors import read_safetensors
+from xdsl_exir.exchange.safetensors import OtherWeightsError, read_safetensors
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.text import TextParser, check_text
 from xdsl_exir.narrowing import is_list
@@ -38,16 +40,46 @@ _PARSER_ERRORS = (
 """What xDSL's parser raises, besides errors of its own, for texts that it did not expect."""
 
 
+def weights_of(path: Path) -> Path:
+    """The file with the weights of the text at `path`: beside it, else beside what it links to."""
+    beside = path.with_suffix(WEIGHTS_SUFFIX)
+    if not os.path.lexists(beside):
+        beside = Path(os.path.realpath(path)).with_suffix(WEIGHTS_SUFFIX)
+    return Path(os.path.realpath(beside))
+
+
+def waiting(weights: Path, digest: str) -> Path:
+    """Where weights of this digest are from the moment that the text which names them is put in its place, until they are
+    in theirs."""
+    name = hashlib.sha256(os.fsencode(weights.name)).hexdigest()
+    return weights.with_name(f".xdsl-exir-{name[:16]}-{digest[:32]}")
+
+
 def read_mlir(path: Path, mapped: bool = False) -> Program:
     """A program from MLIR text, with the weights that lie beside it, if any do. Not verified.
 
     Raises `LoadError` where the text does not parse, or names weights that the file beside it does not have as said, or
-    where that file is of another program, as the end of a process between writing the two leaves it.
+    where that file is of another program.
     """
+    text = _text(path)
+    while True:
+        try:
+            return _read(path, text, mapped)
+        except OtherWeightsError:
+            before, text = text, _text(path)
+            if text == before:
+                raise
+            # Another program was saved there meanwhile.
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text()
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise LoadError(f"{path}: not text ({error.reason})") from None
+
+
+def _read(path: Path, text: str, mapped: bool) -> Program:
     check_text(str(path), text)
     parser = TextParser(context().clone(), text, str(path))
     try:
@@ -63,11 +95,28 @@ def read_mlir(path: Path, mapped: bool = False) -> Program:
         for function in _functions(module)
         if (attr := function.attributes.pop(CONVENTION, None)) is not None
     }
-    weights = path.with_suffix(WEIGHTS_SUFFIX)
-    digest = module.attributes.pop(WEIGHTS, None)
-    wanted = digest.data if isinstance(digest, StringAttr) else None
-    state = read_safetensors(weights, wanted, mapped) if weights.is_file() else dict[str, TensorData]()
-    return Program(module, state, conventions)
+    attr = module.attributes.pop(WEIGHTS, None)
+    digest = attr.data if isinstance(attr, StringAttr) else None
+    if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
+        raise LoadError(f"{path}: {WEIGHTS} is {digest!r:.80}, expected 64 hexadecimal digits")
+    return Program(module, _weights(weights_of(path), digest, mapped), conventions)
+
+
+def _weights(weights: Path, digest: str | None, mapped: bool) -> dict[str, TensorData]:
+    """The weights of a text that names this digest, where they are or are about to be; none where there is no file."""
+    # Looked for once more where they belong: they may be put there just now.
+    places = [weights] if digest is None else [weights, waiting(weights, digest), weights]
+    other: OtherWeightsError | None = None
+    for place in places:
+        try:
+            return read_safetensors(place, digest, mapped)
+        except FileNotFoundError:
+            continue
+        except OtherWeightsError as error:
+            other = error
+    if other is not None:
+        raise other
+    return {}
 
 
 def _functions(module: ModuleOp) -> list[FuncOp]:

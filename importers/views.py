@@ -86,6 +86,11 @@ def _by_place(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> S
 
 def _by_places(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
     """The inverse of steps that only move elements, as one."""
+    return aten.put(base, places_of(aten, base, steps, value), value)
+
+
+def places_of(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
+    """Where in `base` the elements of its view by `steps` lie. Raises `UnsupportedError` where steps do more than move."""
     # Steps that change no element may be of operators that convert places.
     steps = [step for step in steps if INVERSES.get(step.operator) is not _same]
     for step in steps:
@@ -96,7 +101,7 @@ def _by_places(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SS
     places = aten.view(every, sizes(aten, base))
     for step in steps:
         places = step.of_places(aten.builder, places)
-    return aten.put(base, places, value)
+    return places
 
 
 def _moves(step: Step) -> bool:

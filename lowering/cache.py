@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+import stat
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+
+from xdsl_exir.files import replacing
 
 VARIABLE = "XDSL_EXIR_CACHE"
 SUFFIX = ".entry"
@@ -19,18 +21,20 @@ MAGIC = b"xdsl-exir cache 1\n"
 
 
 def cache_directory() -> Path:
-    """$XDSL_EXIR_CACHE, or ~/.cache/xdsl-exir."""
-    return Path(os.environ.get(VARIABLE) or Path("~/.cache/xdsl-exir").expanduser())
+    """$XDSL_EXIR_CACHE, or ~/.cache/xdsl-exir. Raises `FileNotFoundError` where nobody says what ~ is."""
+    try:
+        return Path(os.environ.get(VARIABLE) or Path("~/.cache/xdsl-exir").expanduser())
+    except RuntimeError:
+        raise FileNotFoundError("there is no home directory") from None
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
     """What `make` gives, or what it gave before for this key (a digest in hexadecimal, of all that it depends on)."""
-    path = cache_directory() / f"{key}{SUFFIX}"
-    kept = _read(path, key)
+    kept = _read(key)
     if kept is None:
         kept = make()
         try:
-            _write(path, _header(key, kept) + kept)
+            _write(key, kept)
         except OSError as error:
             warnings.warn(
                 f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=2
@@ -38,14 +42,18 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
     return kept
 
 
+def _path(key: str) -> Path:
+    return cache_directory() / f"{key}{SUFFIX}"
+
+
 def _header(key: str, data: bytes) -> bytes:
     return MAGIC + key.encode() + b"\n" + hashlib.sha256(data).digest()
 
 
-def _read(path: Path, key: str) -> bytes | None:
+def _read(key: str) -> bytes | None:
     """The data of an entry; None where there is none that is whole and of this key."""
     try:
-        entry = path.read_bytes()
+        entry = _path(key).read_bytes()
     except OSError:
         return None
     size = len(_header(key, b""))
@@ -53,14 +61,10 @@ def _read(path: Path, key: str) -> bytes | None:
     return data if entry[:size] == _header(key, data) else None
 
 
-def _write(path: Path, entry: bytes) -> None:
-    """Writes aside and renames, so that no process ever sees half an entry. Raises `OSError`."""
+def _write(key: str, data: bytes) -> None:
+    """Writes an entry, for this user alone. Raises `OSError`."""
+    path = _path(key)
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(dir=path.parent)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(entry)
-        os.replace(aside, path)
-    except BaseException:
-        os.unlink(aside)
-        raise
+    with replacing(path) as file:
+        os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+        file.write(_header(key, data) + data)

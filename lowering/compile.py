@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
-from xdsl_exir.lowering.processor import Processor
-from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, compile_object, run_passes
+from xdsl_exir.lowering.processor import Processor, processor
+from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, cache_key, emit_object, run_passes, to_llvm_ir
 
 GROUPS = (
     Pass("canonicalize", "folds reshapes"),
@@ -77,18 +78,34 @@ def body_of(module: str) -> str:
     return module[start:end]
 
 
-def module_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
-    """The whole program as one module on memrefs: dispatches, and a driver for each method."""
-    maps, groups = "", ""
-    if dispatches.generic:
-        script = f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}"
-        loops = run_passes(f"{script}{functions_of(dispatches.generic)}\n}}", GROUPS)
+def groups_text(dispatches: Dispatches) -> str:
+    """The groups in linalg as a module, with the scripts of their passes; nothing where there are none."""
+    if not dispatches.generic:
+        return ""
+    script = f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}"
+    return f"{script}{functions_of(dispatches.generic)}\n}}"
+
+
+def kernels_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
+    """What is written as loops: the schedules' kernels, and a driver for each method."""
+    drivers = "\n".join(driver_text(plan, name) for name, plan in plans.items())
+    return f"{functions_of(dispatches.scheduled)}\n{drivers}"
+
+
+def module_text(groups: str, kernels: str) -> str:
+    """The whole program as one module on memrefs."""
+    maps = ""
+    if groups:
+        loops = run_passes(groups, GROUPS)
         loops = loops.replace("module attributes {transform.with_named_sequence} {", "module {", 1)
         maps, groups = loops[: loops.index("module {")], body_of(loops)
-    drivers = "\n".join(driver_text(plan, name) for name, plan in plans.items())
-    return f"{maps}module {{\n{groups}\n{functions_of(dispatches.scheduled)}\n{drivers}\n}}\n"
+    return f"{maps}module {{\n{groups}\n{kernels}\n}}\n"
 
 
 def module_object(dispatches: Dispatches, plans: Mapping[str, Plan], cpu: Processor | None = None) -> bytes:
-    """The object file of a program's methods, for a processor (`processor()` by default). Raises `ToolchainError` where a tool is missing."""
-    return compile_object(module_text(dispatches, plans), TO_LLVM, cpu)
+    """The object file of a program's methods, for a processor (`processor()` by default); from the cache, without a call of
+    any tool, when it was made before. Raises `ToolchainError` where a tool is missing."""
+    cpu = cpu or processor()
+    groups, kernels = groups_text(dispatches), kernels_text(dispatches, plans)
+    key = cache_key(f"{groups}\0{kernels}", (*GROUPS, *TO_LLVM), cpu)
+    return cached(key, lambda: emit_object(to_llvm_ir(module_text(groups, kernels)), cpu))

@@ -21,12 +21,18 @@ TAKES_COMPLEX = frozenset(
         "expm1 log1p sigmoid asin acos atan asinh acosh atanh",
         "logical_not logical_and logical_or logical_xor isnan isinf where.self _to_copy clone alias copy",
         "_conj _conj_physical view_as_real view_as_complex complex polar",
-        "sum.dim_IntList mean.dim mean prod prod.dim_int any any.dim any.dims cumsum cumprod",
+        "sum.dim_IntList mean.dim mean prod prod.dim_int any any.dim any.dims cumsum cumprod logcumsumexp",
+        "var.correction var_mean.correction linalg_vector_norm",
         "mm bmm addmm addmv addbmm",
         "_fft_c2c _fft_r2c _fft_c2r",
+        "linalg_lu_factor_ex lu_unpack linalg_lu linalg_lu_solve linalg_inv_ex _linalg_solve_ex _linalg_det _linalg_slogdet",
+        "linalg_solve_triangular triangular_solve linalg_cholesky_ex cholesky_solve cholesky_inverse",
+        "geqrf linalg_householder_product ormqr linalg_qr",
+        "_linalg_svd _linalg_eigh linalg_pinv.atol_rtol_tensor linalg_matrix_exp",
         "view view_copy permute permute_copy unsqueeze squeeze.dims expand slice.Tensor select.int split_with_sizes cat",
         "repeat flip diagonal unfold as_strided constant_pad_nd slice_scatter diagonal_scatter as_strided_scatter",
         "embedding index_select gather index.Tensor index_put scatter.src scatter.value scatter_add",
+        "scatter_reduce.two masked_scatter nonzero_static view.dtype",
         "full full_like empty.memory_format empty_strided empty_permuted scalar_tensor",
         "_assert_tensor_metadata",
     )
@@ -136,6 +142,17 @@ def log1p(x: Scalar) -> Scalar:
     near = s.log1p(a * 2 + (a * a + b * b)) * 0.5
     length = s.select(s.absolute(x) < 0.5, near, s.log(s.absolute(x + 1)))
     return s.complex_number(length, s.atan2(b, a + 1))
+
+
+def log_add_exp(x: Scalar, y: Scalar) -> Scalar:
+    """log(exp x + exp y), as ATen/native/cpu/LogAddExp.h has it: of infinities, and NaN of either part."""
+    swapped = s.real(x) < s.real(y)
+    low, high = s.select(swapped, x, y), s.select(swapped, y, x)
+    length = s.real(low)
+    endless = (s.is_inf(length) | s.is_nan(length)) & length.equals(s.real(high))
+    together = s.select(length < 0, low, log(exp(low) + exp(high)))
+    result = s.select(endless, together, high + log1p(exp(low - high)))
+    return s.select(s.is_nan(x) | s.is_nan(y), complex(math.nan, math.nan), result)
 
 
 def atanh(x: Scalar) -> Scalar:

@@ -9,7 +9,8 @@ operators that take the size as they take any other.
         return aten.nonzero_static(self, size=count(aten, self, symbol))
 
 Rules are written as decompositions are, in `aten`, and what they build becomes edge. Besides the operator's arguments a rule
-may name `symbol`, the one that the results' types name first, or `out`, these types, where they name several. Without a rule, what names a symbol first for a size that its
+may name `symbol`, the one that the results' types name first, or `out`, these types, where they name several. Of an operator
+with a rule whose results are known to have no elements, they are made so. Without a rule, what names a symbol first for a size that its
 operands' sizes and numbers tell gets that size, and is refined to the symbol. Other operators stay as they are.
 """
 
@@ -36,7 +37,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.edge_to_linalg import sizes_of
-from xdsl_exir.lowering.sizes import symbols_of
+from xdsl_exir.lowering.sizes import is_static, symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer, replace
 from xdsl_exir.transforms.decompositions import KEEP
@@ -310,10 +311,14 @@ class Counter(Decomposer):
         named = symbols_of(sizes_of(op.results)) - self.known
         new = [Expr.symbol(symbol) for symbol in sorted(named) if Expr.symbol(symbol).is_unbacked]
         self.known |= named
-        if not new or not any(is_tensor_type(result.type) for result in op.results):
+        if not any(is_tensor_type(result.type) for result in op.results):
             return
         builder, entry = self.builder(aten_dialect.OPERATORS, op), RULES.find(op.SPEC)
-        if entry is None:
+        if entry is not None and is_nothing(op):
+            results = nothing(Namespace(builder), op)
+        elif not new:
+            return
+        elif entry is None:
             results = with_inferred_sizes(builder, op)
         elif all(symbol in sizes_of(op.results) for symbol in new) and (
             len(new) == 1 or "symbol" not in entry.parameters
@@ -324,6 +329,18 @@ class Counter(Decomposer):
             return
         if results is not KEEP:
             replace(builder, op, flat_results(results))
+
+
+def is_nothing(op: OperatorOp) -> bool:
+    """Whether all results are known to have no elements."""
+    metas = [tensor_meta(result.type) for result in op.results if is_tensor_type(result.type)]
+    return all(0 in meta.shape and is_static(meta.shape) for meta in metas)
+
+
+def nothing(aten: Namespace, op: OperatorOp) -> list[SSAValue]:
+    """Tensors without elements, as the results are."""
+    metas = [tensor_meta(result.type) for result in op.results if is_tensor_type(result.type)]
+    return [aten.full([*meta.shape], 0, dtype=meta.dtype) for meta in metas]
 
 
 def with_inferred_sizes(builder: Builder, op: OperatorOp) -> Any:

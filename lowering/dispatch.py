@@ -34,6 +34,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.assertions import ASSERTIONS, UNCHECKED
 from xdsl_exir.lowering.dispatches.buffers import (
@@ -61,6 +62,7 @@ from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.schedules import Machine
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
+from xdsl_exir.names import own_name
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
 
@@ -96,7 +98,11 @@ class Planner:
     """Plans one function of an edge module."""
 
     def __init__(
-        self, function: FuncOp, state: Mapping[SSAValue, Array], machine: Machine, dispatches: Dispatches
+        self,
+        function: FuncOp,
+        state: Mapping[SSAValue, Array | TensorData],
+        machine: Machine,
+        dispatches: Dispatches,
     ):
         self.function = function
         self.dispatches = dispatches
@@ -223,8 +229,8 @@ class Planner:
 
     def splat(self, value: SSAValue) -> float | int | bool | None:
         """The number that fills a constant, if one does."""
-        array = self.constants.get(value)
-        if array is None or not array.size or (array.size > 1 and any(array.strides)):
+        array = self.constants.splat(value)
+        if array is None:
             return None
         return array.flat[0].item() if meta_of(value).dtype.category is not Category.COMPLEX else None
 
@@ -370,7 +376,7 @@ class Planner:
     def call(self, table: dict[str, str], text: str, arguments: Sequence[Value]) -> None:
         """Calls a dispatch of one of the tables."""
         kind = "kernel" if table is self.dispatches.scheduled else "group"
-        name = table.setdefault(text, f"{kind}{len(table)}")
+        name = table.setdefault(text, own_name(f"{kind}{len(table)}"))
         for argument in arguments:
             argument.buffer.last = max(argument.buffer.last, len(self.plan.steps))
         self.plan.steps.append(Call(name, list(arguments), symbols_of(text)))

@@ -6,7 +6,7 @@ are, and what nothing but folded operators needed is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from math import prod
 from typing import Any
 
@@ -19,6 +19,7 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError
+from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.lowering.edge_to_linalg import is_number, obstacle
 from xdsl_exir.lowering.sizes import is_static
 
@@ -35,21 +36,63 @@ FILLED = ("aten.full_like", "aten.zeros_like", "aten.ones_like", "aten.full")
 """Operators whose result is one number everywhere, whatever their operands hold."""
 
 
+class Known(MutableMapping[SSAValue, Array]):
+    """Arrays by value. Those of state are read from their file when they are asked for, which raises as `TensorData` does."""
+
+    def __init__(self, given: Mapping[SSAValue, Array | TensorData]):
+        self.entries = dict(given.entries if isinstance(given, Known) else given)
+
+    def __getitem__(self, value: SSAValue) -> Array:
+        entry = self.entries[value]
+        if isinstance(entry, TensorData):
+            entry = self.entries[value] = entry.numpy()
+        return entry
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.entries
+
+    def __setitem__(self, value: SSAValue, array: Array) -> None:
+        self.entries[value] = array
+
+    def __delitem__(self, value: SSAValue) -> None:
+        del self.entries[value]
+
+    def __iter__(self) -> Iterator[SSAValue]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def nbytes(self, value: SSAValue) -> int:
+        """Bytes of an array, which is not read."""
+        return self.entries[value].nbytes
+
+    def splat(self, value: SSAValue) -> Array | None:
+        """The array of a value, if one number in memory is all of it; it is not read for that."""
+        entry = self.entries.get(value)
+        if entry is None or not entry.nbytes:
+            return None
+        shape = entry.sizes if isinstance(entry, TensorData) else entry.shape
+        return self[value] if prod(shape) == 1 or not any(entry.strides) else None
+
+
 class Folding:
     """What is known of a function: its constants, its literals, and the values that depend on them alone.
 
     `inner` folds in regions as well, and results of symbolic shape that are one number everywhere: these have one element.
     """
 
-    def __init__(self, function: FuncOp, constants: Mapping[SSAValue, Array], inner: bool = False):
+    def __init__(
+        self, function: FuncOp, constants: Mapping[SSAValue, Array | TensorData], inner: bool = False
+    ):
         self.function, self.inner = function, inner
-        self.known: dict[SSAValue, Array] = dict(constants)
+        self.known = Known(constants)
         """What is known and needed by operations that are not folded."""
         self.folded: set[Operation] = set()
         """Operators whose results are known."""
         self.state = {value: frozenset([value]) for value in constants}
         """The constants that known values are made of."""
-        self.nbytes = {value: array.nbytes for value, array in constants.items()}
+        self.nbytes = {value: self.known.nbytes(value) for value in constants}
         self.needed: dict[SSAValue, int] = {}
         """How many uses of a known value are not folded."""
         self.rng = np.random.default_rng(0)
@@ -108,10 +151,11 @@ class Folding:
         """Whether a result of static shape takes no more memory than what it is made of, or little."""
         meta = tensor_meta(result.type)
         count = prod(size for size in meta.shape if isinstance(size, int))
-        of_state = [self.known[value] for value in op.operands if self.state.get(value)]
+        of_state = [value for value in op.operands if self.state.get(value)]
         if not of_state or obstacle(op) is not None:
             return count * meta.dtype.itemsize <= LARGEST
-        is_wider = meta.dtype.itemsize > max(of_state, key=lambda array: array.nbytes).itemsize
+        largest = tensor_meta(max(of_state, key=self.known.nbytes).type)
+        is_wider = meta.dtype.itemsize > largest.dtype.itemsize
         state = frozenset[SSAValue]().union(*(self.state.get(value, ()) for value in op.operands))
         limit = LARGEST_WIDENED if is_wider else LARGEST_OF_STATE
         return count * meta.dtype.itemsize <= max(limit, sum(self.nbytes[value] for value in state))

@@ -187,7 +187,7 @@ def scatter_reduce(
 
     def mean(total: Scalar, count: Scalar) -> Scalar:
         count = s.cast(s.maximum(count, 1), total.dtype)
-        return total / count if s.is_float(total) else floor_divide(total, count)
+        return floor_divide(total, count) if total.dtype.category <= Category.INT else total / count
 
     return b.elementwise(mean, [result, counts], self.shape, self.dtype)
 

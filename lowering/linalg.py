@@ -322,14 +322,21 @@ class LinalgBuilder:
             number = s.from_index(block.args[0])
             number = s.constant(last, dt.Long) - 1 - number if backward else number
         after = step(inside, number, before)
-        kept = [
-            inside.add(linalg.CopyOp((new.value,), (old.value,)))
-            for new, old in zip(after, before, strict=True)
-        ]
+        kept = [inside.replace(old, new) for new, old in zip(after, before, strict=True)]
         block.add_op(scf.YieldOp(*kept))
         loop = scf.ForOp(first, last, one, [tensor.value for tensor in state], block)
         self.add(loop)
         return [Tensor(value, t.shape, t.dtype) for value, t in zip(loop.results, state, strict=True)]
+
+    def replace(self, old: Tensor, new: Tensor) -> SSAValue:
+        """A tensor's elements in the buffer of another one. (xDSL's builder of a copy knows no complex numbers.)"""
+        element = storage_type(new.dtype)
+        block = Block(arg_types=[element, element])
+        block.add_op(linalg.YieldOp(block.args[0]))
+        copy = linalg.CopyOp.build(
+            operands=[[new.value], [old.value]], result_types=[[old.value.type]], regions=[Region(block)]
+        )
+        return self.add(copy)
 
     def reduce(
         self,

@@ -9,7 +9,7 @@ that only check are the caller's). `lowering.linalg` is MLIR's linalg.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects.linalg import ops as linalg
@@ -20,58 +20,28 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, apply, max_, min_, provably
-from xdsl_exir.dialects.meta import broadcast_shapes
+from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import triangle
 from xdsl_exir.lowering.indexing import ordered
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.matrices import (
+    At,
+    adjoint,
+    broadcast_batches,
+    complex_form,
+    conjugated,
+    identity,
+    over,
+    place,
+    real_form,
+    transposed,
+)
 from xdsl_exir.lowering.scalar import Scalar, sum_dtype
-from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.view import part
 
 Out = list[TensorMeta]
-At = Sequence[SSAValue]
-
-# --- inside matrices -----------------------------------------------------------------------------------------
-
-
-def over(count: Dim | Scalar, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
-    """In a body: a number that `combine` makes from the last one and each number from 0 to `count`."""
-
-    def more(k: Scalar, _: Scalar) -> Scalar:
-        return k < count
-
-    def step(k: Scalar, total: Scalar) -> list[Scalar]:
-        return [k + 1, combine(k, total)]
-
-    return s.repeat_while([s.constant(0, dt.Long), initial], more, step)[1]
-
-
-def place(at: At) -> tuple[At, Scalar, Scalar]:
-    """Batch indices, row and column."""
-    return at[:-2], s.from_index(at[-2]), s.from_index(at[-1])
-
-
-def transposed(b: LinalgBuilder, a: Tensor) -> Tensor:
-    rank = a.ndim
-    return b.permute(a, [*range(rank - 2), rank - 1, rank - 2])
-
-
-def identity(b: LinalgBuilder, shape: Sizes, dtype: DType) -> Tensor:
-    """Unit matrices."""
-
-    def element(*at: SSAValue) -> Scalar:
-        _, row, column = place(at)
-        return s.cast(row.equals(column), dtype)
-
-    return b.indexed(element, shape, dtype)
-
-
-def broadcast_batches(b: LinalgBuilder, *matrices: Tensor) -> list[Tensor]:
-    """Matrices with their batch dimensions broadcast."""
-    batch = broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
-    return [b.broadcast(matrix, (*batch, *matrix.shape[-2:])) for matrix in matrices]
 
 
 def raises(arguments: Mapping[str, Any]) -> str | None:
@@ -87,6 +57,11 @@ def exchanged(row: Scalar, k: Scalar, other: Scalar) -> Scalar:
     return s.select(row.equals(k), other, s.select(row.equals(other), k, row))
 
 
+def magnitude(x: Scalar) -> Scalar:
+    """By which LAPACK compares pivots: of complex numbers the sum of the parts' sizes."""
+    return s.absolute(s.real(x)) + s.absolute(s.imaginary(x)) if s.is_complex(x) else s.absolute(x)
+
+
 def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Gaussian elimination with partial pivoting: both factors in one, the pivots (Int, from 1), and the statuses: 0, or
     the number of the first pivot that is 0."""
@@ -98,7 +73,7 @@ def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
         def greatest(*at: SSAValue) -> Scalar:
             def better(i: Scalar, best: Scalar) -> Scalar:
-                new, old = s.absolute(read(matrix, [*at, i, k])), s.absolute(read(matrix, [*at, best, k]))
+                new, old = (magnitude(read(matrix, [*at, row, k])) for row in (i, best))
                 return s.select((i > k) & (new > old), i, best)
 
             return over(rows, k, better)
@@ -241,10 +216,13 @@ def linalg_lu(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
 def linalg_lu_solve(
     b: LinalgBuilder, LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool
 ) -> Tensor:
+    # The adjoint A is the transposed one for conjugates of what is on both sides.
+    right = conjugated(b, B) if adjoint else B
     if left:
-        return solved(b, LU, pivots, B, adjoint)
-    # X A = B is the transposed A times the transposed X.
-    return transposed(b, solved(b, LU, pivots, transposed(b, B), not adjoint))
+        result = solved(b, LU, pivots, right, adjoint)
+    else:  # X A = B is the transposed A times the transposed X
+        result = transposed(b, solved(b, LU, pivots, transposed(b, right), not adjoint))
+    return conjugated(b, result) if adjoint else result
 
 
 @lowering("aten.linalg_inv_ex", refuses=raises)
@@ -270,10 +248,14 @@ def is_exchanged(pivots: Tensor, at: At, k: Scalar) -> Scalar:
     return s.cast(read(pivots, [*at, k]), dt.Long).differs(k + 1)
 
 
+def given_to_lapack(b: LinalgBuilder, a: Tensor) -> Tensor:
+    """As PyTorch keeps them, the factors beside a determinant are of the transposed matrix, but for complex numbers."""
+    return a if a.dtype in s.PARTS else transposed(b, a)
+
+
 @lowering("aten._linalg_det")
 def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As PyTorch keeps them, the factors beside a determinant are of the transposed matrix."""
-    factors, pivots, _ = lu_of(b, transposed(b, A))
+    factors, pivots, _ = lu_of(b, given_to_lapack(b, A))
 
     def element(*at: SSAValue) -> Scalar:
         def multiplied(k: Scalar, total: Scalar) -> Scalar:
@@ -287,13 +269,15 @@ def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @lowering("aten._linalg_slogdet")
 def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    factors, pivots, _ = lu_of(b, transposed(b, A))
+    factors, pivots, _ = lu_of(b, given_to_lapack(b, A))
 
     def sign(*at: SSAValue) -> Scalar:
         def multiplied(k: Scalar, total: Scalar) -> Scalar:
-            x = read(factors, [*at, k, k])
-            negative = (x < 0) ^ is_exchanged(pivots, at, k)
-            return s.select(x.equals(0), 0, s.select(negative, -total, total))
+            x, exchanged = read(factors, [*at, k, k]), is_exchanged(pivots, at, k)
+            if s.is_complex(x):
+                total = total * numbers.sgn(x)
+                return s.select(exchanged, -total, total)
+            return s.select(x.equals(0), 0, s.select((x < 0) ^ exchanged, -total, total))
 
         return over(A.shape[-1], s.constant(1, A.dtype), multiplied)
 
@@ -301,10 +285,10 @@ def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor
         def added(k: Scalar, total: Scalar) -> Scalar:
             return total + s.log(s.absolute(read(factors, [*at, k, k])))
 
-        return over(A.shape[-1], s.constant(0, A.dtype), added)
+        return over(A.shape[-1], s.constant(0, real), added)
 
-    results = [b.indexed(body, A.shape[:-2], A.dtype) for body in (sign, logarithm)]
-    return results[0], results[1], factors, pivots
+    real, shape = s.PARTS.get(A.dtype, A.dtype), A.shape[:-2]
+    return b.indexed(sign, shape, A.dtype), b.indexed(logarithm, shape, real), factors, pivots
 
 
 # --- triangular systems --------------------------------------------------------------------------------------
@@ -341,16 +325,17 @@ def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Te
 
         def element(*at: SSAValue) -> Scalar:
             where, i, j = place(at)
-            x, diagonal = read(matrix, at), read(matrix, [*where, k, k])
-            root = s.sqrt(diagonal)
-            rest = x - read(matrix, [*where, i, k]) / root * (read(matrix, [*where, j, k]) / root)
+            x, diagonal = read(matrix, at), s.real(read(matrix, [*where, k, k]))
+            root = s.cast(s.sqrt(diagonal), x.dtype)
+            across = s.conjugate(read(matrix, [*where, j, k]) / root)
+            rest = x - read(matrix, [*where, i, k]) / root * across
             column = s.select(i.equals(k), root, x / root)
             new = s.select(j.equals(k), column, rest)
             goes_on = read(info, where).equals(0) & (diagonal > 0)
             return s.select(goes_on & ~(j < k) & ~(i < j), new, x)
 
         def status(found: Scalar, *at: SSAValue) -> Scalar:
-            fails = found.equals(0) & ~(read(matrix, [*at, k, k]) > 0)
+            fails = found.equals(0) & ~(s.real(read(matrix, [*at, k, k])) > 0)
             return s.select(fails, s.cast(k + 1, dt.Int), found)
 
         return [
@@ -358,7 +343,7 @@ def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Te
             b.indexed(status, info.shape, dt.Int, [(info, AffineMap.identity(info.ndim))]),
         ]
 
-    start = [transposed(b, self) if upper else self, b.fill(0, batch, dt.Int)]
+    start = [adjoint(b, self) if upper else self, b.fill(0, batch, dt.Int)]
     matrix, info = b.steps(size, start, eliminate)
 
     def low(*at: SSAValue) -> Scalar:
@@ -366,14 +351,18 @@ def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Te
         return s.select(i < j, 0, read(matrix, at))
 
     factor = b.indexed(low, self.shape, self.dtype)
-    return transposed(b, factor) if upper else factor, info
+    return adjoint(b, factor) if upper else factor, info
 
 
 @lowering("aten.cholesky_solve")
 def cholesky_solve(b: LinalgBuilder, self: Tensor, input2: Tensor, upper: bool) -> Tensor:
+    """A system of the factor's and one of its adjoint's, which is the transposed one for conjugates."""
     factor, right = broadcast_batches(b, input2, self)
-    right = substituted(b, factor, right, not upper, False, transpose=upper)
-    return substituted(b, factor, right, not upper, False, transpose=not upper)
+    for is_adjoint in (upper, not upper):
+        right = conjugated(b, right) if is_adjoint else right
+        right = substituted(b, factor, right, not upper, False, transpose=is_adjoint)
+        right = conjugated(b, right) if is_adjoint else right
+    return right
 
 
 @lowering("aten.cholesky_inverse")
@@ -386,8 +375,9 @@ def cholesky_inverse(b: LinalgBuilder, self: Tensor, upper: bool) -> Tensor:
 
 @lowering("aten.geqrf")
 def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
-    """R, below it the vectors v of the reflections 1 - tau v v^T but for their leading ones, and the factors tau
-    (Golub and Van Loan 5.1)."""
+    """R, below it the vectors v of the reflections 1 - tau v v^H but for their leading ones, and the factors tau
+    (Golub and Van Loan 5.1). R is the product of the matrix with the adjoint ones; its diagonal is real."""
+    real = s.PARTS.get(self.dtype, self.dtype)
     *batch, rows, columns = self.shape
     count, every = min_(rows, columns), tuple(batch)
 
@@ -397,17 +387,18 @@ def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
         def squared(*at: SSAValue) -> Scalar:
             def added(i: Scalar, total: Scalar) -> Scalar:
                 x = read(matrix, [*at, i, k])
-                return s.select(i > k, total + x * x, total)
+                return s.select(i > k, total + s.real(x * s.conjugate(x)), total)
 
-            return over(rows, s.constant(0, self.dtype), added)
+            return over(rows, s.constant(0, real), added)
 
-        below = b.indexed(squared, every, self.dtype)
+        below = b.indexed(squared, every, real)
 
         def parts(where: At) -> tuple[Scalar, Scalar, Scalar, Scalar]:
             """Whether there is something to eliminate; the diagonal's element, after that, and its vector's divisor."""
             rest, alpha = read(below, where), read(matrix, [*where, k, k])
-            beta = -s.copysign(s.sqrt(alpha * alpha + rest), alpha)
-            return rest.differs(0), alpha, beta, alpha - beta
+            length = s.sqrt(s.real(alpha * s.conjugate(alpha)) + rest)
+            beta = s.cast(-s.copysign(length, s.real(alpha)), alpha.dtype)
+            return rest.differs(0) | s.imaginary(alpha).differs(0), alpha, beta, alpha - beta
 
         def factor(*at: SSAValue) -> Scalar:
             something, alpha, beta, _ = parts(at)
@@ -423,7 +414,8 @@ def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
             *where, j = at
 
             def added(i: Scalar, total: Scalar) -> Scalar:
-                return s.select(i < k, total, total + vector(where, i) * read(matrix, [*where, i, j]))
+                term = s.conjugate(vector(where, i)) * read(matrix, [*where, i, j])
+                return s.select(i < k, total, total + term)
 
             return over(rows, s.constant(0, self.dtype), added)
 
@@ -434,7 +426,7 @@ def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
             something, _, beta, _ = parts(where)
             x = read(matrix, at)
             column = s.select(i.equals(k), beta, vector(where, i))
-            rest = x - read(tau, where) * vector(where, i) * read(projection, [*where, j])
+            rest = x - s.conjugate(read(tau, where)) * vector(where, i) * read(projection, [*where, j])
             new = s.select(j.equals(k), column, rest)
             return s.select(something & ~(i < k) & ~(j < k), new, x)
 
@@ -451,7 +443,7 @@ def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def reflect(b: LinalgBuilder, vectors: Tensor, tau: Tensor, array: Tensor, inverse: bool) -> Tensor:
-    """H1 H2 ... Hk times an array, each H = 1 - tau v v^T with v unit lower trapezoidal; or the inverse of it."""
+    """H1 H2 ... Hk times an array, each H = 1 - tau v v^H with v unit lower trapezoidal; or the inverse of it, its adjoint."""
     rows, dtype = vectors.shape[-2], array.dtype
 
     def apply(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
@@ -465,15 +457,15 @@ def reflect(b: LinalgBuilder, vectors: Tensor, tau: Tensor, array: Tensor, inver
             return over(
                 rows,
                 s.constant(0, dtype),
-                lambda i, total: total + vector(where, i) * read(matrix, [*where, i, j]),
+                lambda i, total: total + s.conjugate(vector(where, i)) * read(matrix, [*where, i, j]),
             )
 
         projection = b.indexed(projected, (*matrix.shape[:-2], matrix.shape[-1]), dtype)
 
         def element(*at: SSAValue) -> Scalar:
             where, i, _ = place(at)
-            product = read(tau, [*where, k]) * vector(where, i) * read(projection, [*where, at[-1]])
-            return read(matrix, at) - product
+            factor = s.conjugate(read(tau, [*where, k])) if inverse else read(tau, [*where, k])
+            return read(matrix, at) - factor * vector(where, i) * read(projection, [*where, at[-1]])
 
         return [b.indexed(element, matrix.shape, dtype)]
 
@@ -491,8 +483,8 @@ def ormqr(
 ) -> Tensor:
     if left:
         return reflect(b, self, input2, input3, transpose)
-    # C Q is the transposed Q times the transposed C.
-    return transposed(b, reflect(b, self, input2, transposed(b, input3), not transpose))
+    # C Q is the adjoint of the adjoint Q times the adjoint C.
+    return adjoint(b, reflect(b, self, input2, adjoint(b, input3), not transpose))
 
 
 @lowering("aten.linalg_qr")
@@ -603,14 +595,27 @@ def is_wide(a: Tensor) -> bool:
 
 
 def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
-    """The symmetric matrices that triangles stand for."""
+    """The symmetric or Hermitian matrices that triangles stand for."""
 
     def element(*at: SSAValue) -> Scalar:
         where, i, j = place(at)
         most, least = s.maximum(i, j), s.minimum(i, j)
-        return read(a, [*where, most, least] if lower else [*where, least, most])
+        x = read(a, [*where, most, least] if lower else [*where, least, most])
+        if not s.is_complex(x):
+            return x
+        mirrored = s.select(i < j if lower else i > j, s.conjugate(x), x)
+        return s.select(i.equals(j), s.cast(s.real(x), x.dtype), mirrored)
 
     return b.indexed(element, a.shape, a.dtype)
+
+
+def once_each(b: LinalgBuilder, values: Tensor, dtype: DType) -> Tensor:
+    """Ordered values of the real form of matrices of a dtype, which has each of a complex one's twice."""
+    if dtype not in s.PARTS:
+        return values
+    *batch, count = values.shape
+    places, steps = [0] * values.ndim, [1] * len(batch) + [2]
+    return b.slice(values, places, [*batch, apply("floordiv", count, 2)], steps)
 
 
 def refuse_singular_vectors(arguments: Mapping[str, Any]) -> str | None:
@@ -625,11 +630,12 @@ def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
     nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
-    values = lengths(b, orthogonalized(b, transposed(b, A) if is_wide(A) else A)[0])
-    descending = ordered(b, values, -1, True)[0]
+    a = real_form(b, A) if A.dtype in s.PARTS else A
+    values = lengths(b, orthogonalized(b, transposed(b, a) if is_wide(a) else a)[0])
+    descending = once_each(b, ordered(b, values, -1, True)[0], A.dtype)
     # Of a matrix with more columns than rows the others are 0.
     first = part(b, descending, values.ndim - 1, 0, out[1].shape[-1])
-    return [nothing[0], b.convert(first, A.dtype), nothing[2]]
+    return [nothing[0], b.convert(first, out[1].dtype), nothing[2]]
 
 
 def refuse_eigenvectors(arguments: Mapping[str, Any]) -> str | None:
@@ -644,7 +650,8 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
     nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
-    a = symmetrized(b, b.convert(A, dt.Double), UPLO.upper() == "L")
+    a = symmetrized(b, A, UPLO.upper() == "L")
+    a = b.convert(real_form(b, a) if A.dtype in s.PARTS else a, dt.Double)
     sums = b.reduce(lambda total, x: total + s.absolute(x), a, [a.ndim - 1], 0, dt.Double)
     bound = b.reshape(b.reduce(s.maximum, sums, [a.ndim - 2], 0, dt.Double), batch)
 
@@ -653,13 +660,13 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
         return read(a, at) + s.select(i.equals(j), read(bound, where), 0)
 
     values = lengths(b, orthogonalized(b, b.indexed(shifted, a.shape, dt.Double))[0])
-    ascending = ordered(b, values, -1, False)[0]
+    ascending = once_each(b, ordered(b, values, -1, False)[0], A.dtype)
     bounds = b.reshape(bound, (*batch, 1))
-    result = b.elementwise(lambda x, bound: x - bound, [ascending, bounds], (*batch, size), A.dtype)
+    result = b.elementwise(lambda x, bound: x - bound, [ascending, bounds], (*batch, size), out[0].dtype)
     return [result, nothing[1]]
 
 
-EPSILON = {dt.Float: 2.0**-23, dt.Double: 2.0**-52}
+EPSILON = {dt.Float: 2.0**-23, dt.ComplexFloat: 2.0**-23, dt.Double: 2.0**-52, dt.ComplexDouble: 2.0**-52}
 
 
 @lowering("aten.linalg_pinv.atol_rtol_tensor")
@@ -674,6 +681,8 @@ def pinv(
     batch = shape[:-2]
     self = b.broadcast(self, (*batch, *self.shape[-2:]))  # tolerances may be of more batches
     a = symmetrized(b, self) if hermitian else self
+    is_complex = self.dtype in s.PARTS
+    a = real_form(b, a) if is_complex else a
     matrix, rotations = orthogonalized(b, transposed(b, a) if is_wide(a) else a)
     sizes = lengths(b, matrix)
     largest = b.reshape(b.reduce(s.maximum, sizes, [sizes.ndim - 1], 0, dt.Double), batch)
@@ -703,7 +712,8 @@ def pinv(
 
         return over(sizes.shape[-1], s.constant(0, dt.Double), added)
 
-    return b.indexed(element, shape, self.dtype)
+    inverse = b.indexed(element, (*batch, a.shape[-1], a.shape[-2]), a.dtype)
+    return complex_form(b, inverse, shape, self.dtype) if is_complex else inverse
 
 
 # --- functions of matrices -----------------------------------------------------------------------------------
@@ -739,6 +749,8 @@ def multiplied(left: Tensor, right: Tensor, at: At, terms: Dim | Scalar) -> Scal
 def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
     """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
     Van Loan 9.3)."""
+    if self.dtype in s.PARTS:
+        return complex_form(b, matrix_exp(b, real_form(b, self)), self.shape, self.dtype)
     batch, size, dtype = self.shape[:-2], self.shape[-1], self.dtype
 
     def halvings(*at: SSAValue) -> Scalar:

@@ -14,9 +14,6 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
-
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
@@ -24,9 +21,9 @@ from xdsl_exir.dialects.registry import parameters_of
 from xdsl_exir.lowering import LOWERINGS, lowering, special
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype
-from xdsl_exir.lowering.view import BITS, bitcast
+from xdsl_exir.lowering.view import BITS, bitcast, of_parts, parts_of
 
 F = TypeVar("F", bound=Callable[..., Scalar])
 
@@ -535,27 +532,13 @@ def conjugate(self: Scalar) -> Scalar:
 
 
 @lowering("aten.view_as_real")
-def view_as_real(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
-    def part(x: Scalar, *at: SSAValue) -> Scalar:
-        return s.select(s.from_index(at[-1]).equals(0), s.real(x), s.imaginary(x))
-
-    of_pair = AffineMap(self.ndim + 1, 0, tuple(dims(self.ndim)))
-    return b.indexed(part, out[0].shape, out[0].dtype, [(self, of_pair)])
+def view_as_real(b: LinalgBuilder, self: Tensor) -> Tensor:
+    return parts_of(b, self)
 
 
 @lowering("aten.view_as_complex")
-def view_as_complex(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
-    shape = out[0].shape
-    init = Tensor(b.empty(shape, out[0].dtype), shape, out[0].dtype)
-    rank = len(shape)
-    parts = [(self, AffineMap(rank, 0, (*dims(rank), AffineExpr.constant(which)))) for which in (0, 1)]
-    return b.generic(
-        parts,
-        init,
-        AffineMap.identity(rank),
-        ["parallel"] * rank,
-        lambda real, imaginary, _: s.complex_number(real, imaginary),
-    )
+def view_as_complex(b: LinalgBuilder, self: Tensor) -> Tensor:
+    return of_parts(b, self)
 
 
 # --- comparisons and logic -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from xdsl_exir.errors import ExirError, ToolchainError
 from xdsl_exir.lowering.schedules.text import Machine
+from xdsl_exir.threads import wait_for_in_forks
 
 VARIABLE = "XDSL_EXIR_CPU"
 """Environment variable with the processor's name, for programs that are compiled without one."""
@@ -172,6 +173,7 @@ def llvm_binding() -> Any:
             "native code needs llvmlite; install it with: pip install llvmlite==0.50.0"
         ) from error
     binding: Any = llvm
+    wait_for_in_forks(binding.ffi.lib._lock)
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding

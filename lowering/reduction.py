@@ -22,6 +22,7 @@ from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
+from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import between
@@ -540,13 +541,14 @@ def histogramdd_of_edges(
 
 
 def moments(b: LinalgBuilder, x: Tensor, over: Sequence[int], correction: float = 0) -> tuple[Tensor, Tensor]:
-    """Mean and variance over dimensions, which stay with size 1, in the dtype that sums accumulate in."""
+    """Mean and variance over dimensions, which stay with size 1, in the dtype that sums accumulate in. Complex numbers have
+    the sum of their parts' variances, as a complex number."""
     count = size_of(x, over)
     mean = divided(b, b.sum(x, over), count)
 
     def square(x: Scalar, mean: Scalar) -> Scalar:
         distance = s.cast(x, mean.dtype) - mean
-        return distance * distance
+        return distance * s.conjugate(distance)
 
     squares = b.sum(x, over, square, mean)
     if isinstance(count, Expr):
@@ -597,8 +599,15 @@ def power_of(exponent: float) -> Callable[[Scalar], Scalar]:
     return lambda x: s.pow(s.absolute(x), s.constant(exponent, x.dtype))
 
 
+def lengths_of_numbers(b: LinalgBuilder, self: Tensor) -> Tensor:
+    """The absolute values of complex numbers, in float64."""
+    return b.elementwise(lambda x: s.absolute(s.cast(x, dt.ComplexDouble)), [self], self.shape, dt.Double)
+
+
 @lowering("aten.linalg_vector_norm")
 def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | None, out: Out) -> Tensor:
+    if self.dtype.category is Category.COMPLEX:
+        self = lengths_of_numbers(b, self)
     general = power_of(ord), s.add, 0, power_of(1 / ord if ord else 0)
     term, combine, initial, finish = NORMS.get(ord, general)
     total = accumulate(
@@ -656,6 +665,8 @@ def cumprod(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
 
 def log_add_exp(x: Scalar, y: Scalar) -> Scalar:
     """log(exp(x) + exp(y)) without overflow."""
+    if s.is_complex(x):
+        return numbers.log_add_exp(x, y)
     greater, less = s.maximum(x, y), s.minimum(x, y)
     # The difference of equal infinities would be NaN.
     same = greater.equals(less) & s.is_inf(greater)

@@ -5,10 +5,10 @@ Along each dimension there are taps: a place and the weight of what is there. Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import inf
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -115,13 +115,47 @@ def upsample_nearest2d_vec(
     return upsample_nearest2d(b, input, height, width, out)
 
 
-def refuses_bytes(arguments: Mapping[str, Any]) -> str | None:
-    """Bytes are interpolated in fixed point, which has no lowering."""
-    image = arguments.get("self", arguments.get("input"))
-    return "bytes" if image.dtype is dt.Byte else None
+def resized_bytes(b: LinalgBuilder, input: Tensor, axis: int, count: Dim, taps: Taps) -> Tensor:
+    """Bytes at other places of one dimension: in fixed point, rounded (UpSampleKernel.cpp). The largest weight has sixteen
+    bits with its sign."""
+    size = input.shape[axis]
+
+    def share(at: SSAValue) -> Scalar:
+        return reduce(s.maximum, (one(weight) for _, weight in taps(s.from_index(at), size, count)))
+
+    def one(weight: Scalar | None) -> Scalar:
+        return s.constant(1, dt.Double) if weight is None else weight
+
+    largest = b.reduce(s.maximum, b.indexed(share, (count,), dt.Double), [0], 0, dt.Double)
+
+    def power(bits: Scalar) -> Scalar:
+        """2 to the power of a number of bits."""
+        return s.shift_left(s.constant(1, dt.Long), bits)
+
+    def bits_after_the_point(largest: Scalar) -> Scalar:
+        def fills(bits: Scalar) -> Scalar:
+            return s.floor(largest * s.cast(power(bits + 1), dt.Double) + 0.5) >= 2.0**15
+
+        return s.first_where(fills, s.constant(0, dt.Long), s.constant(22, dt.Long))
+
+    bits = b.elementwise(bits_after_the_point, [largest], (1,), dt.Long)
+
+    def element(*at: SSAValue) -> Scalar:
+        point = read(bits, [s.constant(0, dt.Long)])
+        scale = s.cast(power(point), dt.Double)
+
+        def term(place: Scalar, weight: Scalar | None) -> Scalar:
+            fixed = s.cast(s.floor(one(weight) * scale + 0.5), dt.Long)
+            return s.cast(read(input, [*at[:axis], place, *at[axis + 1 :]]), dt.Long) * fixed
+
+        total = reduce(s.add, (term(*tap) for tap in taps(s.from_index(at[axis]), size, count)))
+        rounded = s.shift_right(total + power(point - 1), point)
+        return s.cast(s.clamp(rounded, 0, 255), dt.Byte)
+
+    return b.indexed(element, (*input.shape[:axis], count, *input.shape[axis + 1 :]), dt.Byte)
 
 
-@lowering("aten.upsample_bilinear2d", refuses=refuses_bytes)
+@lowering("aten.upsample_bilinear2d")
 def upsample_bilinear2d(
     b: LinalgBuilder,
     self: Tensor,
@@ -130,12 +164,18 @@ def upsample_bilinear2d(
     scales_w: float | None,
     out: Out,
 ) -> Tensor:
-    compute = compute_dtype(self.dtype)
-    taps = [linear_taps(factor, align_corners, compute) for factor in (scales_h, scales_w)]
-    return upsampled(b, self, taps, out[0])
+    is_bytes, factors = self.dtype is dt.Byte, (scales_h, scales_w)
+    compute = dt.Double if is_bytes else compute_dtype(self.dtype)
+    taps = [linear_taps(factor, align_corners, compute) for factor in factors]
+    if not is_bytes:
+        return upsampled(b, self, taps, out[0])
+    for axis, of_axis in reversed([*enumerate(taps, 2)]):
+        if self.shape[axis] != out[0].shape[axis]:
+            self = resized_bytes(b, self, axis, out[0].shape[axis], of_axis)
+    return self
 
 
-@lowering("aten.upsample_bilinear2d.vec", refuses=refuses_bytes)
+@lowering("aten.upsample_bilinear2d.vec")
 def upsample_bilinear2d_vec(
     b: LinalgBuilder, input: Tensor, align_corners: bool, scale_factors: list[float] | None, out: Out
 ) -> Tensor:

@@ -37,6 +37,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering.schedules import functions
 
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
 
@@ -503,11 +504,12 @@ def _function(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]
 
 
 def _wide(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
-    # In float64: MLIR's float32 approximations lose these for large, subnormal or nearly overflowing arguments.
+    # In float64, by libm: MLIR's float32 approximations lose these for large, subnormal or nearly overflowing arguments, or
+    # are exact to some 20 bits only.
     return lambda x: cast(_of(op(cast(x, dt.Double).value), dt.Double), x.dtype)
 
 
-exp = _function(math.ExpOp)
+_exp = _function(math.ExpOp)
 exp2 = _function(math.Exp2Op)
 _expm1 = _function(math.ExpM1Op)
 log = _wide(math.LogOp)
@@ -518,9 +520,9 @@ sqrt = _function(math.SqrtOp)
 sin = _wide(math.SinOp)
 cos = _wide(math.CosOp)
 tan = _function(math.TanOp)
-asin = _function(math.AsinOp)
-acos = _function(math.AcosOp)
-atan = _function(math.AtanOp)
+asin = _wide(math.AsinOp)
+acos = _wide(math.AcosOp)
+atan = _wide(math.AtanOp)
 sinh = _wide(math.SinhOp)
 cosh = _wide(math.CoshOp)
 tanh = _function(math.TanhOp)
@@ -534,10 +536,29 @@ _trunc = _function(math.TruncOp)
 _roundeven = _function(math.RoundEvenOp)
 
 
+def exp(x: Scalar) -> Scalar:
+    """e^x; of float32 in the arithmetic of `schedules.functions.exp`: MLIR's loses some units where it nearly overflows."""
+    if x.dtype is not dt.Float:
+        return _exp(x)
+    x = maximum(minimum(x, 89.0), -105.0)
+    rounded = x * functions.LOG2_E + functions.ROUND
+    n = rounded - functions.ROUND
+    rest = n * -functions.LOG2_LOW + (n * -functions.LOG2_HIGH + x)
+    power = constant(functions.EXP[-1], dt.Float)
+    for coefficient in reversed(functions.EXP[:-1]):
+        power = power * rest + coefficient
+    exponent = bitcast(rounded, dt.Int) - functions.ROUND_BITS
+    half = shift_right(exponent, constant(1, dt.Int))
+    for part in (half, exponent - half):
+        power = power * bitcast(shift_left(part + 127, constant(23, dt.Int)), dt.Float)
+    return power
+
+
 def expm1(x: Scalar) -> Scalar:
-    """exp(x) - 1, exact where that is tiny: of float64, for which MLIR has only the difference, by Kahan's formula."""
+    """exp(x) - 1, exact where that is tiny: of float64, for which MLIR has only the difference, by Kahan's formula; of
+    float32, where 1 is nothing to it, without."""
     if x.dtype is not dt.Double:
-        return _expm1(x)
+        return select(x > 20, exp(x), _expm1(x))
     power = exp(x)
     difference = power - 1
     exact = difference * (x / log(power))
@@ -572,9 +593,8 @@ def copysign(a: Scalar, b: Scalar) -> Scalar:
     return _of(math.CopySignOp(a.value, b.value), a.dtype)
 
 
-def erfc(x: Scalar) -> Scalar:
-    """1 - erf(x), exact where that is tiny."""
-    return Scalar(ErfcOp(operands=[x.value], result_types=[x.value.type]).result, x.dtype)
+erfc = _wide(lambda x: ErfcOp(operands=[x], result_types=[x.type]))
+"""1 - erf(x), exact where that is tiny."""
 
 
 def sign_bit(x: Scalar) -> Scalar:

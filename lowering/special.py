@@ -373,15 +373,25 @@ def stirling(x: Scalar) -> Scalar:
     return horner(terms, z * z) * z
 
 
+ZEROS = 0.5, 3.0
+"""An interval around the zeros of log gamma, 1 and 2."""
+
+
+def _log_gamma_by_zeros(x: Array) -> Array:
+    return scipy("gammaln")(x) / ((x - 1) * (x - 2))
+
+
 def log_gamma_right(x: Scalar) -> Scalar:
-    """log gamma(x) of a positive number."""
+    """log gamma(x) of a positive number; a product at its zeros, so that it is exact beside them."""
     small = x < SHIFT
     product = x
     for k in range(1, SHIFT):
         product = product * (x + k)
     y = s.select(small, x + SHIFT, x)
     above = (y - 0.5) * s.log(y) - y + LOG_2_PI / 2 + stirling(y)
-    return s.select(small, above - s.log(product), above)
+    beyond = s.select(small, above - s.log(product), above)
+    near = (x - 1) * (x - 2) * chebyshev(_log_gamma_by_zeros, *ZEROS, x)
+    return s.select((x > ZEROS[0]) & (x < ZEROS[1]), near, beyond)
 
 
 def distance_to_whole(x: Scalar) -> Scalar:

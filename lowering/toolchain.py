@@ -15,6 +15,7 @@ import functools
 import hashlib
 import importlib.metadata
 import itertools
+import os
 import platform
 import re
 import shutil
@@ -30,7 +31,7 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import libcalls
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
-from xdsl_exir.threads import lock_against_forks, once
+from xdsl_exir.threads import once
 
 INSTALL = "apt-get install mlir-22-tools"
 INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
@@ -137,30 +138,27 @@ def _target_machine(cpu: Processor) -> Any:
 _INTERFACE = "_mlir_ciface_"
 """What the names of functions begin with that have a C interface."""
 
-_COMPILING = lock_against_forks()
-
 
 def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
-    with _COMPILING:
-        llvm = llvm_binding()
-        machine = _target_machine(cpu)
-        module = llvm.parse_assembly(llvm_ir)
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
-        module.verify()
-        for function in module.functions:
-            # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
-            # for that together takes time that grows with their square.
-            if function.name.startswith(_INTERFACE):
-                function.add_function_attribute("noinline")
-                function.add_function_attribute("optnone")
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
-        options.loop_unrolling = False
-        options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
-        return machine.emit_object(module)
+    llvm = llvm_binding()
+    machine = _target_machine(cpu)
+    module = llvm.parse_assembly(llvm_ir)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    for function in module.functions:
+        # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
+        # for that together takes time that grows with their square.
+        if function.name.startswith(_INTERFACE):
+            function.add_function_attribute("noinline")
+            function.add_function_attribute("optnone")
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
+    options.loop_unrolling = False
+    options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
 
 
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
@@ -189,21 +187,40 @@ _OPENMP_FOLDERS = (
     "/usr/lib",
 )
 _OPENMP_FILES = ("libomp.so.5", "libomp.so", "libiomp5.so")
+_OPENMP_NAME = re.compile(r"/lib(iomp5|omp5?)[-.][^/]*$")
+"""What the runtime's file is called, also as packages that bring their own rename it."""
 
 
-def find_openmp() -> Path:
+def find_openmp(folders: Sequence[str] = _OPENMP_FOLDERS) -> Path:
     """LLVM's OpenMP runtime. Raises ToolchainError with the install command when there is none."""
-    places = (Path(folder, file) for folder in _OPENMP_FOLDERS for file in _OPENMP_FILES)
+    places = (Path(folder, file) for folder in folders for file in _OPENMP_FILES)
     found = next((path for path in places if path.is_file()), None)
     if found is None:
         raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
     return found
 
 
+def loaded_openmp() -> list[Path]:
+    """The OpenMP runtimes of this kind that are in this process."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text("utf-8", "surrogateescape").splitlines() if maps.exists() else []
+    mapped = dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5)
+    return [Path(path) for path in mapped if _OPENMP_NAME.search(path) and Path(path).is_file()]
+
+
 @functools.cache
 def _openmp() -> ctypes.CDLL:
+    """The OpenMP runtime, of which a process should have one: what others brought (MKL), else what they would bring.
+
+    Two of them end the process, unless they are told that it is all right: to our code it is, which calls one of them only."""
+    everyones = ctypes.CDLL(None)
+    if hasattr(everyones, f"{OPENMP}fork_call"):
+        return everyones
+    loaded = loaded_openmp()
+    if len(loaded) != 1:
+        os.environ.setdefault("KMP_DUPLICATE_LIB_OK", "TRUE")
     # Not RTLD_GLOBAL: it also defines GNU's entry points, which a PyTorch imported later would take from it.
-    return ctypes.CDLL(str(find_openmp()))
+    return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
 
 
 @once
@@ -233,12 +250,11 @@ def undefined_symbols(data: bytes) -> frozenset[str]:
 @functools.cache
 def support_object() -> bytes:
     """The object file of the functions in `libcalls`, for any processor of this architecture."""
-    with _COMPILING:
-        llvm, machine = llvm_binding(), _target_machine(baseline())
-        module = llvm.parse_assembly(libcalls.LLVM_IR)
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
-        module.verify()
-        return machine.emit_object(module)
+    llvm, machine = llvm_binding(), _target_machine(baseline())
+    module = llvm.parse_assembly(libcalls.LLVM_IR)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    return machine.emit_object(module)
 
 
 @once
@@ -247,14 +263,19 @@ def _support() -> Any:
     builder = llvm_binding().JITLibraryBuilder().add_object_img(support_object())
     for name in libcalls.NAMES:
         builder.export_symbol(name)
-    with _COMPILING:
-        return builder.link(_jit(), "support")
+    return builder.link(_jit(), "support")
 
 
 @functools.cache
 def _system() -> Sequence[ctypes.CDLL]:
     """This process, and libm, which it need not have."""
     return ctypes.CDLL(None), ctypes.CDLL("libm.so.6" if sys.platform == "linux" else None)
+
+
+def is_system_function(name: str) -> bool:
+    """Whether C's library has a function of this name."""
+    libraries = (ctypes.CDLL("libc.so.6" if sys.platform == "linux" else None), _system()[1])
+    return any(getattr(library, name, None) is not None for library in libraries)
 
 
 def _address(name: str) -> int | None:
@@ -297,8 +318,7 @@ def load_object(data: bytes) -> Library:
     names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}
     for name in names:
         builder.export_symbol(_INTERFACE + name)
-    with _COMPILING:
-        tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
+    tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
     return Library(tracker, {name: tracker[_INTERFACE + name] for name in names})
 
 

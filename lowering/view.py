@@ -13,7 +13,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, max_, min_, prod
 from xdsl_exir.dialects.meta import wrap_dim
@@ -90,10 +90,52 @@ def bitcast(b: LinalgBuilder, self: Tensor, dtype: DType) -> Tensor:
     return Tensor(b.add(op), self.shape, dtype)
 
 
+def parts_of(b: LinalgBuilder, self: Tensor) -> Tensor:
+    """Complex numbers as pairs: real and imaginary parts are one more dimension."""
+    shape = (*self.shape, 2)
+
+    def part(x: Scalar, *at: SSAValue) -> Scalar:
+        return s.select(s.from_index(at[-1]).equals(0), s.real(x), s.imaginary(x))
+
+    of_pair = AffineMap(len(shape), 0, tuple(loop_indices(self.ndim)))
+    return b.indexed(part, shape, s.PARTS[self.dtype], [(self, of_pair)])
+
+
+def of_parts(b: LinalgBuilder, self: Tensor) -> Tensor:
+    """Pairs as complex numbers."""
+    shape, rank = self.shape[:-1], self.ndim - 1
+    dtype = next(whole for whole, part in s.PARTS.items() if part is self.dtype)
+    places = loop_indices(rank)
+    parts = [(self, AffineMap(rank, 0, (*places, AffineExpr.constant(which)))) for which in (0, 1)]
+    return b.generic(
+        parts,
+        Tensor(b.empty(shape, dtype), shape, dtype),
+        AffineMap.identity(rank),
+        ["parallel"] * rank,
+        lambda real, imaginary, _: s.complex_number(real, imaginary),
+    )
+
+
 @lowering("aten.view.dtype")
 def view_dtype(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
-    """Where widths differ the last dimension is cut into parts or put together, the lowest bits first."""
+    """The same memory. Complex numbers are pairs in it."""
     dtype, shape = out[0].dtype, out[0].shape
+    if self.dtype is dtype:
+        return self
+    *rest, last = self.shape or (1,)
+    if self.dtype.category is Category.COMPLEX:
+        self = b.reshape(parts_of(b, self), (*rest, last * 2))
+    else:
+        self = b.reshape(self, (*rest, last))
+    if dtype.category is not Category.COMPLEX:
+        return b.reshape(same_bits(b, self, shape or (1,), dtype), shape)
+    *rest, last = shape or (1,)
+    return of_parts(b, b.reshape(same_bits(b, self, (*rest, last * 2), s.PARTS[dtype]), (*shape, 2)))
+
+
+def same_bits(b: LinalgBuilder, self: Tensor, shape: Sizes, dtype: DType) -> Tensor:
+    """The memory as real numbers. Where widths differ the last dimension is cut into parts or put together, the lowest
+    bits first."""
     source, target = BITS[self.dtype.bits], BITS[dtype.bits]
     bits = bitcast(b, self, source)
     ratio = max(source.bits, target.bits) // min(source.bits, target.bits)

@@ -17,7 +17,8 @@ import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.exchange.files import aside
+from xdsl_exir.files import aside
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import libcalls
@@ -56,7 +57,15 @@ from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
-from xdsl_exir.lowering.toolchain import OPENMP, find_openmp, link_shared, support_object, undefined_symbols
+from xdsl_exir.lowering.toolchain import (
+    OPENMP,
+    find_openmp,
+    is_system_function,
+    link_shared,
+    support_object,
+    undefined_symbols,
+)
+from xdsl_exir.names import LONGEST, c_name, is_c_name
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c_interface import (
     C_TYPES,
@@ -78,10 +87,7 @@ from xdsl_exir.runtime.guards import Guards, guard_text, is_symbol, name_of, pla
 from xdsl_exir.runtime.native import as_edge, plan_program
 
 RESERVED = ("load", "error", "free")
-"""Functions of the library's own, which no method may be called."""
-
-LONGEST = 128
-"""Characters of a name in C and of a file that is called after it."""
+"""Functions of the library's own."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +111,14 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
         raise ExirError(f"'{name:.200}' cannot be the prefix of C functions; give another with --name")
     planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), processor(cpu))
     layout = Layout(planned.program)
+    names = method_names(planned.program.methods)
     methods = [
         MethodLayout(layout, function, planned.plans[method], planned.passed[method]).method(
-            planned.checks[method], planned.drivers[method]
+            names[method], planned.checks[method], planned.drivers[method]
         )
         for method, function in planned.program.methods.items()
     ]
-    refuse(methods)
+    refuse(name, methods)
     data = planned.object()
     fixed = [method.arena for method in methods if isinstance(method.arena, int)]
     library = CLibrary(
@@ -134,10 +141,17 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
     return artifact
 
 
-def refuse(methods: Sequence[CMethod]) -> None:
-    """Raises `UnsupportedError` for what C cannot compute, `ExirError` for functions of one name."""
+def method_names(methods: Iterable[str]) -> dict[str, str]:
+    """What methods are called in C: as in the program, if C takes that."""
+    taken = {name.upper() for name in RESERVED}
+    return {name: c_name(name, taken) for name in sorted(methods, key=lambda name: not is_c_name(name))}
+
+
+def refuse(name: str, methods: Sequence[CMethod]) -> None:
+    """Raises `UnsupportedError` for what C cannot compute, `ExirError` for functions or macros of one name, and for functions
+    that would be called as one of the C library."""
     found = [
-        Unsupported(method.name, f"{what} {size} is not computed in C")
+        Unsupported(method.title, f"{what} {size} is not computed in C")
         for method in methods
         for what, sizes in (
             ("the condition", [requirement.condition for requirement in method.requirements]),
@@ -149,10 +163,18 @@ def refuse(methods: Sequence[CMethod]) -> None:
     ]
     if found:
         raise UnsupportedError(found)
-    names = [*RESERVED, *(name for method in methods for name in method.functions)]
-    for name in names:
-        if names.count(name) > 1:
-            raise ExirError(f"two functions of the library would be called '{name}'")
+    functions = [*RESERVED, *(function for method in methods for function in method.functions)]
+    macros = [macro for method in methods for array in method.parameters for macro in method.macros(array)]
+    for what, names in (("functions", functions), ("macros", macros)):
+        for one, count in Counter(names).items():
+            if count > 1:
+                raise ExirError(f"two {what} of the library would be called '{one}'")
+    for function in functions:
+        if is_system_function(f"{name}_{function}"):
+            raise ExirError(
+                f"a function of the library would be called '{name}_{function}', as one of the C library; "
+                "give another prefix with --name"
+            )
 
 
 def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
@@ -349,16 +371,16 @@ class MethodLayout:
             function.arg_attrs, INPUT, InputSpec(InputKind.USER_INPUT), len(function.args)
         )
         self.parameters: dict[str, Parameter] = {}
+        self.taken = set[str]()
+        """Their names, in capitals."""
         self.targets: dict[str, Place] = {}
         """Places of user inputs, by name."""
         self.arena = buffers.aligned(plan.arena_bytes)
         """Bytes taken so far of the arena, which begins with the driver's."""
 
-    def method(self, checks: Sequence[OperatorOp], driver: str) -> CMethod:
-        """The interface of the method whose code is `driver`. Raises `ExirError` for what C has no type or name for, `UnsupportedError` for what it has no form of."""
+    def method(self, called: str, checks: Sequence[OperatorOp], driver: str) -> CMethod:
+        """The interface of the method, `called` so in C, whose code is `driver`. Raises `ExirError` for what C has no type or name for, `UnsupportedError` for what it has no form of."""
         name, plan = self.function.sym_name.data, self.plan
-        if name in RESERVED or not re.fullmatch(rf"\w{{1,{LONGEST}}}", name, re.ASCII):
-            raise ExirError(f"a method named '{name:.200}' cannot be a C function")
         self.refuse(name, checks)
         count = len(plan.outputs) + len(plan.numbers) - len(checks)
         results = signature(self.function.res_attrs, OUTPUT, OutputSpec(OutputKind.USER_OUTPUT), count)
@@ -393,6 +415,7 @@ class MethodLayout:
         constants = [self.owner.constant(array, value) for value, array in plan.constants]
         arena = Place("instance.arena", 0, (max_(plan.arena_bytes, 1),), dt.Char)
         return CMethod(
+            called,
             name,
             driver,
             self.symbols(),
@@ -460,11 +483,7 @@ class MethodLayout:
         """The name of a new parameter of the C function."""
         if dtype not in C_TYPES:
             raise ExirError(f"{comment}: C has no type for {dtype.torch_name}")
-        # Macros are named after it in capitals.
-        taken = {parameter.upper() for parameter in self.parameters}
-        name = base = re.sub(r"\W", "_", wanted[:LONGEST], flags=re.ASCII)
-        while name.upper() in taken:
-            name = f"{base}_{len(taken)}"
+        name = c_name(wanted, self.taken)
         self.parameters[name] = Parameter(name, shape, dtype, written, comment)
         return name
 

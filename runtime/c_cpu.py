@@ -23,7 +23,7 @@ static bool saves(uint32_t state) {
 }
 
 /* Whether this processor has $features, and the system saves the registers. */
-static bool runs_here(void) { return $conditions; }
+static bool usable(void) { return $conditions; }
 """)
 
 
@@ -31,7 +31,7 @@ def cpu_check(cpu: Processor) -> str:
     """C that says whether the processor has all that the code may use."""
     bits = cpu.checked
     if not bits:
-        return "static bool runs_here(void) { return true; }\n"
+        return "static bool usable(void) { return true; }\n"
     words: dict[tuple[int, int, str], int] = {}
     for bit in bits.values():
         where = bit.leaf, bit.subleaf, bit.register

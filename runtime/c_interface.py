@@ -39,8 +39,9 @@ ERRORS = (
     ("CPU", "this processor lacks instructions that the library was compiled for"),
     ("SIZE", "a size that the method does not take"),
     ("ASSERTION", "something that the program asserts does not hold"),
+    ("NULL", "an array is NULL"),
 )
-"""Name and message of each error; the code is its position, from 1. The last two say more when they happen."""
+"""Name and message of each error; the code is its position, from 1. The last three say more when they happen."""
 
 C_TYPES = {
     dt.Bool: "bool",
@@ -148,6 +149,8 @@ class CMethod:
     """A method as C sees it, and what its wrapper does."""
 
     name: str
+    title: str
+    """As in the program: any text."""
     driver: str
     """Its function in the object file."""
     symbols: Sequence[Symbol]
@@ -175,6 +178,20 @@ class CMethod:
     def functions(self) -> list[str]:
         """The C functions that a method is, without the library's prefix."""
         return [self.name, f"{self.name}_arena_bytes", *(_shape_function(self, p) for p in self.symbolic)]
+
+    def macros(self, parameter: Parameter) -> dict[str, object]:
+        """What is defined for a parameter, by names without the library's prefix."""
+        values: dict[str, object] = {
+            "DTYPE": f'"{parameter.dtype.torch_name}"',
+            "RANK": len(parameter.shape),
+        }
+        if is_static(parameter.shape):
+            elements = prod(parameter.shape)
+            values |= {"ELEMENTS": elements, "BYTES": elements * parameter.dtype.itemsize}
+            if parameter.shape:
+                values["SHAPE"] = f"{{{', '.join(map(str, parameter.shape))}}}"
+        prefix = f"{self.name}_{parameter.name}".upper()
+        return {f"{prefix}_{key}": value for key, value in values.items()}
 
     def conditions(self, symbol: str | None = None) -> list[str]:
         """What is required of one symbol; without one, of several together."""
@@ -221,7 +238,8 @@ HEADER = Template(
  *     $name_$first(...);
  *     $name_free();
  *
- * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs. What
+ * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs. One
+ * that is NULL is an error, unless it has no elements. What
  * shapes depend on is passed before the arrays; in its formulas division rounds down.
  * There is one instance in a process: calls must not run at the same time, whichever threads they come from; who has
  * several threads holds a lock of their own around each call, and around reading what it wrote. A call uses as many
@@ -229,8 +247,8 @@ HEADER = Template(
  * For an array A the macros are A_DTYPE, A_RANK and, if its shape is fixed, A_ELEMENTS, A_BYTES and, where it has dimensions,
  * A_SHAPE (an initializer).
  */
-#ifndef $NAME_H
-#define $NAME_H
+#ifndef XDSL_EXIR_$NAME_H
+#define XDSL_EXIR_$NAME_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -265,7 +283,7 @@ $methods
 )
 
 METHOD_HEADER = Template("""
-/* Runs `$method`. Returns ${NAME}_OK or an error.
+/* Runs $title. Returns ${NAME}_OK or an error.
  *
 $comments
  */
@@ -322,12 +340,13 @@ def _method_header(name: str, method: CMethod) -> str:
         name=name,
         NAME=name.upper(),
         method=method.name,
+        title=c_comment(f"`{method.title}`"),
         comments="\n".join(map(c_comment, comments)) or " *   no arrays",
         parameters=_declarations([*method.symbols, *method.parameters]),
         macros="\n".join(
-            line
+            f"#define {name.upper()}_{macro} {value}"
             for parameter in method.parameters
-            for line in _macros(f"{name}_{method.name}".upper(), parameter)
+            for macro, value in method.macros(parameter).items()
         ),
         at_sizes=" at these sizes; -1 for sizes that it does not take" if method.symbols else "",
         symbols=_declarations(method.symbols),
@@ -341,19 +360,6 @@ def _declarations(parameters: Sequence[Symbol | Parameter]) -> str:
 
 def _shape_function(method: CMethod, parameter: Parameter) -> str:
     return f"{method.name}_{parameter.name}_shape"
-
-
-def _macros(prefix: str, parameter: Parameter) -> list[str]:
-    values: dict[str, object] = {
-        "DTYPE": f'"{parameter.dtype.torch_name}"',
-        "RANK": len(parameter.shape),
-    }
-    if is_static(parameter.shape):
-        elements = prod(parameter.shape)
-        values |= {"ELEMENTS": elements, "BYTES": elements * parameter.dtype.itemsize}
-        if parameter.shape:
-            values["SHAPE"] = f"{{{', '.join(map(str, parameter.shape))}}}"
-    return [f"#define {prefix}_{parameter.name.upper()}_{key} {value}" for key, value in values.items()]
 
 
 # --- the wrapper ---------------------------------------------------------------------------------------------
@@ -401,12 +407,14 @@ static const char *const MESSAGES[ERRORS + 1] = {
   "no error",
 $messages
 };
-static int last_error;
-static const char *last_text = "no error";
+static struct {
+  int code;
+  const char *text;
+} last = {0, "no error"};
 
 static int fail(int code) {
-  last_text = MESSAGES[code];
-  return last_error = code;
+  last.text = MESSAGES[code];
+  return last.code = code;
 }
 
 /* Fails with a text of its own. */
@@ -416,8 +424,8 @@ static int refuse(int code, const char *format, ...) {
   va_start(values, format);
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  last_text = text;
-  return last_error = code;
+  last.text = text;
+  return last.code = code;
 }
 
 /* Sees to it that the arena has so many bytes, a multiple of $alignment. */
@@ -487,7 +495,7 @@ static int map(const char *path) {
   return code;
 }
 
-const char *${name}_error(void) { return last_text; }
+const char *${name}_error(void) { return last.text; }
 
 void ${name}_free(void) {
   free(instance.memory);
@@ -498,7 +506,7 @@ void ${name}_free(void) {
 
 int ${name}_load(const char *weights_path) {
   ${name}_free();
-  if (!runs_here()) return fail(${NAME}_ERROR_CPU);
+  if (!usable()) return fail(${NAME}_ERROR_CPU);
   int code = map(weights_path);
   if (code != ${NAME}_OK) return fail(code);
   instance.memory = aligned_alloc($alignment, MEMORY);
@@ -512,7 +520,7 @@ $state
 $methods""")
 
 METHOD = Template("""
-extern void _mlir_ciface_$driver($types);
+extern void driver$index($types) __asm__("_mlir_ciface_$driver");
 
 int64_t ${name}_${method}_arena_bytes($symbols) {
 $requirements
@@ -521,7 +529,7 @@ $shapes
 int ${name}_$method($parameters) {
   if (!instance.file) return fail(${NAME}_ERROR_NOT_LOADED);
   const int64_t bytes = ${name}_${method}_arena_bytes($symbol_names);
-  if (bytes < 0) return last_error;
+  if (bytes < 0) return last.code;
   if (!reserve(bytes)) return fail(${NAME}_ERROR_MEMORY);
 $body
   return ${NAME}_OK;
@@ -556,7 +564,7 @@ def wrapper_text(library: CLibrary) -> str:
         messages="\n".join(f'  "{text}",' for _, text in ERRORS),
         cpu_check=cpu_check(library.cpu),
         state="\n".join(_copy(*copy, SizesInC({})) for copy in library.state),
-        methods="".join(_method(library.name, method) for method in library.methods),
+        methods="".join(_method(library.name, index, method) for index, method in enumerate(library.methods)),
     )
 
 
@@ -565,15 +573,16 @@ def _struct(rank: int) -> str:
     return f"struct memref{rank} {{ void *allocated, *aligned; int64_t offset;{dimensions} }};"
 
 
-def _method(name: str, method: CMethod) -> str:
+def _method(name: str, index: int, method: CMethod) -> str:
     symbols = [symbol.name for symbol in method.symbols]
     pointers = [f"&a{i}" for i in range(len(method.arguments))]
     shapes = [_shape(name, method, array) for array in method.symbolic]
     types = ["int64_t"] * len(symbols) + [f"struct memref{_rank(place)} *" for place in method.arguments]
     sizes = method.sizes()
     body = [
+        *(_not_null(name, parameter, sizes) for parameter in method.parameters),
         *(_memref(i, place, sizes) for i, place in enumerate(method.arguments)),
-        f"  _mlir_ciface_{method.driver}({', '.join([*symbols, *pointers])});",
+        f"  driver{index}({', '.join([*symbols, *pointers])});",
         *(_copy(*copy, sizes) for copy in method.copies),
         *(_assertion(name, assertion, sizes) for assertion in method.assertions),
         *(f"  *{parameter} = {sizes(number)};" for parameter, number in method.numbers),
@@ -584,6 +593,7 @@ def _method(name: str, method: CMethod) -> str:
         NAME=name.upper(),
         method=method.name,
         driver=method.driver,
+        index=index,
         types=", ".join(types),
         symbols=_declarations(method.symbols),
         symbol_names=", ".join(symbols),
@@ -625,6 +635,12 @@ def _shape(name: str, method: CMethod, array: Parameter) -> str:
         rank=len(array.shape),
         body="\n".join([*sizes.statements, _fits(name), "  if (shape) {", *written, "  }", last]),
     )
+
+
+def _not_null(name: str, parameter: Parameter, sizes: SizesInC) -> str:
+    """Refuses a parameter that is NULL and has elements."""
+    failed = f"return refuse({name.upper()}_ERROR_NULL, {c_string(f'{parameter.name} is NULL')});"
+    return f"  if (!{parameter.name} && {sizes(prod(parameter.shape))}) {failed}"
 
 
 def _rank(place: Place) -> int:

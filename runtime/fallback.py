@@ -7,7 +7,8 @@ What depends on no input is computed beforehand and is constant on both sides.
 
 What makes no tensor is never native where native code cannot know its result when it is called: it reads one number out of
 memory, computes with numbers, or raises. It is the *host's*, with `fallback="error"` as well, and pieces take the symbols that
-it gives. So are draws of random numbers: there is one generator a process, and pieces take what it gives. With
+it gives. So are draws of random numbers: there is one generator a process, and pieces take what it gives. So is what
+LAPACK computes and native code has no algorithm for: vectors whose signs it chooses, checks that raise. With
 `fallback="interpreter"` so are the operators that have no lowering.
 """
 
@@ -54,6 +55,7 @@ from xdsl_exir.lowering.edge_to_linalg import (
     is_symbol,
     meta_of,
     obstacle,
+    obstacle_of_sizes,
     obstacle_to_all,
     sizes_of,
 )
@@ -92,13 +94,19 @@ def make_engine(
 def is_host(op: Operation) -> bool:
     """Whether an operation makes no tensor: it gives numbers, or only looks at some or at data. What makes a number a tensor
     is taken for such an operation where native code does not compute the number, as is what names a size. What draws random
-    numbers is the host's as well."""
+    numbers is the host's as well, and so is linear algebra without a lowering."""
     if not isinstance(op.parent_op(), FuncOp) or not isinstance(op, OperatorOp | SymOp | NumberOp | RefineOp):
         return False
-    if is_draw(op) or not any(is_tensor_type(result.type) for result in op.results):
+    if is_draw(op) or is_of_lapack(op) or not any(is_tensor_type(result.type) for result in op.results):
         return True
     names = isinstance(op, RefineOp) or op.name == "edge.aten.scalar_tensor"
     return names and obstacle(op) is not None
+
+
+def is_of_lapack(op: Operation) -> bool:
+    """Whether an operation is linear algebra that native code leaves to LAPACK, on sizes that it knows."""
+    algebra = isinstance(op, OperatorOp) and op.SPEC.family == "linear_algebra"
+    return algebra and obstacle_of_sizes(op) is None and obstacle(op) is not None
 
 
 def obstacle_to_piece(op: Operation) -> str | None:

@@ -30,6 +30,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported
+from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.interpreter.backend import BACKENDS
 from xdsl_exir.interpreter.interpreter import run_operator
 from xdsl_exir.interpreter.memory import check_fits
@@ -40,10 +41,12 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
+from xdsl_exir.lowering.folding import Known
 from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, load_object
+from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
@@ -60,7 +63,7 @@ def as_edge(program: Program) -> Program:
     return program.apply(*inlined, ForgetLayouts())
 
 
-def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Array]:
+def constant_arguments(program: Program, function: FuncOp) -> Known:
     """Arrays of the arguments that hold state which no call of any method changes."""
     written = {
         attr.data.target
@@ -68,14 +71,14 @@ def constant_arguments(program: Program, function: FuncOp) -> dict[SSAValue, Arr
         for attrs in method.res_attrs or ()
         if isinstance(attr := attrs.data.get(OUTPUT), OutputAttr) and attr.data.kind in MUTATIONS
     }
-    constants: dict[SSAValue, Array] = {}
+    constants: dict[SSAValue, TensorData] = {}
     for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
         attr = attrs.data.get(INPUT)
         if isinstance(attr, InputAttr) and attr.data.kind is not InputKind.USER_INPUT:
             data = program.state.get(attr.data.target)
             if data is not None and attr.data.target not in written:
-                constants[arg] = data.numpy()
-    return constants
+                constants[arg] = data
+    return Known(constants)
 
 
 def is_check(op: Operation) -> bool:
@@ -305,7 +308,7 @@ class Planned:
     @property
     def drivers(self) -> dict[str, str]:
         """What the methods' functions are called in the object file. Names of methods may be any text."""
-        return {method: f"forward{index}" for index, method in enumerate(self.plans)}
+        return {method: own_name(f"forward{index}") for index, method in enumerate(self.plans)}
 
     def object(self) -> bytes:
         """The program's object file. Raises `ToolchainError` where a tool is missing."""

@@ -1,5 +1,5 @@
 """Operators that make tensors, reach edge and have no lowering yet: native code leaves them to the interpreter, or refuses them.
-What draws random numbers is the host's, which is no fallback.
+What draws random numbers, and linear algebra, is the host's, which is no fallback.
 Those of `dim_order_ops` need none, since native code forgets layouts first.
 """
 

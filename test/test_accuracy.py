@@ -6,6 +6,7 @@ nobody accounts for, and sums that once were wrong.
 
 from __future__ import annotations
 
+import operator
 import os
 import subprocess
 import sys
@@ -17,7 +18,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from accuracy import CALLS, DTYPES, EXCEPTIONS, excess, measure, samples, unaccounted  # noqa: E402
+from accuracy import DTYPES, excess, last_place, measure, samples  # noqa: E402
+from accuracy_calls import CALLS, EXCEPTIONS, unaccounted  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 
@@ -44,6 +46,7 @@ def test_all_operators_that_add_up_are_measured() -> None:
 def check_errors(names: Sequence[str], dtype: str, engine: str, symbolic: bool = False) -> None:
     for sample in samples(names, [dtype], slice(1, 3)):
         for _, _, distribution, off in measure(sample, [engine], symbolic):
+            assert isinstance(off, float)
             assert off <= 2, (sample.name, sample.shape, distribution, off)
 
 
@@ -120,6 +123,51 @@ def test_squares_do_not_overflow(native_tools: None) -> None:
     got = torch.as_tensor(np.asarray(compiled(lambda x: x.norm(), x)(x)))
     exact = x.double().norm()
     assert excess(got, exact.float(), exact, False) <= 2
+
+
+# --- functions -----------------------------------------------------------------------------------------------
+
+PLAIN = """sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt rsqrt erf erfc
+    erfinv sigmoid"""
+SERIES = "lgamma digamma special.i0e special.i1e special.erfcx special.log_ndtr special.ndtri"
+"""Natively exact to some 45 bits."""
+FUNCTIONS = {torch.float32: [*PLAIN.split(), *SERIES.split()], torch.float64: PLAIN.split()}
+
+
+def everywhere(dtype: torch.dtype) -> torch.Tensor:
+    """Numbers of all magnitudes, and many of those that functions do most with."""
+    integers = torch.int32 if dtype is torch.float32 else torch.int64
+    info, generator = torch.iinfo(integers), torch.Generator().manual_seed(0)
+    bits = torch.randint(info.min, info.max, (10_000,), generator=generator, dtype=integers).view(dtype)
+    near = [torch.linspace(-size, size, 5001, dtype=torch.float64).to(dtype) for size in (1, 12, 100)]
+    x = torch.cat([bits, *near])
+    return x[x.isfinite()]
+
+
+def units(given: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
+    """How far numbers are off, each in units in its last place; where the reference is one that the dtype holds."""
+    kept = reference.abs() <= torch.finfo(given.dtype).max
+    return ((given.double() - reference).abs() / last_place(reference, given.dtype))[kept].nan_to_num(
+        torch.inf
+    )
+
+
+@pytest.mark.parametrize("dtype", FUNCTIONS)
+def test_functions_of_native_code(dtype: torch.dtype, native_tools: None) -> None:
+    """Off by at most 4 units in the last place, or twice as far as PyTorch; in float64 by as many from PyTorch."""
+    names = FUNCTIONS[dtype]
+    functions = [operator.attrgetter(name)(torch) for name in names]
+    x = everywhere(dtype)
+    results = compiled(lambda x: [function(x) for function in functions], x)(x)
+    far: dict[str, tuple[float, float]] = {}
+    for name, result, function in zip(names, results, functions, strict=True):
+        exact = function(x.double())
+        off, of_eager = (
+            units(each, exact).max().item() for each in (torch.as_tensor(np.asarray(result)), function(x))
+        )
+        if off > max(4, 2 * of_eager):
+            far[name] = off, of_eager
+    assert far == {}
 
 
 # --- the same each time --------------------------------------------------------------------------------------

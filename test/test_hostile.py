@@ -271,7 +271,7 @@ COMMENT_ENDS = (
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler (cc) is installed")
 def test_names_do_not_end_comments_in_c(tmp_path: Path) -> None:
     for name in COMMENT_ENDS:
-        artifact = compile_library(program_of(name=name), tmp_path, "lib")
+        artifact = compile_library(program_of(name, name), tmp_path, "lib")
         source = f'#include "{artifact.header}"\ndouble injected;\n'
         flags = ["-std=c99", "-trigraphs", "-Wall", "-Werror", "-fsyntax-only", "-x", "c", "-"]
         done = subprocess.run(["cc", *flags], input=source, text=True, capture_output=True, check=False)

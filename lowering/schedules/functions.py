@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from xdsl_exir.lowering.schedules.text import Text
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
-_EXP = (1.0, 1.00000004, 0.500000005, 0.166664155, 0.0416663529, 0.0083751264, 0.00139411085)
+EXP = (1.0, 1.00000004, 0.500000005, 0.166664155, 0.0416663529, 0.0083751264, 0.00139411085)
 # erf(x) / x in x^2, on [0, 1].
 _ERF = (1.12837917, -0.376126267, 0.112835947, -0.026854212, 0.00518908743, -0.00080168643, 7.87587511e-05)
 # -log(erfc(x)) on [1, 4].
@@ -34,11 +34,11 @@ _LOG_ERFC = (
 _TANH = (0.999999996, -0.333332599, 0.133311141, -0.0537201077, 0.0205881915, -0.00565713518)
 
 # Added and taken away again it rounds to the nearest integer, which its lowest bits then hold.
-_ROUND = 1.5 * 2**23
-_ROUND_BITS = 0x4B400000
-_LOG2_E = 1.44269504
+ROUND = 1.5 * 2**23
+ROUND_BITS = 0x4B400000
+LOG2_E = 1.44269504
 # log(2) as a number of few bits, whose multiples are exact, and the rest.
-_LOG2_HIGH, _LOG2_LOW = 0.693359375, -2.12194440e-4
+LOG2_HIGH, LOG2_LOW = 0.693359375, -2.12194440e-4
 
 
 class _Writer:
@@ -87,12 +87,12 @@ def exp(text: Text, x: str, type_: str) -> str:
     w = _Writer(text, type_)
     # Beyond these limits the result is 0 or infinity; NaN passes.
     x = w.op("arith.maximumf", w.op("arith.minimumf", x, w.constant(89.0)), w.constant(-105.0))
-    rounded = w.op("math.fma", x, w.constant(_LOG2_E), w.constant(_ROUND))
-    n = w.op("arith.subf", rounded, w.constant(_ROUND))
-    r = w.op("math.fma", n, w.constant(-_LOG2_HIGH), x)
-    r = w.op("math.fma", n, w.constant(-_LOG2_LOW), r)
-    value = w.polynomial(r, _EXP)
-    exponent = w.int_op("arith.subi", w.bitcast(rounded, "f32", "i32"), w.integer(_ROUND_BITS))
+    rounded = w.op("math.fma", x, w.constant(LOG2_E), w.constant(ROUND))
+    n = w.op("arith.subf", rounded, w.constant(ROUND))
+    r = w.op("math.fma", n, w.constant(-LOG2_HIGH), x)
+    r = w.op("math.fma", n, w.constant(-LOG2_LOW), r)
+    value = w.polynomial(r, EXP)
+    exponent = w.int_op("arith.subi", w.bitcast(rounded, "f32", "i32"), w.integer(ROUND_BITS))
     half = w.int_op("arith.shrsi", exponent, w.integer(1))
     for part in (half, w.int_op("arith.subi", exponent, half)):
         biased = w.int_op("arith.addi", part, w.integer(127))

@@ -12,6 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xdsl_exir.threads import register_with_forks
+
+register_with_forks()  # first of all, as forks wait for imports from now on
+
 if TYPE_CHECKING:
     from xdsl_exir.errors import (
         ExirError,

@@ -1,7 +1,8 @@
 """Names that programs choose, as they are written where something else reads them: a terminal, C.
 
 Names of methods, inputs and modules are any text. MLIR has strings for them, which its printers escape; what we compile has
-names of its own instead (`forward0`). In C they stand in comments and in strings (`c_sizes.c_string`).
+names of its own instead (`own_name`). In C they stand in comments and in strings (`c_sizes.c_string`), and functions and
+parameters have names made of them (`c_name`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,32 @@ def c_comment(line: str) -> str:
     `*/`, trigraphs and backslashes."""
     escaped = re.sub(r"[^ -\[\]-~]", lambda found: _escape(found).replace("\\", "$"), line)
     return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", escaped)
+
+
+def own_name(what: str) -> str:
+    """The name of a function that we make. It cannot be written in C: no function of another's is called so."""
+    return f"exir.{what}"
+
+
+LONGEST = 128
+"""Characters of a name in C and of a file that is called after it."""
+
+
+def is_c_name(name: str) -> bool:
+    """Whether something in C can be called so, behind a prefix."""
+    return re.fullmatch(rf"\w{{1,{LONGEST}}}", name, re.ASCII) is not None
+
+
+def c_name(wanted: str, taken: set[str]) -> str:
+    """What C calls something, behind a prefix: `_` stands for each character that it does not take, and a number follows
+    where that is taken. Macros are in capitals: so are the names in `taken`, to which the new one is added."""
+    name = base = re.sub(r"\W", "_", wanted[:LONGEST], flags=re.ASCII) or "_"
+    number = 1
+    while name.upper() in taken:
+        number += 1
+        name = f"{base}_{number}"
+    taken.add(name.upper())
+    return name
 
 
 def flaw(name: str) -> str | None:

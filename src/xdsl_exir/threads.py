@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import _imp
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from functools import cache, wraps
+from importlib import _bootstrap  # pyright: ignore
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -42,15 +46,58 @@ def _renew_locks() -> None:
         lock.renew()
 
 
-os.register_at_fork(after_in_child=_renew_locks)
+# --- what a fork waits for -----------------------------------------------------------------------------------
 
 
 def lock_against_forks() -> threading.RLock:
-    """A lock to hold while something is at work that a fork must not find half done, such as LLVM, whose own locks a child
-    would inherit taken: a fork waits for it."""
+    """A lock to hold while something is at work that a fork must not find half done: a fork waits for it."""
     lock = threading.RLock()
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    _WAITED_FOR.insert(0, lock)
     return lock
+
+
+def wait_for_in_forks(lock: AbstractContextManager[Any]) -> None:
+    """Has forks wait for a lock of another library's, that a child would inherit taken. Who holds it takes none of the above."""
+    _WAITED_FOR.append(lock)
+
+
+_WAITED_FOR: list[AbstractContextManager[Any]] = []
+"""In the order in which they are taken."""
+_held: list[AbstractContextManager[Any]] = []
+
+PATIENCE = 5.0
+"""Seconds that a fork waits for others' imports; they may themselves wait for the thread that forks."""
+
+
+def _imports_of_others() -> bool:
+    """Whether other threads are importing modules. In a child these would stay half made, and locked."""
+    mine = (None, threading.get_ident())
+    locks: list[Any] = [lock() for lock in list(_bootstrap._module_locks.values())]  # pyright: ignore
+    return any(getattr(lock, "owner", None) not in mine for lock in locks)
+
+
+def _before_fork() -> None:
+    for lock in tuple(_WAITED_FOR):
+        lock.__enter__()
+        _held.append(lock)
+    until = time.monotonic() + PATIENCE
+    _imp.acquire_lock()  # no other thread begins to import a module
+    while _imports_of_others() and time.monotonic() < until:
+        _imp.release_lock()
+        time.sleep(0.001)
+        _imp.acquire_lock()
+
+
+def _after_fork() -> None:
+    _imp.release_lock()
+    while _held:
+        _held.pop().__exit__(None, None, None)
+
+
+def register_with_forks() -> None:
+    """From now on forks wait for what is said here, and children have their locks free."""
+    os.register_at_fork(after_in_child=_renew_locks)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def once(function: Callable[..., T]) -> Callable[..., T]:

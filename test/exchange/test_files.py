@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.errors import LoadError
-from xdsl_exir.exchange.files import aside
+from xdsl_exir import files
+from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.exchange.tensor_data import SourceFile
+from xdsl_exir.files import aside
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.aot import compile_library
 
@@ -142,6 +146,22 @@ def test_checksums_of_weights(tmp_path: Path, programs: list[Program]) -> None:
         xdsl_exir.compile(program)
 
 
+@pytest.mark.usefixtures("native_tools")
+def test_compiling_reads_weights_once(
+    tmp_path: Path, programs: list[Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.pt2"
+    programs[0].save(path)
+    program = xdsl_exir.load(path)
+    read: list[int] = []
+    fill = SourceFile._fill
+    monkeypatch.setattr(
+        SourceFile, "_fill", lambda file, data, start: (read.append(len(data)), fill(file, data, start))
+    )
+    xdsl_exir.compile(program, "native")
+    assert sum(read) == sum(data.storage.nbytes for data in program.state.values())
+
+
 def test_mapped_weights_are_the_files(saved: tuple[Path, Path], programs: list[Program]) -> None:
     """By name only: what is written shows."""
     path, weights = saved
@@ -158,6 +178,7 @@ def test_mapped_weights_are_the_files(saved: tuple[Path, Path], programs: list[P
 # --- a process that ends ------------------------------------------------------------------------------------
 
 STEPS = ("fsync", "replace")
+"""What reaches the disk, besides writing."""
 
 
 def ends_at(step: int, save: Callable[[], object]) -> bool:
@@ -185,31 +206,155 @@ def ends_at(step: int, save: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
-def states(path: Path, old: Program, new: Program) -> list[bytes | str]:
-    """What is read after a process was killed at each step of saving `new` over `old`; texts are errors."""
-    seen: list[bytes | str] = []
-    step = 0
-    while True:
+def test_killed_while_a_program_is_saved(saved: tuple[Path, Path], programs: list[Program]) -> None:
+    """Old until a single step, then new; what is left of the killed ones goes with the next save."""
+    path, weights = saved
+    old, new = programs
+    before, after = result(old), result(new)
+    seen: list[bytes] = []
+    while ends_at(len(seen), lambda: new.save(path)):
+        seen.append(result(xdsl_exir.load(path)))
         old.save(path)
-        if not ends_at(step, lambda: new.save(path)):
-            return seen
+        assert set(path.parent.iterdir()) == {path, weights}
+    at = seen.index(after)
+    assert at >= 2
+    assert seen == [before] * at + [after] * (len(seen) - at)
+
+
+def test_killed_again_and_again(tmp_path: Path, programs: list[Program]) -> None:
+    """Nothing puts things right in between; the first save is one that was killed, too."""
+    path = tmp_path / "net.mlir"
+    numbers = [result(program) for program in programs]
+    wanted: bytes | None = None
+    for which in range(24):
+        program, step = programs[which % 2], which % 9
+        ends_at(step, lambda program=program: program.save(path))
+        if not path.exists():
+            continue
+        got = result(xdsl_exir.load(path))
+        assert got in (wanted, numbers[which % 2])
+        wanted = got
+    programs[0].save(path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["net.mlir", "net.safetensors"]
+
+
+def test_a_reader_finds_one_program_while_others_save(tmp_path: Path, programs: list[Program]) -> None:
+    """Threads that save one path, and one that loads it."""
+    path = tmp_path / "net.mlir"
+    programs[0].save(path)
+    wanted = {result(program) for program in programs}
+
+    def work(number: int) -> bool:
+        for call in range(12):
+            if number == 0:
+                if result(xdsl_exir.load(path)) not in wanted:
+                    return False
+            else:
+                programs[(number + call) % 2].save(path)
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+    assert result(xdsl_exir.load(path)) in wanted
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["net.mlir", "net.safetensors"]
+
+
+@pytest.mark.parametrize("suffix", ["pt2", "mlir"])
+def test_links_and_modes_are_kept(tmp_path: Path, programs: list[Program], suffix: str) -> None:
+    """Text and weights may be links to files elsewhere; or the text alone, with the weights beside what it links to."""
+    path, folder = tmp_path / f"net.{suffix}", tmp_path / "blobs"
+    programs[0].save(path)
+    folder.mkdir()
+    for number, file in enumerate(sorted(tmp_path.glob("net.*"))):
+        file.chmod(0o640)
+        file.rename(folder / str(number))
+        file.symlink_to(Path("blobs", str(number)))
+    before = {file: os.readlink(file) for file in tmp_path.glob("net.*")}
+    programs[1].save(path)
+    assert {file: os.readlink(file) for file in tmp_path.glob("net.*")} == before
+    assert result(xdsl_exir.load(path)) == result(programs[1])
+    assert {file.stat().st_mode & 0o777 for file in before} == {0o640}
+    assert len(list(folder.iterdir())) == len(before)
+
+    latest = tmp_path / f"latest.{suffix}"
+    programs[0].save(folder / f"run.{suffix}")
+    latest.symlink_to(folder / f"run.{suffix}")
+    programs[1].save(latest)
+    assert latest.is_symlink()
+    assert not latest.with_suffix(".safetensors").exists()
+    for file in (latest, folder / f"run.{suffix}"):
+        assert result(xdsl_exir.load(file)) == result(programs[1])
+
+
+def test_the_mode_of_a_new_file_is_the_users(tmp_path: Path, programs: list[Program]) -> None:
+    before = os.umask(0o027)
+    try:
+        programs[0].save(tmp_path / "net.mlir")
+    finally:
+        os.umask(before)
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o640}
+
+
+@pytest.mark.parametrize("content", [b"", b"notes", b"\2\0\0\0\0\0\0\0{}"])
+def test_weights_of_others_are_not_overwritten(
+    tmp_path: Path, programs: list[Program], content: bytes
+) -> None:
+    other = tmp_path / "net.safetensors"
+    other.write_bytes(content)
+    with pytest.raises(ExirError, match=r"not of a program that was saved as net\.mlir"):
+        programs[0].save(tmp_path / "net.mlir")
+    assert list(tmp_path.iterdir()) == [other]
+    assert other.read_bytes() == content
+
+
+@pytest.mark.parametrize("suffix", ["pt2", "mlir"])
+def test_a_full_disk(tmp_path: Path, programs: list[Program], suffix: str) -> None:
+    """The file that was there stays, and nothing beside it."""
+    path = tmp_path / f"net.{suffix}"
+    programs[0].save(path)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (0, 1000, 100_000):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
         try:
-            seen.append(result(xdsl_exir.load(path)))
-        except LoadError as error:
-            seen.append(str(error))
-        step += 1
+            with pytest.raises(OSError, match="File too large"):
+                programs[1].save(path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_killed_while_an_archive_is_saved(tmp_path: Path, programs: list[Program]) -> None:
-    seen = states(tmp_path / "net.pt2", *programs)
-    assert seen == [result(programs[0])] * len(STEPS)
+def test_files_of_those_at_work_are_left_alone(tmp_path: Path) -> None:
+    with aside(tmp_path / "a") as [first]:
+        first.write_text("a")
+        with aside(tmp_path / "b") as [second]:
+            second.write_text("b")
+        assert first.exists()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "b"]
 
 
-def test_killed_while_text_and_weights_are_saved(tmp_path: Path, programs: list[Program]) -> None:
-    """Old until the first of the two files takes its place; then an error until the other has."""
-    seen = states(tmp_path / "net.mlir", *programs)
-    mixed = f"{tmp_path}/net.safetensors: these are not the weights of the program beside it; save it again"
-    assert seen == [result(programs[0])] * 3 + [mixed]
+def test_a_folder_that_another_process_keeps_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 0.01)
+    with (
+        files.locked(tmp_path),
+        pytest.raises(TimeoutError, match="another process has locked"),
+        aside(tmp_path / "a"),
+    ):
+        raise AssertionError("not reached")
+
+
+def test_a_text_names_its_weights_by_digest(tmp_path: Path, programs: list[Program]) -> None:
+    path = tmp_path / "net.mlir"
+    for program in programs:
+        program.save(path)
+        path.rename(tmp_path / f"{result(program).hex()[:8]}.mlir")
+    text, *_ = [file for file in tmp_path.glob("*.mlir") if file.stem != result(programs[1]).hex()[:8]]
+    text.rename(path)
+    with pytest.raises(LoadError, match=r"net\.safetensors: these are not the weights of the program"):
+        xdsl_exir.load(path)
+    path.write_text(path.read_text().replace('exir.weights = "', 'exir.weights = "../'))
+    with pytest.raises(LoadError, match="expected 64 hexadecimal digits"):
+        xdsl_exir.load(path)
 
 
 def test_files_of_one_program_take_their_places_together(tmp_path: Path) -> None:

@@ -421,14 +421,75 @@ def test_results_apart_from_inputs_that_are_written() -> None:
     compare("input", [given], [X + 1])
 
 
-def test_writes_to_memory_that_overlaps_itself_are_refused() -> None:
+def windows(m: Any, x: Any) -> Any:
+    """Each write is seen by the next element of the same place."""
+    y = torch.zeros(5)
+    y.unfold(0, 3, 1).add_(x[0, 0])
+    y.unfold(0, 2, 1).mul_(y.unfold(0, 2, 1)).sub_(x[0, :1])
+    return y.square_()
+
+
+def windows_of_integers(m: Any, x: Any) -> Any:
+    y = torch.arange(4).unfold(0, 2, 1)
+    return y.add_(1).clamp_(max=3).lt_(2)
+
+
+def transposed_windows(m: Any, x: Any) -> Any:
+    y = x.flatten().clone()[1:].as_strided((3, 3), (1, 1)).permute(1, 0)[1:]
+    y.mul_(x - 2).neg_()
+    return y
+
+
+def windows_in_another_dtype(m: Any, x: Any) -> Any:
+    return torch.ones(5).as_strided((2, 2), (1, 1)).mul_(x.double()[:2, :2])
+
+
+def chosen_of_windows(m: Any, x: Any) -> Any:
+    y = x.flatten().clone().as_strided((3, 3), (1, 1))
+    y[y > 0] = 0.25
+    y.masked_fill_(y < 0, 7)
+    y.tril_().index_fill_(0, torch.tensor([1]), 9.0)
+    y[torch.tensor([-1]), ..., 1:] = float("nan")
+    return y
+
+
+def chosen_of_expanded(m: Any, x: Any) -> Any:
+    y = x.clone().expand(2, *x.shape)
+    y.masked_fill_(torch.arange(y.numel()).reshape(y.shape) % 5 == 1, 2.0)
+    y[torch.tensor([0]), 1:] = 4.0
+    return y * 2
+
+
+@pytest.mark.filterwarnings("ignore:Use of")
+@pytest.mark.parametrize(
+    "forward",
+    [windows, windows_of_integers, transposed_windows, windows_in_another_dtype, chosen_of_windows, chosen_of_expanded],
+    ids=lambda each: each.__name__,
+)  # fmt: skip
+def test_writes_to_memory_that_overlaps_itself(forward: Forward) -> None:
+    """What PyTorch takes has its numbers: its order of writes decides."""
+    exported = torch.export.export(Model(forward), (X,))
+    got = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))(to_numpy(X))
+    compare(forward.__name__, [got], [forward(None, X.clone())])
+
+
+def test_a_functionalized_write_to_a_part_of_what_overlaps() -> None:
     def forward(m: Any, x: Any) -> Any:
-        y = torch.zeros(5)
-        y.unfold(0, 3, 1).add_(x[0, 0])
+        y = x.flatten().clone().as_strided((3, 3), (1, 1))
+        y[-1, -2] = 0.001
         return y
 
+    exported = torch.export.export(Model(forward), (X,)).run_decompositions()
+    got = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))(to_numpy(X))
+    compare("result", [got], [forward(None, X.clone())])
+
+
+def test_other_writes_to_memory_that_overlaps_itself_are_refused() -> None:
+    def forward(m: Any, x: Any) -> Any:
+        return torch.zeros(5).unfold(0, 3, 1).cumsum_(0)
+
     exported = torch.export.export(Model(forward), (X,))
-    with pytest.raises(UnsupportedError, match=r"aten\.add_\.Tensor: a write to memory that overlaps itself"):
+    with pytest.raises(UnsupportedError, match=r"aten\.cumsum_: a write to memory that overlaps itself"):
         xdsl_exir.from_exported_program(exported)
 
 

@@ -220,6 +220,15 @@ def out_variants_of_other_names(m: Any, x: Any) -> Any:
     return y, z, n
 
 
+def out_variants_of_several_results(m: Any, x: Any) -> Any:
+    y, n, total = torch.zeros(4, 3), torch.zeros(2, 3, dtype=torch.int64), torch.empty(3)
+    torch.sort(x.flip(1), out=(y[1:3], n))  # into a view
+    torch.sum(x, 0, out=total)
+    high, at = torch.empty(3), torch.empty(3, dtype=torch.int64)
+    torch.max(x, 0, out=(high, at))
+    return y, n, total, high, at, torch.ones(2, 3).ldexp_(n)
+
+
 def dropped_out(m: Any, x: Any) -> Any:
     y = x + 1
     torch.nn.functional.dropout(y, 0.5, training=False, inplace=True)
@@ -371,6 +380,7 @@ PROGRAMS: dict[str, tuple[Forward, tuple[torch.Tensor, ...], dict[str, torch.Ten
             two_views,
             out_variant,
             out_variants_of_other_names,
+            out_variants_of_several_results,
             dropped_out,
             constant_tensor,
             int_in_place,

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
+from lowering.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX  # noqa: E402
@@ -17,6 +18,11 @@ from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
+inf, nan = float("inf"), float("nan")
+UNUSUAL = torch.tensor(
+    [complex(a, b) for a in (inf, -inf, nan, 1) for b in (inf, nan, 2)], dtype=torch.complex128
+)
+"""Numbers with parts that are infinite or NaN."""
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 DTYPES = [torch.complex64, torch.complex128]
 PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64}
@@ -72,6 +78,10 @@ def calls_of(dtype: torch.dtype) -> list[Call]:
         "any.dims": [(x, [0, 1])],
         "cumsum": [(x, 1)],
         "cumprod": [(x, 0)],
+        "logcumsumexp": [(x, 1), (numbers(dtype), 0)] + [(torch.stack([x[0, 0], z, x[0, 1]]), 0) for z in UNUSUAL.to(dtype)],
+        "var.correction": [(x,), (x, [1]), (special(dtype), [0])],
+        "var_mean.correction": [(x, [1])],
+        "linalg_vector_norm": [(x, order, [1]) for order in (0, 1, 2, 3, -2, inf, -inf)] + [(UNUSUAL.to(dtype)[:, None], 2, [1])],
         "mm": [(x, m)],
         "bmm": [(numbers(dtype, 2, 2, 3), numbers(dtype, 2, 3, 2))],
         "addmm": [(numbers(dtype, 4), x, m)],
@@ -105,6 +115,9 @@ def calls_of(dtype: torch.dtype) -> list[Call]:
         "scatter.src": [(x, 1, index[:, None], x)],
         "scatter.value": [(x, 1, index[:, None], 2.5)],
         "scatter_add": [(x, 1, index[:, None], x)],
+        "scatter_reduce.two": [(m, 0, index[:, None] * 0, m, how) for how in ("sum", "prod", "mean")],
+        "masked_scatter": [(x, real > 0, m)],
+        "view.dtype": [(x, to) for to in (torch.uint8, torch.int64, torch.float32, torch.float64)] + [(numbers(PARTS[dtype], 3, 4), dtype)],
         "full_like": [(x, 1 - 2j)],
         "_fft_c2c": [(numbers(dtype, 3, size), [1], 0, True) for size in (1, 2, 7, 16, 17, 48, 300)]
         + [(numbers(dtype, 4, 5, 6), [0, 2], 1, False), (numbers(dtype, 6, 5), [0], 2, False), (x, [], 0, True)],
@@ -121,6 +134,7 @@ def calls_of(dtype: torch.dtype) -> list[Call]:
     ]
     return [
         *calls,
+        ("aten.nonzero_static", (torch.eye(3, dtype=dtype),), {"size": 4}),
         ("aten.add.Tensor", (x, y), {"alpha": 2 - 1j}),
         ("aten.addmm", (x[:, :1], x, m), {"beta": 2, "alpha": 1j}),
     ]
@@ -132,7 +146,8 @@ WITHOUT_OPERANDS = {"full", "empty.memory_format", "empty_strided", "empty_permu
 
 def test_every_lowering_is_checked() -> None:
     called = {name for name, _, _ in calls_of(torch.complex64)} | {"aten.alias"}
-    assert called | {f"aten.{name}" for name in WITHOUT_OPERANDS} == TAKES_COMPLEX
+    algebra = {*NAMES, *VALUES} - REAL
+    assert called | {f"aten.{name}" for name in WITHOUT_OPERANDS | algebra} == TAKES_COMPLEX
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -154,7 +169,6 @@ def test_division_does_not_overflow() -> None:
 @pytest.mark.parametrize(
     ("name", "args", "reason"),
     [
-        ("aten.linalg_vector_norm", (numbers(torch.complex64, 3),), "dtype ComplexFloat"),
         (
             "aten._fft_c2c",
             (numbers(torch.complex64, 521), [0], 0, True),

@@ -106,6 +106,10 @@ def unique(self: Net, x: torch.Tensor) -> Any:
     return values * counts, torch.unique(x.reshape(1, -1), return_inverse=True), runs
 
 
+def of_nothing(self: Net, x: torch.Tensor) -> Any:
+    return torch.unique_consecutive(x, return_counts=True), x.nonzero(), torch.unique(x), x[x > 0] + 1
+
+
 def unique_rows(self: Net, x: torch.Tensor) -> Any:
     rows = torch.unique(x, dim=0, return_inverse=True, return_counts=True)
     return rows, torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=1)
@@ -183,6 +187,7 @@ BATCH = {"dynamic_shapes": (({0: torch.export.Dim("n", min=2, max=99)},),)}
         (mask_and_index, [(X,)], {}),
         (unique, [(LABELS,), (t([1, 1, 1, 1, 1]),), (t([2, 2, 0, 0, 7]),)], {}),
         (unique, [(t([3.0, 1, 3, 2, float("nan")]),)], {"core": True}),
+        (of_nothing, [(X[:0],)], {}),
         (unique_rows, [(t([[3, 1, 1], [3, 2, 2], [3, 1, 1], [0, 5, 5]]),)], {}),
         (counts, [(LABELS,), (t([0, 0, 9, 0, 0]),)], {}),
         (chained, [(X,), (X.abs(),)], {}),

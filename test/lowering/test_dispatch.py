@@ -33,6 +33,7 @@ from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
+from xdsl_exir.names import own_name
 from xdsl_exir.runtime.native import NativeMethod
 
 
@@ -160,7 +161,7 @@ def random(*shape: int) -> np.ndarray:
 
 
 def kinds(plan: Plan) -> list[str]:
-    return [call.function.rstrip("0123456789") for call in plan.calls]
+    return [call.function.removeprefix(own_name("")).rstrip("0123456789") for call in plan.calls]
 
 
 @pytest.mark.native

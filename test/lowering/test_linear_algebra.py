@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_native, check_natively  # noqa: E402
+from differential import check_native, check_natively, program_of, run_native  # noqa: E402
 from operators.test_linalg import (  # noqa: E402
     BOUNDLESS,
     CASES,
@@ -21,7 +21,9 @@ from operators.test_linalg import (  # noqa: E402
     tensor,
 )
 
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
+from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
+from xdsl_exir.program import Program  # noqa: E402
+from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*deprecated"),
@@ -50,11 +52,11 @@ NAMES = [
     "_cdist_forward",
     "_pdist_forward",
 ]
+VALUES = ["_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor"]
+"""What has tests of its own below."""
+REAL = {"_cdist_forward", "_pdist_forward"}
+"""What PyTorch has no complex numbers for."""
 OPTIONS = ("scale", "values")
-
-
-def is_real(args: tuple[Any, ...]) -> bool:
-    return not any(isinstance(value, torch.Tensor) and value.is_complex() for value in args)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,7 +64,6 @@ def test_operator(name: str):
     calls: list[Any] = [
         (f"aten.{name}", args, {key: value for key, value in kwargs.items() if key not in OPTIONS})
         for args, kwargs in CASES[f"aten.{name}"]
-        if is_real(args)
     ]
     assert calls
     check_natively(calls, scale=10)
@@ -89,7 +90,7 @@ def test_orthogonal_factors():
         for shape in ((30, 20), (20, 30), (2, 9, 9))
         for mode in ("reduced", "complete", "r")
     ]
-    calls += [("aten.geqrf", (torch.zeros(3, 2),), {}), ("aten.geqrf", (torch.eye(3),), {})]
+    calls += [("aten.geqrf", (a,), {}) for a in (torch.zeros(3, 2), torch.eye(3), torch.eye(3) * 1j)]
     check_natively(calls, scale=100)
 
 
@@ -100,6 +101,7 @@ def test_exponentials_of_every_norm():
     calls += [
         ("aten.linalg_matrix_exp", (-1e5 * torch.eye(3),), {}),
         ("aten.linalg_matrix_exp", (tensor(2, 12, 12),), {}),
+        ("aten.linalg_matrix_exp", (tensor(3, 3, dtype="complex64") * 5,), {}),
     ]
     check_natively(calls, scale=100)
 
@@ -107,7 +109,7 @@ def test_exponentials_of_every_norm():
 SHAPES = [(1, 1), (3, 1), (1, 4), (2, 2), (5, 5), (6, 4), (4, 7), (2, 3, 5, 4), (40, 30), (0, 3)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_singular_values_and_inverses(dtype: str):
     matrices: list[Any] = [tensor(*shape, dtype=dtype) for shape in SHAPES]
     matrices += [
@@ -139,10 +141,13 @@ def test_eigenvalues():
         INDEFINITE,
         torch.zeros(2, 2),
         tensor(30, 30),
+        tensor(4, 4, dtype="complex64"),
+        tensor(2, 3, 3, dtype="complex128"),
     ]
     calls: list[Any] = [("aten._linalg_eigh", (a, uplo, False), {}) for a in matrices for uplo in "LU"]
-    symmetric = positive(2, 4, 4) - 2 * torch.eye(4)
-    calls.append(("aten.linalg_pinv.atol_rtol_tensor", (symmetric,), {"hermitian": True}))
+    for dtype in ("float64", "complex128"):
+        symmetric = positive(2, 4, 4, dtype=dtype) - 2 * torch.eye(4)
+        calls.append(("aten.linalg_pinv.atol_rtol_tensor", (symmetric,), {"hermitian": True}))
     check_natively(calls, scale=40)
 
 
@@ -185,11 +190,20 @@ def test_distances():
     check_natively(calls, scale=10)
 
 
-def test_refuses_what_raises():
-    with pytest.raises(UnsupportedError, match="a check that raises"):
-        check_native("aten.linalg_inv_ex", regular(3, 3), check_errors=True)
-    with pytest.raises(UnsupportedError, match="signs"):
-        check_native("aten._linalg_svd", regular(3, 3))
-    with pytest.raises(UnsupportedError, match="signs"):
-        check_native("aten._linalg_eigh", regular(3, 3), "L", True)
-    check_native("aten.linalg_inv", regular(3, 3))  # its check is the caller's
+def test_what_lapack_chooses_and_checks_is_the_hosts() -> None:
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("aten.linalg_inv_ex", (regular(3, 3),), {"check_errors": True}),
+        ("aten._linalg_svd", (regular(3, 3),), {}),
+        ("aten._linalg_eigh", (regular(3, 3), "L", True), {}),
+        ("aten.linalg_eig", (regular(3, 3),), {}),
+    ]
+    for name, args, kwargs in calls:
+        module, _ = program_of(name, *args, **kwargs)
+        with pytest.raises(UnsupportedError):
+            NativeEngine(Program(module))
+        check_native(name, *args, **kwargs)
+    module, tensors = program_of("aten.linalg_inv_ex", torch.zeros(3, 3), check_errors=True)
+    with pytest.raises(ExirError, match="singular"):
+        run_native(module, tensors)
+    module, _ = program_of("aten.linalg_inv", regular(3, 3))
+    NativeEngine(Program(module))  # its check is the caller's

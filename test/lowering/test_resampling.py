@@ -44,3 +44,13 @@ def test_halves():
         ("aten.upsample_bilinear2d", (x, [7, 11], align), {}) for x in images[:1] for align in (True, False)
     ]
     check_natively(calls, scale=4)
+
+
+def test_bytes_in_fixed_point():
+    images = torch.randint(
+        0, 256, (2, 3, 5, 7), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
+    )
+    sizes = [[3, 9], [11, 4], [5, 20], [6, 7]]
+    check_natively(
+        [("aten.upsample_bilinear2d", (images, size, align), {}) for size in sizes for align in (True, False)]
+    )

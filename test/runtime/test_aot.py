@@ -8,13 +8,18 @@ import shutil
 import struct
 import subprocess
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import StringAttr
+from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir.errors import ExirError
+from xdsl_exir.program import context
 from xdsl_exir.runtime.aot import Artifact, compile_library
 from xdsl_exir.runtime.c_interface import ERRORS
 from xdsl_exir.tools.main import main
@@ -355,6 +360,108 @@ def test_two_libraries_in_one_process(tmp_path: Path):
         np.testing.assert_allclose(out, np.exp(1) * scale, rtol=1e-5)
         assert not hasattr(library, "_mlir_ciface_forward")
         getattr(library, f"{name}_free")()
+
+
+CALLED = (
+    *(
+        "fmodf",
+        "aligned_alloc",
+        "memcpy",
+        "kernel0",
+        "group0",
+        "forward0",
+        "_mlir_ciface_forward0",
+        "main",
+        "int",
+    ),
+    *(
+        "prefill-128",
+        "prefill_128",
+        "prefill 128",
+        "Prefill-128",
+        "",
+        "größe",
+        "\U0001f600",
+        "x" * 300,
+        "free",
+        "load",
+    ),
+)
+
+
+def called(names: Sequence[str]) -> xdsl_exir.Program:
+    """A program of methods of these names: each adds its position to fmod(x, 2), which LLVM calls fmodf for."""
+    text = """func.func @NAME(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = aten.fmod.Scalar(%x, other = 2.0) : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = aten.add.Scalar(%0, other = ADDED) : (tensor<4xf32>) -> tensor<4xf32>
+      func.return %1 : tensor<4xf32>
+    }"""
+    methods = [text.replace("NAME", f"m{i}").replace("ADDED", str(i)) for i in range(len(names))]
+    module = Parser(context().clone(), "\n".join(methods)).parse_module()
+    for function, name in zip(module.body.block.ops, names, strict=True):
+        function.properties["sym_name"] = StringAttr(name)
+    return xdsl_exir.Program(module).verify()
+
+
+def test_methods_are_called_anything(tmp_path: Path) -> None:
+    program, x = called(CALLED), np.arange(4, dtype=np.float32)
+    run = xdsl_exir.compile(program, "native")
+    artifact = compile_library(program, tmp_path, "lib")
+    assert_clean(artifact.header)
+    functions = re.findall(r"\* Runs .*\n(?: \*.*\n)* \*/\nint (\w+)\(", artifact.header.read_text())
+    library = loaded(artifact)
+    assert len({name.upper() for name in functions}) == len(CALLED)
+    made: set[float] = set()
+    for i, name in enumerate(CALLED):
+        np.testing.assert_array_equal(run.method(name).flat([x])[0], np.fmod(x, 2) + i)
+    for function in functions:
+        out = np.empty(4, np.float32)
+        assert getattr(library, function)(*(ctypes.c_void_p(one.ctypes.data) for one in (x, out))) == 0
+        np.testing.assert_array_equal(out - out[0], np.fmod(x, 2))
+        made.add(float(out[0]))
+    assert made == set(range(len(CALLED)))
+    assert {f"lib_{name}" for name in ("fmodf", "aligned_alloc", "kernel0", "prefill_128")} <= {*functions}
+
+
+def loaded(artifact: Artifact) -> ctypes.CDLL:
+    """A library with its weights, in this process."""
+    library = ctypes.CDLL(str(artifact.library))
+    assert getattr(library, f"{artifact.header.stem}_load")(str(artifact.weights).encode()) == 0
+    return library
+
+
+def test_arrays_that_are_null_are_an_error(tmp_path: Path) -> None:
+    artifact = compile_library(called(["forward"]), tmp_path, "lib")
+    library, x = loaded(artifact), np.ones(4, np.float32)
+    library.lib_error.restype = ctypes.c_char_p
+    address = ctypes.c_void_p(x.ctypes.data)
+    for position, name in enumerate((b"in_", b"out0")):
+        arrays: list[Any] = [address, address]
+        arrays[position] = None
+        assert library.lib_forward(*arrays) == CODES["NULL"]
+        assert library.lib_error().startswith(name)
+        assert library.lib_error().endswith(b" is NULL")
+    assert library.lib_load(None) == CODES["OPEN"]
+
+
+def test_arrays_without_elements_may_be_null(tmp_path: Path) -> None:
+    text = """func.func @forward(%x: tensor<0xf32>, %n: tensor<?xf32, #exir.shape<[s0]>>)
+      -> (tensor<0xf32>, tensor<?xf32, #exir.shape<[s0]>>) attributes {exir.ranges = {s0 = #exir.range<0, 4>}} {
+      %0 = edge.aten.exp(%x) : (tensor<0xf32>) -> tensor<0xf32>
+      %1 = edge.aten.exp(%n) : (tensor<?xf32, #exir.shape<[s0]>>) -> tensor<?xf32, #exir.shape<[s0]>>
+      func.return %0, %1 : tensor<0xf32>, tensor<?xf32, #exir.shape<[s0]>>
+    }"""
+    program = xdsl_exir.Program(Parser(context().clone(), text).parse_module()).verify()
+    library = loaded(compile_library(program, tmp_path, "lib"))
+    assert library.lib_forward(ctypes.c_int64(0), None, None, None, None) == 0
+    assert library.lib_forward(ctypes.c_int64(1), None, None, None, None) == CODES["NULL"]
+
+
+def test_prefixes(tmp_path: Path) -> None:
+    with pytest.raises(ExirError, match="would be called 'aligned_alloc', as one of the C library"):
+        compile_library(called(["alloc"]), tmp_path, "aligned")
+    for name in ("last", "exir", "_mlir_ciface"):  # names in the wrapper begin so, or did
+        loaded(compile_library(called(["forward", "forward0"]), tmp_path, name))
 
 
 def test_a_name_that_c_refuses_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import pwd
+import random
+import resource
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +15,8 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.lowering import cache
+from xdsl_exir import files
+from xdsl_exir.lowering import cache, toolchain
 
 KEY, OTHER = "0" * 64, "1" * 64
 
@@ -33,7 +38,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def never() -> bytes:
+def never(*_: object) -> bytes:
     raise AssertionError("made again")
 
 
@@ -69,32 +74,111 @@ def test_without_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert cache.cached(KEY, lambda code=code: code) == code
 
 
-def test_a_full_disk(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, os.strerror(28))
+def test_bits_flipped_anywhere(directory: Path) -> None:
+    """Three of an entry's bits at a time, in its header and in its data."""
+    cache.cached(KEY, lambda: b"code" * 10)
+    [path] = directory.iterdir()
+    whole, rng = path.read_bytes(), random.Random(0)
+    for trial in range(60):
+        entry = bytearray(whole)
+        for bit in rng.sample(range(8 * len(entry)), 3):
+            entry[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(entry)
+        assert cache.cached(KEY, lambda: b"again") == b"again", trial
+        assert cache.cached(KEY, never) == b"again", trial
 
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", full)
-        with pytest.warns(UserWarning, match="No space left"):
-            assert cache.cached(KEY, lambda: b"code") == b"code"
+
+def test_a_full_disk(directory: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (0, 100):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        try:
+            with pytest.warns(UserWarning, match="cannot be kept.*File too large"):
+                assert cache.cached(KEY, lambda: b"code") == b"code"
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(directory.iterdir()), "what was written aside is gone"
     assert cache.cached(KEY, lambda: b"again") == b"again"
+
+
+def test_nobodys_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.delenv("XDSL_EXIR_CACHE", raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    with pytest.warns(UserWarning, match="no home directory"):
+        assert cache.cached(KEY, lambda: b"code") == b"code"
+
+
+def as_another_user(work: Callable[[], bool]) -> bool:
+    """Whether `work` gives true in a process that may not do everything."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setuid(65534)
+            code = 0 if work() else 2
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_another_users_entries() -> None:
+    """They can neither be read nor be replaced."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDSL_EXIR_CACHE", folder)
+        cache.cached(KEY, lambda: b"code")
+        [path] = Path(folder).iterdir()
+        assert path.stat().st_mode & 0o777 == 0o600
+        Path(folder).chmod(0o555)
+        if os.geteuid() != 0:
+            path.chmod(0)
+
+        def work() -> bool:
+            with pytest.warns(UserWarning, match="cannot be kept.*Permission denied"):
+                return cache.cached(KEY, lambda: b"mine") == b"mine"
+
+        assert as_another_user(work)
+        Path(folder).chmod(0o755)
+
+
+def test_what_killed_processes_left_goes(directory: Path) -> None:
+    cache.cached(KEY, lambda: b"code")
+    left = directory / f"{files.SCRATCH}1"
+    left.mkdir()
+    (left / "half").write_text("an entry")
+    cache.cached(OTHER, lambda: b"code")
+    assert sorted(path.stem for path in directory.iterdir()) == [KEY, OTHER]
+
+
+def named(name: str, argument: str = "") -> xdsl_exir.Program:
+    """A program of one operator."""
+    return xdsl_exir.from_fx_text(
+        f"""graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %y : [num_users=1] = call_function[target=torch.ops.aten.{name}.default](args = (%x, {argument}), kwargs = {{}})
+    return (y,)""",
+        {"x": "float32[4]"},
+    )
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_what_was_compiled_before_takes_no_tool(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither for groups in linalg, for which mlir-opt runs twice."""
+    xdsl_exir.compile(named("flip", "[0]"), "native")
+    monkeypatch.setattr(toolchain, "_run", never)
+    xdsl_exir.compile(named("flip", "[0]"), "native")
 
 
 @pytest.mark.usefixtures("native_tools")
 def test_programs_with_damaged_entries(directory: Path) -> None:
     """An entry that holds another program's code would give other numbers."""
     x = np.arange(4, dtype=np.float32)
-    programs = [
-        xdsl_exir.from_fx_text(
-            f"""graph():
-    %x : [num_users=1] = placeholder[target=x]
-    %y : [num_users=1] = call_function[target=torch.ops.aten.{name}.default](args = (%x,), kwargs = {{}})
-    return (y,)""",
-            {"x": "float32[4]"},
-        )
-        for name in ("neg", "exp")
-    ]
+    programs = [named(name) for name in ("neg", "exp")]
 
     def results() -> list[Any]:
         return [xdsl_exir.compile(program, "native").flat([x])[0] for program in programs]

@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +22,8 @@ import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir.lowering.processor import llvm_binding
+from xdsl_exir.lowering.toolchain import find_openmp
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.threads import Lock, once
 
@@ -340,6 +346,48 @@ def test_a_lock_that_another_thread_held_is_free_in_the_child() -> None:
     assert take_twice(), "the thread that forks keeps what it holds"
 
 
+def forked_during(work: Callable[[threading.Event], None], then: Callable[[], bool]) -> bool:
+    """Whether `then` gives true in the child of a fork that begins when another thread is in the middle of `work`."""
+    inside = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work, inside)
+        inside.wait()
+        right = child_of_fork(then, 20)
+        future.result()
+    return right
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_fork_while_another_thread_is_in_llvm() -> None:
+    """Also outside of a compilation: what it leaves is disposed of by whichever thread drops it."""
+
+    def work(inside: threading.Event) -> None:
+        with llvm_binding().ffi.lib._lock:
+            inside.set()
+            time.sleep(0.2)
+
+    assert forked_during(work, lambda: bool(llvm_binding().get_host_cpu_name()))
+
+
+def test_fork_while_another_thread_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is imported when it is first used is there in the child, whole."""
+    inside = threading.Event()
+    monkeypatch.setattr(threading, "slow_import_begins", inside, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_module_of_a_test.py").write_text(
+        "import threading, time\nthreading.slow_import_begins.set()\ntime.sleep(0.2)\nwhole = True\n"
+    )
+
+    def work(started: threading.Event) -> None:
+        thread = threading.Thread(target=importlib.import_module, args=("slow_module_of_a_test",))
+        thread.start()
+        inside.wait()
+        started.set()
+        thread.join()
+
+    assert forked_during(work, lambda: importlib.import_module("slow_module_of_a_test").whole)
+
+
 COUNTS = """
 import sys
 import numpy as np
@@ -362,3 +410,67 @@ def test_any_number_of_openmp_threads(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", COUNTS, str(program), str(out)], check=True, env=environment)
         results.append(out.read_bytes())
     assert len(set(results)) == 1
+
+
+PARALLEL = """
+func.func @squares(%out: memref<64xf32>) attributes {llvm.emit_c_interface} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %64 = arith.constant 64 : index
+  scf.parallel (%i) = (%0) to (%64) step (%1) {
+    %square = arith.muli %i, %i : index
+    %int = arith.index_cast %square : index to i64
+    %float = arith.sitofp %int : i64 to f32
+    memref.store %float, %out[%i] : memref<64xf32>
+  }
+  return
+}
+"""
+
+BESIDE_ANOTHER_RUNTIME = """
+import ctypes, multiprocessing, sys
+import numpy as np
+from xdsl_exir.lowering import toolchain
+
+def theirs():
+    library = ctypes.CDLL(sys.argv[2], int(sys.argv[3]))
+    region = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: None)
+    getattr(library, "__kmpc_fork_call")(None, 0, region)
+
+def ours():
+    out = np.zeros(64, np.float32)
+    toolchain.bind(toolchain.load(sys.argv[1]), "squares", [out])()
+    np.testing.assert_array_equal(out, np.arange(64) ** 2)
+
+order = [ours, theirs] if sys.argv[4] == "ours" else [theirs, ours]
+
+def work():
+    for use in order * 2:
+        use()
+
+work()
+for order in (order, order[::-1]):
+    child = multiprocessing.get_context("fork").Process(target=work)
+    child.start()
+    child.join()
+    assert child.exitcode == 0, child.exitcode
+"""
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize(
+    ("name", "mode", "first"),
+    [
+        ("libiomp5.so", ctypes.RTLD_GLOBAL, "ours"),
+        ("libiomp5-0a1b2c3d.so", ctypes.RTLD_LOCAL, "theirs"),
+        ("libtheirs.so", ctypes.RTLD_GLOBAL, "theirs"),
+        ("libtheirs.so", ctypes.RTLD_LOCAL, "theirs"),
+    ],
+)
+def test_another_openmp_runtime_in_the_process(tmp_path: Path, name: str, mode: int, first: str) -> None:
+    """As MKL has one, also one that cannot be told by its name. Two of a kind end a process where nobody sees to it."""
+    shutil.copyfile(find_openmp(), tmp_path / name)
+    environment = {name: value for name, value in os.environ.items() if name != "KMP_DUPLICATE_LIB_OK"}
+    command = [sys.executable, "-c", BESIDE_ANOTHER_RUNTIME, PARALLEL, tmp_path / name, str(mode), first]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr

@@ -509,7 +509,9 @@ def test_inside_and_after_a_cond(place: str, bad: str, message: str) -> None:
 )
 def test_single_operations(op: str, message: str) -> None:
     arguments = f"%x: {X4}, %d: {CUDA}, %n: f64"
-    found = messages(f'func.func @f({arguments}) {{ %0 = {op} loc("model.py":3:0)\n func.return }}', "edge")
+    text = f'func.func @f({arguments}) {{ %0 = {op} loc("model.py":3:0)\n func.return }}'
+    number, *found = messages(text, "edge")
+    assert number.startswith("func.func: argument 2 is f64")
     assert len(found) == 1
     assert found[0].startswith("model.py:3: edge.")
     assert message in found[0]

@@ -1,0 +1,93 @@
+"""What lowerings of linear algebra are made of: places inside matrices, transposes, and the real form of complex matrices.
+
+Matrices are the last two dimensions of tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.meta import broadcast_shapes
+from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.sizes import Sizes
+
+At = Sequence[SSAValue]
+
+
+def over(count: Dim | Scalar, initial: Scalar, combine: Callable[[Scalar, Scalar], Scalar]) -> Scalar:
+    """In a body: a number that `combine` makes from the last one and each number from 0 to `count`."""
+
+    def more(k: Scalar, _: Scalar) -> Scalar:
+        return k < count
+
+    def step(k: Scalar, total: Scalar) -> list[Scalar]:
+        return [k + 1, combine(k, total)]
+
+    return s.repeat_while([s.constant(0, dt.Long), initial], more, step)[1]
+
+
+def place(at: At) -> tuple[At, Scalar, Scalar]:
+    """Batch indices, row and column."""
+    return at[:-2], s.from_index(at[-2]), s.from_index(at[-1])
+
+
+def transposed(b: LinalgBuilder, a: Tensor) -> Tensor:
+    rank = a.ndim
+    return b.permute(a, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def conjugated(b: LinalgBuilder, a: Tensor) -> Tensor:
+    """Complex conjugates; real tensors are their own."""
+    return b.elementwise(s.conjugate, [a], a.shape, a.dtype) if a.dtype in s.PARTS else a
+
+
+def adjoint(b: LinalgBuilder, a: Tensor) -> Tensor:
+    return transposed(b, conjugated(b, a))
+
+
+def identity(b: LinalgBuilder, shape: Sizes, dtype: DType) -> Tensor:
+    """Unit matrices."""
+
+    def element(*at: SSAValue) -> Scalar:
+        _, row, column = place(at)
+        return s.cast(row.equals(column), dtype)
+
+    return b.indexed(element, shape, dtype)
+
+
+def broadcast_batches(b: LinalgBuilder, *matrices: Tensor) -> list[Tensor]:
+    """Matrices with their batch dimensions broadcast."""
+    batch = broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
+    return [b.broadcast(matrix, (*batch, *matrix.shape[-2:])) for matrix in matrices]
+
+
+def real_form(b: LinalgBuilder, a: Tensor) -> Tensor:
+    """Complex matrices x + i y as the real ones [[x, -y], [y, x]], which add, multiply and transpose as they do. Singular
+    values, and eigenvalues of Hermitian matrices, are there twice each."""
+    *batch, rows, columns = a.shape
+
+    def element(*at: SSAValue) -> Scalar:
+        where, i, j = place(at)
+        below, right = i >= rows, j >= columns
+        x = read(a, [*where, s.select(below, i - rows, i), s.select(right, j - columns, j)])
+        part = s.select(below ^ right, s.imaginary(x), s.real(x))
+        return s.select(right & ~below, -part, part)
+
+    return b.indexed(element, (*batch, rows * 2, columns * 2), s.PARTS[a.dtype])
+
+
+def complex_form(b: LinalgBuilder, a: Tensor, shape: Sizes, dtype: DType) -> Tensor:
+    """The complex matrices whose real form is given."""
+
+    def element(*at: SSAValue) -> Scalar:
+        where, i, j = place(at)
+        return s.complex_number(read(a, [*where, i, j]), read(a, [*where, i + shape[-2], j]))
+
+    return b.indexed(element, shape, dtype)
