@@ -26,10 +26,11 @@ from xdsl.ir import SSAValue  # noqa: E402
 import xdsl_exir  # noqa: E402
 from xdsl_exir.dialects.operator import OperatorOp  # noqa: E402
 from xdsl_exir.dialects.sharing import is_viewable  # noqa: E402
-from xdsl_exir.dialects.spec import find, memory  # noqa: E402
+from xdsl_exir.dialects.spec import find  # noqa: E402
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.exchange import graph as g  # noqa: E402
 from xdsl_exir.importers.strides import number_of  # noqa: E402
+from xdsl_exir.tools.spec import memory  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore"

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively  # noqa: E402
-from operators.test_convolution import CALLS, IMAGE, W2, B  # noqa: E402
+from interpreter.operators.test_convolution import CALLS, IMAGE, W2, B  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 

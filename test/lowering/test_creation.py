@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
-from operators.test_creation import TABLE, UNINITIALISED  # noqa: E402
+from interpreter.operators.test_creation import TABLE, UNINITIALISED  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.interpreter.operators import IMPLS  # noqa: E402

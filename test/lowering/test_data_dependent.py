@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 from differential import compare, dtype, find_operator, flatten, to_numpy
+from interpreter.operators.test_indexing import DEPENDENT, DEPENDENT_SEVERAL, dependent_program
 from interpreter_only import INTERPRETER_ONLY
-from operators.test_indexing import DEPENDENT, DEPENDENT_SEVERAL, dependent_program
 from torch._higher_order_ops.while_loop import (  # pyright: ignore[reportMissingTypeStubs]
     while_loop,
     while_loop_stack_output_op,

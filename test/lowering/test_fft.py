@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively  # noqa: E402
-from operators.test_fft import CASES  # noqa: E402
+from interpreter.operators.test_fft import CASES  # noqa: E402
 
 DTYPES = [torch.float32, torch.float64, torch.float16]
 

@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
 from differential import dtype as dtype_of  # noqa: E402
-from operators import test_indexing as operators  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
+from interpreter.operators import test_indexing as operators  # noqa: E402
 from xdsl_exir.dialects.exir import tensor_type  # noqa: E402
 from xdsl_exir.dialects.spec import find  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402

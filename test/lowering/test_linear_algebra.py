@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_native, check_natively, program_of, run_native  # noqa: E402
-from operators.test_linalg import (  # noqa: E402
+from interpreter.operators.test_linear_algebra import (  # noqa: E402
     BOUNDLESS,
     CASES,
     INDEFINITE,

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_native, check_natively  # noqa: E402
-from operators.test_matmul import CASES, tensor  # noqa: E402
+from interpreter.operators.test_matmul import CASES, tensor  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated")
 

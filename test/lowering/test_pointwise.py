@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from interpreter.operators.test_pointwise import TABLE  # noqa: E402
 from interpreter_only import INTERPRETER_ONLY  # noqa: E402
-from operators.test_pointwise import TABLE  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402

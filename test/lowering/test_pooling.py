@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively  # noqa: E402
-from operators.test_pooling import CALLS, IMAGE, TIES  # noqa: E402
+from interpreter.operators.test_pooling import CALLS, IMAGE, TIES  # noqa: E402
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in CALLS))

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_native, check_natively  # noqa: E402
-from operators.test_reduction import CASES, tensor  # noqa: E402
+from interpreter.operators.test_reduction import CASES, tensor  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively  # noqa: E402
-from operators.test_resampling import CALLS, IMAGE, VOLUME  # noqa: E402
+from interpreter.operators.test_resampling import CALLS, IMAGE, VOLUME  # noqa: E402
 
 
 def is_real(call: tuple[Any, ...]) -> bool:

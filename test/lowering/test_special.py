@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
-from operators.test_pointwise import HALVES_TOO, POLYNOMIALS, SINGLE, TABLE  # noqa: E402
+from interpreter.operators.test_pointwise import HALVES_TOO, POLYNOMIALS, SINGLE, TABLE  # noqa: E402
 from scipy import special  # noqa: E402  # pyright: ignore[reportMissingTypeStubs]
 from xdsl.context import Context  # noqa: E402
 

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import program_of, run_native  # noqa: E402
-from operators.test_symbolic import ITEMS  # noqa: E402
+from interpreter.operators.test_symbolic import ITEMS  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp  # noqa: E402
 from xdsl.dialects.func import FuncOp, ReturnOp  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
-from operators.test_view import TABLE, split_case, t  # noqa: E402
+from interpreter.operators.test_view import TABLE, split_case, t  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402

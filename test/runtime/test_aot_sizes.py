@@ -25,8 +25,8 @@ from xdsl_exir.runtime.c_interface import ERRORS
 
 torch = pytest.importorskip("torch")
 
-from test_aot import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
-from test_state import EXAMPLE  # noqa: E402
+from runtime.test_aot import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
+from runtime.test_state import EXAMPLE  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.export import Dim  # noqa: E402
 
