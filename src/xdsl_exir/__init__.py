@@ -41,7 +41,7 @@ _HOMES = {
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
     "diff": "runtime.diff",
-    "register_backend": "runtime.backend",
+    "register_backend": "interpreter.backend",
     "register_ops": "universe",
 }
 
