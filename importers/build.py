@@ -184,7 +184,8 @@ class GraphBuilder:
 
     def define(self, name: str, value: SSAValue) -> None:
         """A name stands for a value; tensors get a storage of their own."""
-        value.name_hint = name if SSAValue.is_valid_name(name) else None
+        # What xDSL prints and reads again.
+        value.name_hint = name if name.isascii() and SSAValue.is_valid_name(name) else None
         if is_tensor_type(value.type):
             known = self.graph.values.get(name)
             if not isinstance(known, g.TensorMeta) or len(known.sizes) != meta(value).ndim:

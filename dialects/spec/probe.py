@@ -1271,7 +1271,7 @@ def main() -> int:
         print(f"{changed} of {len(names)} rules disagree with PyTorch's kernels")
         return 1 if changed else 0
     if not options.names:
-        Path(__file__).with_name("edge.yaml").write_text(text)
+        Path(__file__).with_name("edge.yaml").write_text(text, encoding="utf-8")
     return 0
 
 
