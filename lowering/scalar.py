@@ -273,9 +273,9 @@ def _quotient(a: Scalar, b: Scalar) -> Scalar:
     longer, shorter = select(along_real, real(b), imaginary(b)), select(along_real, imaginary(b), real(b))
     ratio = select(longer.equals(0), 0, shorter / longer)
     scale = 1 / select(longer.equals(0), 0, longer + shorter * ratio)
-    x, y = real(a), imaginary(a)
-    of_real = select(along_real, x + y * ratio, x * ratio + y)
-    of_imaginary = select(along_real, y - x * ratio, y * ratio - x)
+    x, y, by_zero = real(a), imaginary(a), longer.equals(0)  # of which each part is divided alone
+    of_real = select(by_zero, x, select(along_real, x + y * ratio, x * ratio + y))
+    of_imaginary = select(by_zero, y, select(along_real, y - x * ratio, y * ratio - x))
     return complex_number(of_real * scale, of_imaginary * scale)
 
 

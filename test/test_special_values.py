@@ -33,7 +33,23 @@ from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-COMPLEX = ["sqrt", "add.Tensor", "sub.Tensor", "reciprocal"]
+COMPLEX = [
+    *(
+        "sqrt",
+        "add.Tensor",
+        "sub.Tensor",
+        "reciprocal",
+        "div.Tensor",
+        "exp",
+        "sin",
+        "cos",
+        "tan",
+        "sinh",
+        "cosh",
+        "tanh",
+    ),
+    *("asin", "acos", "atan", "asinh", "acosh", "atanh", "log1p"),
+]
 REAL = [
     "relu",
     "hardtanh",
