@@ -154,6 +154,7 @@ def free_symbols(size: Dim) -> frozenset[str]:
 
 BOXES: tuple[type[Any], ...] = (np.ndarray, np.generic)
 """What NumPy has numbers in."""
+MASKED: type[Any] = np.ma.MaskedArray
 
 
 NUMBERS: dict[Category | None, tuple[str, tuple[type, ...]]] = {
@@ -177,7 +178,7 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
     Raises `InputError` for another dtype, rank or size than the method was exported with.
     """
     what = name_of(name)
-    if isinstance(value, np.ma.MaskedArray):
+    if isinstance(value, MASKED):
         raise InputError(
             f"{what} is a masked array, and masks are not known here; give its data, or filled()"
         )
