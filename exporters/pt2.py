@@ -8,6 +8,7 @@ same bytes.
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import zipfile
@@ -38,7 +39,8 @@ Entry: TypeAlias = bytes | memoryview
 def save_pt2(path: Path, programs: Mapping[str, ExportedGraph]) -> None:
     """Writes an archive to a file, which is left alone if the program cannot be written. Raises as `write_pt2` does."""
     with replacing(path) as file:
-        write_pt2(file, programs, path.stem)
+        # As it is in UTF-8, also where the locale has other characters for the name.
+        write_pt2(file, programs, os.fsencode(path.stem).decode(errors="replace"))
 
 
 def write_pt2(file: IO[bytes], programs: Mapping[str, ExportedGraph], root: str = "archive") -> None:

@@ -75,7 +75,7 @@ from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers import overlaps
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
-from xdsl_exir.importers.functionalize import Mutation, Tensor, cast_like, mutation_of
+from xdsl_exir.importers.functionalize import COMPOSED, Mutation, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import (
     REPORTS,
@@ -185,7 +185,8 @@ class GraphBuilder:
 
     def define(self, name: str, value: SSAValue) -> None:
         """A name stands for a value; tensors get a storage of their own."""
-        value.name_hint = name if SSAValue.is_valid_name(name) else None
+        # What xDSL prints and reads again.
+        value.name_hint = name if name.isascii() and SSAValue.is_valid_name(name) else None
         if is_tensor_type(value.type):
             known = self.graph.values.get(name)
             if not isinstance(known, g.TensorMeta) or len(known.sizes) != meta(value).ndim:
@@ -277,6 +278,8 @@ class GraphBuilder:
     def node(self, node: g.Node) -> None:
         """Builds one node."""
         node = self.unchanging(in_aten(node))
+        if node.target in ASKS:
+            return  # what it said is in the graph
         if node.target in SYM_OPS:
             self.symbolic(node)
         elif node.target.startswith(HIGHER_ORDER_TARGETS):
@@ -377,7 +380,11 @@ class GraphBuilder:
         if mutation.is_view:
             self.view_in_place(node, mutation, given)
             return
-        results = flat_results(self.builder.call(mutation.functional, (), given))
+        composed = COMPOSED.get(mutation.functional)
+        if composed is not None:
+            results = [composed(Namespace(self.builder), **given)]
+        else:
+            results = flat_results(self.builder.call(mutation.functional, (), given))
         targets: list[Tensor] = []
         for argument, value in zip(
             mutation.written, results[len(results) - len(mutation.written) :], strict=True
@@ -404,8 +411,9 @@ class GraphBuilder:
             for item in node.inputs
             if item.name not in mutation.dropped and item.name != "generator"
         }
-        functional = dialect_of(mutation.functional)[mutation.functional]
-        if mutation.dropped and "dtype" in functional.LAYOUT.by_name and given.get("dtype") is None:
+        if not mutation.dropped or given.get("dtype") is not None:
+            return given
+        if "dtype" in dialect_of(mutation.functional)[mutation.functional].LAYOUT.by_name:
             # An operator that can be told its dtype computes in that of `out`.
             [out, *_] = (item.value for item in node.inputs if item.name == mutation.written[0])
             given["dtype"] = meta(self.argument(out)).dtype
@@ -449,7 +457,11 @@ class GraphBuilder:
         given = {item.name: item.value for item in node.inputs}
         if overlaps.is_selective(mutation.functional, bool(given.get("accumulate"))):
             overlaps.write_changed(self.builder, target, value, node.target)
-        elif spec.find(mutation.functional).family == "pointwise" and not mutation.dropped:
+        elif (
+            mutation.functional in spec.specs()
+            and spec.find(mutation.functional).family == "pointwise"
+            and not mutation.dropped
+        ):
             names = [item.value.name for item in node.inputs if isinstance(item.value, g.Ref)]
             tensors = [tensor for name in names if isinstance(tensor := self.values[name], Tensor)]
             memories = [tensor.memory for tensor in tensors]
@@ -531,8 +543,19 @@ MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
 the gradient's dtype; the latter reduce all dimensions for an empty list, and are traced as reducing none. What follows is
 then described wrongly, too."""
 
+ASKS = frozenset(
+    f"aten.{name}"
+    for name in (
+        "can_cast", "is_same_size", "is_set_to", "is_complex", "is_floating_point", "is_signed", "is_conj", "is_neg",
+        "is_inference", "is_contiguous", "is_contiguous.memory_format", "promote_types",
+        *(f"result_type.{of}" for of in ("Tensor", "Scalar", "Scalar_Tensor", "Scalar_Scalar")),
+    )
+)  # fmt: skip
+"""Operators that tell Python of dtypes and layouts: exporters leave the calls, and put in what they said."""
+
 IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
     "aten.detach_": ("aten.detach", {}),  # writes no element
+    "prims.scalar_tensor": ("aten.scalar_tensor", {"scalar": "s"}),
     "prims.convert_element_type": ("aten._to_copy", {"a": "self"}),
     "prims.copy_strided": ("aten.clone", {"a": "self", "stride": ""}),
 }
@@ -591,7 +614,13 @@ def _may_write(target: str) -> bool:
 
 
 def is_known(target: str) -> bool:
-    if target in spec.specs() or target in SYM_OPS or target in IN_ATEN or target in REPORTS:
+    if (
+        target in spec.specs()
+        or target in SYM_OPS
+        or target in IN_ATEN
+        or target in REPORTS
+        or target in ASKS
+    ):
         return True
     if target.startswith(HIGHER_ORDER_TARGETS):
         from xdsl_exir.importers.control_flow import HIGHER_ORDER

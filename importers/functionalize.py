@@ -8,11 +8,14 @@ mutating operator pay nothing: their tensors are storages of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
@@ -60,6 +63,8 @@ class Tensor:
         is_complex = self.cached is not None and meta(self.cached).dtype.category is Category.COMPLEX
         if operator in CONJUGATIONS and is_complex:
             return not self.is_conjugated, self.is_negated
+        if operator == "aten._neg_view":
+            return self.is_conjugated, not self.is_negated
         if operator == "aten.imag":
             return False, self.is_conjugated
         return self.is_conjugated and operator not in ("aten.real", "aten.view_as_real"), self.is_negated
@@ -125,6 +130,8 @@ class Mutation:
     @property
     def is_view(self) -> bool:
         """Whether what is written is how the tensor is seen, and no element."""
+        if self.functional in COMPOSED:
+            return False
         known = spec.find(self.functional)
         return known.schema.is_view and known.sharing is not None and known.sharing.condition == "always"
 
@@ -157,6 +164,24 @@ FUNCTIONAL_NAMES = {
     **{f"aten.{name}.out": f"aten.{name}.dim" for name in ("all", "any", "mean", "std", "var")},
 }
 """Mutating operators whose functional variant has another name than PyTorch's convention gives it."""
+
+
+def _fill_diagonal(aten: Namespace, self: SSAValue, fill_value: Any, wrap: bool = False) -> SSAValue:
+    """The elements whose places are all equal; wrapped, the diagonal of a tall matrix begins anew below its end."""
+    places = [
+        aten.view(aten.arange(size), [-1, *[1] * (meta(self).ndim - dim - 1)])
+        for dim, size in enumerate(sizes(aten, self))
+    ]
+    rows, *others = places
+    if wrap and len(places) == 2:
+        columns = aten.full([], sizes(aten, self)[1], dtype=dt.Long)
+        rows = aten.remainder.Tensor(rows, aten.add.Scalar(columns, 1))
+    is_diagonal = reduce(aten.logical_and, (aten.eq.Tensor(rows, place) for place in others))
+    return aten.where.self(is_diagonal, aten.fill.Scalar(self, fill_value), self)
+
+
+COMPOSED: dict[str, Callable[..., SSAValue]] = {"aten.fill_diagonal_": _fill_diagonal}
+"""In-place operators of `self` without a functional variant, and what they write."""
 
 OUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     f"aten.{target}": (f"aten.{functional}", tuple(outs.split()))
@@ -228,6 +253,8 @@ def mutation_of(target: str) -> Mutation | None:
     if target in spec.specs():
         writes = spec.find(target).writes
         return Mutation(target, writes) if writes else None
+    if target in COMPOSED:
+        return Mutation(target, ("self",))
     if target in OUTS:
         functional, outs = OUTS[target]
         return Mutation(functional, outs, outs)

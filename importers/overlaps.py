@@ -26,8 +26,8 @@ from xdsl_exir.importers.views import Step, places_of
 SELECTIVE = frozenset(
     f"aten.{name}"
     for name in (
-        "masked_fill.Scalar", "masked_fill.Tensor", "masked_scatter", "index_fill.int_Scalar", "index_fill.int_Tensor",
-        "index_put", "index_copy", "scatter.src", "scatter.value", "tril", "triu", "fill_diagonal",
+        "fill_diagonal_", "masked_fill.Scalar", "masked_fill.Tensor", "masked_scatter", "index_fill.int_Scalar", "index_fill.int_Tensor",
+        "index_put", "index_copy", "scatter.src", "scatter.value", "tril", "triu",
     )
 )  # fmt: skip
 """Operators whose in-place variants write some elements, not computed from what was there, and leave the others."""

@@ -111,7 +111,7 @@ def _moves(step: Step) -> bool:
         rule is not None
         and dt.Long in rule.allowed.get(step.source, ())
         and step.operator not in CONJUGATIONS
-        and step.operator not in ("aten.view.dtype", "aten.real", "aten.imag")
+        and step.operator not in ("aten.view.dtype", "aten.real", "aten.imag", "aten._neg_view")
     )
 
 
@@ -174,6 +174,7 @@ def _reshape(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SS
     "matrix_H",
     "conj",
     "_conj",
+    "_neg_view",
 )
 def _again(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
     return step.apply(aten.builder, value)
@@ -240,7 +241,7 @@ DIM_OF_SPLIT = {"vsplit": 0, "hsplit": 1, "dsplit": 2}
 """The dimension of those splits that have no argument for it; `hsplit` of a vector splits that."""
 
 
-@inverse("split.Tensor", "split_with_sizes", "split.sizes", "chunk", "unsafe_split.Tensor", "unsafe_chunk",
+@inverse("split.Tensor", "split_with_sizes", "split.sizes", "chunk", "unsafe_split.Tensor", "unsafe_chunk", "unsafe_split_with_sizes",
          "tensor_split.sections", "hsplit.int", "vsplit.int", "dsplit.int")  # fmt: skip
 def _split(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
     given: int = step.arguments.get("dim", DIM_OF_SPLIT.get(step.operator.split(".")[1], 0))

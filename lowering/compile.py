@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
@@ -72,10 +73,13 @@ def functions_of(table: dict[str, str]) -> str:
     )
 
 
-def body_of(module: str) -> str:
-    """What stands inside a module that mlir-opt printed."""
-    start, end = module.index("module {") + len("module {"), module.rindex("}")
-    return module[start:end]
+def parts_of(module: str) -> tuple[str, str]:
+    """What stands before a module that mlir-opt printed, and inside it. Raises `ToolchainError` where it printed none."""
+    before, begin, rest = module.partition("module {")
+    inside, end, _ = rest.rpartition("}")
+    if not begin or not end:
+        raise ToolchainError(f"mlir-opt printed no whole module, but {module[:100]!r}")
+    return before, inside
 
 
 def groups_text(dispatches: Dispatches) -> str:
@@ -98,7 +102,7 @@ def module_text(groups: str, kernels: str) -> str:
     if groups:
         loops = run_passes(groups, GROUPS)
         loops = loops.replace("module attributes {transform.with_named_sequence} {", "module {", 1)
-        maps, groups = loops[: loops.index("module {")], body_of(loops)
+        maps, groups = parts_of(loops)
     return f"{maps}module {{\n{groups}\n{kernels}\n}}\n"
 
 

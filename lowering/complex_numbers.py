@@ -66,11 +66,16 @@ def unless_zero(x: Scalar, product: Scalar) -> Scalar:
     return s.select(x.equals(0) & s.is_nan(product), x, product)
 
 
+def without_end(length: Scalar, product: Scalar) -> Scalar:
+    """A product that is infinite where a length is, also where no angle gives it a sign (C11, G.6)."""
+    return s.select(s.is_inf(length) & s.is_nan(product), math.inf, product)
+
+
 def exp(x: Scalar) -> Scalar:
     length, b = s.exp(s.real(x)), s.imaginary(x)
-    along, across = length * s.cos(b), length * s.sin(b)
-    along = s.select(s.is_inf(length) & s.is_nan(along) & ~s.is_nan(b), length, along)
-    return s.complex_number(unless_zero(length, along), unless_zero(b, unless_zero(length, across)))
+    along, across = without_end(length, length * s.cos(b)), length * s.sin(b)
+    across = s.select(length.equals(0) & s.is_nan(across), s.copysign(length, b), across)
+    return s.complex_number(unless_zero(length, along), unless_zero(b, across))
 
 
 def log(x: Scalar) -> Scalar:
@@ -89,7 +94,8 @@ def sqrt(x: Scalar) -> Scalar:
 
 def sinh(x: Scalar) -> Scalar:
     a, b = s.real(x), s.imaginary(x)
-    return s.complex_number(unless_zero(a, s.sinh(a) * s.cos(b)), unless_zero(b, s.cosh(a) * s.sin(b)))
+    along = without_end(a, s.sinh(a) * s.cos(b))
+    return s.complex_number(unless_zero(a, along), unless_zero(b, s.cosh(a) * s.sin(b)))
 
 
 def cosh(x: Scalar) -> Scalar:
@@ -97,7 +103,7 @@ def cosh(x: Scalar) -> Scalar:
     zero = s.select(a.equals(0), 0, s.select(a < 0, -b, b))
     across = s.sinh(a) * s.sin(b)
     across = s.select((a.equals(0) | b.equals(0)) & s.is_nan(across), zero, across)
-    return s.complex_number(s.cosh(a) * s.cos(b), across)
+    return s.complex_number(without_end(a, s.cosh(a) * s.cos(b)), across)
 
 
 FLAT = 350.0
@@ -110,9 +116,7 @@ def tanh(x: Scalar) -> Scalar:
     flat = s.absolute(a).equals(2 * FLAT)
     along, across = unless_zero(a, s.sinh(a) / below), unless_zero(b, s.sin(b) / below)
     one, zero = s.copysign(s.constant(1, a.dtype), a), s.copysign(s.constant(0, b.dtype), b)
-    return s.complex_number(
-        s.select(flat, one, along), s.select(flat & s.is_nan(across) & ~s.is_nan(b), zero, across)
-    )
+    return s.complex_number(s.select(flat, one, along), s.select(flat & s.is_nan(across), zero, across))
 
 
 def turned(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:
@@ -140,7 +144,9 @@ def log1p(x: Scalar) -> Scalar:
     """log(1 + x), exact near 0."""
     a, b = s.real(x), s.imaginary(x)
     near = s.log1p(a * 2 + (a * a + b * b)) * 0.5
+    near = s.select(near.equals(0), a, near)
     length = s.select(s.absolute(x) < 0.5, near, s.log(s.absolute(x + 1)))
+    length = s.select(s.is_nan(x), math.nan, length)
     return s.complex_number(length, s.atan2(b, a + 1))
 
 
@@ -156,12 +162,17 @@ def log_add_exp(x: Scalar, y: Scalar) -> Scalar:
 
 
 def atanh(x: Scalar) -> Scalar:
-    result, a = scaled(log1p(x) - log1p(-x), 0.5), s.real(x)
+    result, a, b = scaled(log1p(x) - log1p(-x), 0.5), s.real(x), s.imaginary(x)
     zero = s.copysign(s.constant(0, a.dtype), a)
-    return s.complex_number(s.select(s.is_inf(s.absolute(x)), zero, s.real(result)), s.imaginary(result))
+    right = s.copysign(s.constant(math.pi / 2, b.dtype), b)
+    return s.complex_number(
+        s.select(s.is_inf(a) | s.is_inf(b), zero, s.select(a.equals(0), a, s.real(result))),
+        s.select(s.is_inf(b), right, s.imaginary(result)),
+    )
 
 
 # Inverses by W. Kahan's formulas ("Branch cuts for complex elementary functions", 1987), right on both sides of the cuts.
+# An infinity has the angle that its point has, and what is NaN leaves an exact zero, or a quarter turn, as it is (C11, G.6).
 
 
 def plus(real: float, x: Scalar) -> Scalar:
@@ -169,22 +180,44 @@ def plus(real: float, x: Scalar) -> Scalar:
     return s.complex_number(s.real(x) + real, s.imaginary(x))
 
 
+def endless(x: Scalar) -> Scalar:
+    """The infinity with a number's sign."""
+    return s.copysign(s.constant(math.inf, x.dtype), x)
+
+
+def quarter_turn(a: Scalar, angle: Scalar) -> Scalar:
+    """The angle, which is a right one on the imaginary axis, also where it would be NaN."""
+    return s.select(a.equals(0) & s.is_nan(angle), math.pi / 2, angle)
+
+
 def asin(x: Scalar) -> Scalar:
     below, above = sqrt(plus(1, -x)), sqrt(plus(1, x))
-    angle = s.atan2(s.real(x), s.real(below * above))
-    return s.complex_number(angle, s.asinh(s.imaginary(s.conjugate(below) * above)))
+    a, b = s.real(x), s.imaginary(x)
+    angle = unless_zero(a, s.atan2(a, s.real(below * above)))
+    height = s.asinh(s.imaginary(s.conjugate(below) * above))
+    return s.select(
+        s.is_inf(x), s.complex_number(s.atan2(a, s.absolute(b)), endless(b)), s.complex_number(angle, height)
+    )
 
 
 def acos(x: Scalar) -> Scalar:
     below, above = sqrt(plus(1, -x)), sqrt(plus(1, x))
-    angle = s.atan2(s.real(below), s.real(above)) * 2
-    return s.complex_number(angle, s.asinh(s.imaginary(s.conjugate(above) * below)))
+    a, b = s.real(x), s.imaginary(x)
+    angle = quarter_turn(a, s.atan2(s.real(below), s.real(above)) * 2)
+    height = s.asinh(s.imaginary(s.conjugate(above) * below))
+    return s.select(
+        s.is_inf(x), s.complex_number(s.atan2(s.absolute(b), a), -endless(b)), s.complex_number(angle, height)
+    )
 
 
 def acosh(x: Scalar) -> Scalar:
     below, above = sqrt(plus(-1, x)), sqrt(plus(1, x))
-    angle = s.atan2(s.imaginary(below), s.real(above)) * 2
-    return s.complex_number(s.asinh(s.real(s.conjugate(below) * above)), angle)
+    a, b = s.real(x), s.imaginary(x)
+    angle = quarter_turn(a, s.atan2(s.imaginary(below), s.real(above)) * 2)
+    length = s.asinh(s.real(s.conjugate(below) * above))
+    return s.select(
+        s.is_inf(x), s.complex_number(endless(s.absolute(b)), s.atan2(b, a)), s.complex_number(length, angle)
+    )
 
 
 def sgn(x: Scalar) -> Scalar:

@@ -273,9 +273,9 @@ def _quotient(a: Scalar, b: Scalar) -> Scalar:
     longer, shorter = select(along_real, real(b), imaginary(b)), select(along_real, imaginary(b), real(b))
     ratio = select(longer.equals(0), 0, shorter / longer)
     scale = 1 / select(longer.equals(0), 0, longer + shorter * ratio)
-    x, y = real(a), imaginary(a)
-    of_real = select(along_real, x + y * ratio, x * ratio + y)
-    of_imaginary = select(along_real, y - x * ratio, y * ratio - x)
+    x, y, by_zero = real(a), imaginary(a), longer.equals(0)  # of which each part is divided alone
+    of_real = select(by_zero, x, select(along_real, x + y * ratio, x * ratio + y))
+    of_imaginary = select(by_zero, y, select(along_real, y - x * ratio, y * ratio - x))
     return complex_number(of_real * scale, of_imaginary * scale)
 
 
@@ -676,15 +676,26 @@ def _conversion(x: Scalar, dtype: DType) -> Operation:
     unsigned = is_unsigned(x.dtype) or x.dtype is dt.Bool
     if is_float(x):
         if dtype.category is Category.INT:
-            return (arith.FPToUIOp if is_unsigned(dtype) and dtype.bits > 8 else arith.FPToSIOp)(
-                x.value, type
-            )
+            return _to_integer(x, dtype)
         return (arith.ExtFOp if dtype.bits > x.dtype.bits else arith.TruncFOp)(x.value, type)
     if dtype.category is Category.FLOAT:
         return (arith.UIToFPOp if unsigned else arith.SIToFPOp)(x.value, type)
     if dtype.bits < register_bits(x.dtype):
         return arith.TruncIOp(x.value, type)
     return (arith.ExtUIOp if unsigned else arith.ExtSIOp)(x.value, type)
+
+
+def _to_integer(x: Scalar, dtype: DType) -> Operation:
+    """A float towards zero; what the dtype does not hold as C compilers have it on x86: by a wider signed integer, of which
+    the lowest bits are taken, or (uint64) by int64 of what is beyond its half."""
+    if dtype is dt.UInt64:
+        half = 2.0**63
+        above = cast(x - half, dt.Long) ^ -(2**63)
+        return arith.SelectOp((x >= half).value, above.value, cast(x, dt.Long).value)
+    wide = dt.Long if dtype is dt.UInt32 else dt.Int
+    if wide.bits > dtype.bits or dtype is dt.UInt32:
+        return _conversion(cast(x, wide), dtype)
+    return arith.FPToSIOp(x.value, IntegerType(dtype.bits))
 
 
 def _to_bfloat16(x: Scalar) -> Operation:

@@ -20,7 +20,6 @@ import platform
 import re
 import shutil
 import struct
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering import libcalls
+from xdsl_exir.lowering import external, libcalls
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
 from xdsl_exir.threads import once
@@ -106,25 +105,24 @@ def find_tool(name: str) -> Path:
 @functools.cache
 def tool_version() -> str:
     """Version of mlir-opt, for the cache's key."""
-    return _run([str(find_tool("mlir-opt")), "--version"], "")
+    return external.run([str(find_tool("mlir-opt")), "--version"])
 
 
-def _run(command: list[str], text: str) -> str:
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        kept = "\n".join(done.stderr.splitlines()[:20])
-        raise ToolchainError(f"{Path(command[0]).name} refused the module:\n{kept}")
-    return done.stdout
+_MODULE = re.compile(r'^(module|"builtin\.module")', re.MULTILINE)
 
 
 def run_passes(text: str, passes: Sequence[Pass]) -> str:
     """A module's text after the passes, by one mlir-opt process. Raises ToolchainError with the tool's message."""
-    return _run([str(find_tool("mlir-opt")), f"--pass-pipeline={pipeline(passes)}"], text)
+    tool = find_tool("mlir-opt")
+    printed = external.run([str(tool), f"--pass-pipeline={pipeline(passes)}"], text)
+    if not _MODULE.search(printed):
+        raise ToolchainError(f"{tool.name} printed no module, but {printed[:100]!r}")
+    return printed
 
 
 def to_llvm_ir(text: str, passes: Sequence[Pass] = TO_LLVM) -> str:
     """LLVM IR, as text, of a module in upstream dialects. Raises ToolchainError with the tool's message."""
-    return _run([str(find_tool("mlir-translate")), "--mlir-to-llvmir"], run_passes(text, passes))
+    return external.run([str(find_tool("mlir-translate")), "--mlir-to-llvmir"], run_passes(text, passes))
 
 
 @functools.cache
@@ -139,13 +137,21 @@ _INTERFACE = "_mlir_ciface_"
 """What the names of functions begin with that have a C interface."""
 
 
+def _parsed(llvm_ir: str, machine: Any) -> Any:
+    try:
+        module = llvm_binding().parse_assembly(llvm_ir)
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        module.verify()
+    except RuntimeError as error:
+        raise ToolchainError(f"LLVM refused the code: {error}") from None
+    return module
+
+
 def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
     llvm = llvm_binding()
     machine = _target_machine(cpu)
-    module = llvm.parse_assembly(llvm_ir)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.verify()
+    module = _parsed(llvm_ir, machine)
     for function in module.functions:
         # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
         # for that together takes time that grows with their square.
@@ -250,11 +256,8 @@ def undefined_symbols(data: bytes) -> frozenset[str]:
 @functools.cache
 def support_object() -> bytes:
     """The object file of the functions in `libcalls`, for any processor of this architecture."""
-    llvm, machine = llvm_binding(), _target_machine(baseline())
-    module = llvm.parse_assembly(libcalls.LLVM_IR)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.verify()
-    return machine.emit_object(module)
+    machine = _target_machine(baseline())
+    return machine.emit_object(_parsed(libcalls.LLVM_IR, machine))
 
 
 @once
@@ -334,7 +337,14 @@ def link_shared(objects: Iterable[Path], out: Path, libraries: Sequence[str] = (
         raise ToolchainError(
             "a shared library needs a C compiler to link it; install one with: apt-get install gcc"
         )
-    _run([compiler, "-shared", "-o", str(out), *map(str, objects), "-Wl,--no-undefined", *libraries], "")
+    external.run(
+        [compiler, "-shared", "-o", str(out), *map(str, objects), *linker("--no-undefined"), *libraries]
+    )
+
+
+def linker(*arguments: str) -> list[str]:
+    """Arguments of the linker as the C compiler takes them, paths with commas in them too."""
+    return [word for argument in arguments for word in ("-Xlinker", argument)]
 
 
 def memref_descriptor(rank: int) -> type[ctypes.Structure]:

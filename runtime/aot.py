@@ -62,6 +62,7 @@ from xdsl_exir.lowering.toolchain import (
     find_openmp,
     is_system_function,
     link_shared,
+    linker,
     support_object,
     undefined_symbols,
 )
@@ -135,7 +136,7 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
     artifact = Artifact(folder / f"lib{name}.so", folder / f"{name}.h", folder / f"{name}.weights")
     with aside(artifact.library, artifact.header, artifact.weights) as names:
         written = Artifact(*names)
-        written.header.write_text(header_text(library))
+        written.header.write_text(header_text(library), encoding="utf-8")
         layout.weights.write(written.weights)
         link(library, data, written)
     return artifact
@@ -187,17 +188,18 @@ def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
         if needed & libcalls.NAMES:
             objects.append(Path(scratch) / "support.o")
             objects[-1].write_bytes(support_object())
-        objects[1].write_text(wrapper_text(library))
+        objects[1].write_text(wrapper_text(library), encoding="utf-8")
         symbols = Path(scratch) / "symbols"
         public = [*RESERVED, *(name for method in library.methods for name in method.functions)]
         symbols.write_text(
-            f"{{ global: {' '.join(f'{library.name}_{name};' for name in public)} local: *; }};"
+            f"{{ global: {' '.join(f'{library.name}_{name};' for name in public)} local: *; }};",
+            encoding="utf-8",
         )
-        flags = ["-std=c11", "-O2", "-fPIC", f"-I{artifact.header.parent}", f"-Wl,--version-script={symbols}"]
-        flags += [f"-Wl,-soname,{artifact.library.name}", "-lm"]
+        flags = ["-std=c11", "-O2", "-fPIC", f"-I{artifact.header.parent}", "-lm"]
+        flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
         if any(name.startswith(OPENMP) for name in needed):
             runtime = find_openmp()
-            flags += [str(runtime), f"-Wl,-rpath,{runtime.parent}"]
+            flags += [str(runtime), *linker(f"-rpath={runtime.parent}")]
         link_shared(objects, artifact.library, flags)
 
 

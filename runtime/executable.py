@@ -24,7 +24,7 @@ from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program
-from xdsl_exir.runtime.guards import Guards, Seen, check_input
+from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written
 from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.verify import refuse_linalg
 
@@ -275,17 +275,27 @@ class Method:
         seen: list[Seen] = []
         for spec, type in zip(self.inputs, self.types, strict=True):
             if spec.kind is InputKind.USER_INPUT:
-                value = check_input(spec.target, next(given), type, seen)
-                if spec.target in self.written and is_array(value) and not value.flags.writeable:
-                    raise InputError(f"input '{spec.target}' is written to, and is read-only")
-                values.append(value)
+                values.append(check_input(spec.target, next(given), type, seen))
             else:
                 known = arrays.get(spec.target)
                 if known is None and spec.target in self.needed:
                     known = self.owner.first(arrays, spec.target)
                 values.append(known)
         self.guards.check(seen)
+        if self.written:
+            self.check_written(values)
         return values
+
+    def check_written(self, values: Sequence[Any]) -> None:
+        """Raises `InputError` for user inputs that cannot be written to without others changing, or at all."""
+        pairs = [
+            (spec.target, value)
+            for spec, value in zip(self.inputs, values, strict=True)
+            if spec.kind is InputKind.USER_INPUT
+        ]
+        for position, (name, value) in enumerate(pairs):
+            if name in self.written and is_array(value):
+                check_written(name, value, (*pairs[:position], *pairs[position + 1 :]))
 
 
 def apart(results: Iterable[Any], written: Sequence[Any]) -> list[Any]:

@@ -5,7 +5,7 @@ Sizes that are symbols say their values; of sizes of another form one that is no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -154,6 +154,7 @@ def free_symbols(size: Dim) -> frozenset[str]:
 
 BOXES: tuple[type[Any], ...] = (np.ndarray, np.generic)
 """What NumPy has numbers in."""
+MASKED: type[Any] = np.ma.MaskedArray
 
 
 NUMBERS: dict[Category | None, tuple[str, tuple[type, ...]]] = {
@@ -177,6 +178,10 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
     Raises `InputError` for another dtype, rank or size than the method was exported with.
     """
     what = name_of(name)
+    if isinstance(value, MASKED):
+        raise InputError(
+            f"{what} is a masked array, and masks are not known here; give its data, or filled()"
+        )
     if not is_tensor_type(type):
         if isinstance(value, BOXES) and value.ndim == 0:
             value = value.item()
@@ -204,3 +209,43 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
         elif size != given:
             raise InputError(f"{place_text(name, dim)}: {given} is not {size}")
     return array
+
+
+def check_written(name: str, array: np.ndarray[Any, Any], others: Iterable[tuple[str, Any]]) -> None:
+    """Checks an input that the program writes to. Raises `InputError` where it is read-only, where elements of it lie in one
+    place, as PyTorch's in-place operators do, and where it shares memory with another input: whether that is read before it
+    is written or after, a program without side effects does not say."""
+    what = name_of(name)
+    if not array.flags.writeable:
+        raise InputError(f"{what} is written to, and is read-only")
+    if overlaps_itself(array):
+        raise InputError(
+            f"{what} is written to, and more than one element of it refers to a single memory location"
+        )
+    for other, value in others:
+        if isinstance(value, BOXES) and shares_memory(array, value):
+            raise InputError(f"{what} is written to, and shares memory with {name_of(other)}")
+
+
+def overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
+    """Whether elements lie in one place, or may: where the elements of a dimension are not beyond all of those within."""
+    end = array.itemsize
+    for stride, size in sorted(
+        (abs(stride), size) for stride, size in zip(array.strides, array.shape, strict=True)
+    ):
+        if size > 1 and stride < end:
+            return array.size > 0
+        end += stride * (size - 1)
+    return False
+
+
+MOST_WORK = 100_000
+"""Steps of finding out whether strided arrays share an element, which may take exponential time."""
+
+
+def shares_memory(one: Any, other: Any) -> bool:
+    """Whether arrays have memory in common, or it is too hard to say."""
+    try:
+        return np.shares_memory(one, other, MOST_WORK)  # pyright: ignore[reportArgumentType]
+    except np.exceptions.TooHardError:
+        return True

@@ -31,7 +31,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xdsl_exir.errors import UnsupportedError
+from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.toolchain import find_openmp
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.fallback import make_engine
@@ -168,11 +168,11 @@ def measure(sample: Sample, engines: Sequence[str] = ENGINES, symbolic: bool = F
         yield from unknown(engines, "not in PyTorch")
         return
     exact = [flatten(function(*doubled(args), **doubled(kwargs))) for args, kwargs in sample.calls]
-    programs = list(sample.programs(symbolic))
     for engine in engines:
         try:
-            call = MAKE[engine](programs[0][0].clone())
-        except UnsupportedError:
+            programs = list(sample.programs(symbolic))
+            call = MAKE[engine](programs[0][0])
+        except ExirError:
             yield from unknown([engine], "refused")
             continue
         for number, (_, tensors) in enumerate(programs):

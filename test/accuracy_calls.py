@@ -341,7 +341,9 @@ CALLS |= {
     "hinge_embedding_loss": values(lambda x, s: [x(*s), x.small(*s).sign()]),
     "margin_ranking_loss": values(lambda x, s: [x(*s), x(*s), x.small(*s).sign()]),
     "triplet_margin_loss": matrices(lambda x, s: [*(x.small(*s) for _ in range(3)), 100.0]),
-    "cosine_embedding_loss": matrices(lambda x, s: [x.small(*s), x.small(*s), torch.ones(s[0])]),
+    "cosine_embedding_loss": matrices(
+        lambda x, s: [x.small(*s), x.small(*s), torch.ones(s[0], dtype=x.dtype)]
+    ),
     "cosine_similarity": matrices(lambda x, s: [x(*s), x(*s)]),
     "pairwise_distance": matrices(lambda x, s: [x(*s), x(*s)]),
     "multi_margin_loss": matrices(log_classes),

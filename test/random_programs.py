@@ -600,6 +600,7 @@ class Maker:
                 expression, exact = self.expression()
                 result = eval(compile(expression, "<program>", "eval"), self.values)
                 guard_casts(expression, self.values)
+                guard_signs(expression, self.values)
                 if isinstance(result, torch.Tensor):
                     results, left = [result], [self.name()]
                 elif (
@@ -670,6 +671,14 @@ def guard_casts(expression: str, values: dict[str, Any]) -> None:
                     raise ValueError("a cast that machines make differently")
                 if real.numel() and real.min() < 0 and "uint8" in expression + "byte":
                     raise ValueError("a cast that machines make differently")
+
+
+def guard_signs(expression: str, values: dict[str, Any]) -> None:
+    """Refuses signs of NaN: PyTorch's own differ with the vectors that it computes in."""
+    if re.search(r"signbit|copysign", expression):
+        for name in re.findall(r"\bv\d+\b", expression):
+            if isinstance(values[name], torch.Tensor) and bool(values[name].isnan().any()):
+                raise ValueError("the sign of NaN")
 
 
 def program_of(seed: int) -> Program:

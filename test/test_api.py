@@ -355,6 +355,63 @@ def test_inputs_that_are_written_to() -> None:
         run(table[:, 0])
 
 
+def test_inputs_that_are_written_to_overlap_nothing() -> None:
+    """Themselves, where PyTorch raises too, or other inputs: what these hold when they are read is not said."""
+
+    class Writing(torch.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            x.add_(1)
+            return y * 2
+
+    zeros = torch.zeros(2, 3)
+    run = xdsl_exir.compile(
+        xdsl_exir.from_exported_program(torch.export.export(Writing(), (zeros, zeros + 1)))
+    )
+    memory = np.zeros(16, np.float32)
+    strided = np.lib.stride_tricks.as_strided
+    for strides in ((0, 4), (12, 0), (4, 4), (-4, 4), (8, 4)):
+        start = memory[4:]
+        with pytest.raises(
+            xdsl_exir.InputError, match="more than one element of it refers to a single memory"
+        ):
+            run(strided(start, (2, 3), strides), np.zeros((2, 3), np.float32))
+    with pytest.raises(
+        RuntimeError, match="more than one element of the written-to tensor refers to a single"
+    ):
+        torch.zeros(3).expand(2, 3).add_(1)
+    x = memory[:6].reshape(2, 3)
+    for y in (x, memory[5:11].reshape(2, 3), x[::-1, ::-1]):
+        with pytest.raises(
+            xdsl_exir.InputError, match="input 'x' is written to, and shares memory with input 'y'"
+        ):
+            run(x, y)
+    assert not memory.any()
+    table = np.zeros((4, 6), np.float32)
+    for x, y in (
+        (table[::2, :3], table[1::2, :3]),
+        (table[:2, ::2], table[:2, 1::2]),
+        (table[:2, 2::-1], table[2:, 3:]),
+    ):
+        np.testing.assert_array_equal(run(x, y), 2 * y)
+    assert table.sum() == 18
+    np.testing.assert_array_equal(
+        run(np.zeros((2, 3), np.float32), np.broadcast_to(np.float32(3), (2, 3))), 6
+    )
+
+
+def test_masked_arrays_are_refused() -> None:
+    class Plus(torch.nn.Module):
+        def forward(self, x: Any, n: Any) -> Any:
+            return x + n
+
+    program = torch.export.export(Plus(), (torch.zeros(3), 2.0))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(program))
+    values = np.arange(3, dtype=np.float32)
+    for mask in (False, [False, True, False]):
+        with pytest.raises(xdsl_exir.InputError, match="input 'x' is a masked array"):
+            run.flat([np.ma.masked_array(values, mask)])
+
+
 def test_number_of_inputs(program: Program) -> None:
     run = xdsl_exir.compile(program)
     for inputs in ([], [X.numpy(), X.numpy()]):

@@ -80,6 +80,8 @@ F32, F64, I32, I64, B8, C64 = (
 
 FOUND = {
     "mT of a number": ([F32], "v1 = v0.mT"),
+    "powers of one": ([C64, 3], "v1 = 1 ** (v0 * float('inf'))", "v2 = 1 ** v1"),
+    "a write to every other place of what overlaps": ([F32, 3], "v1 = v0.new_ones(3).as_strided((2, 2), (1, 1))", "v1.floor_()", "v1[v1 > 0] = 0.5"),
     "mH of a number": ([C64], "v1 = v0.mH"),
     "empty dims": ([B8, 3, 4], "v1 = torch.all(v0, dim=[])"),
     "min of a number": ([F32], "v1, v2 = torch.min(v0, 0)"),

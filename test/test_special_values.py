@@ -1,4 +1,5 @@
-"""Pointwise operators on special values (`special_values`): those that tell signs of zero and infinities apart."""
+"""Operators on special values (`special_values`): those that tell signs of zero and infinities apart, orders of NaN and ties, and
+conversions of what a dtype does not hold."""
 
 from __future__ import annotations
 
@@ -11,7 +12,17 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 from differential import program_of, run, run_native, to_torch  # noqa: E402
-from special_values import PARTS, REALS, Case, agrees, cases_of, differences  # noqa: E402
+from special_values import (  # noqa: E402  # noqa: E402
+    ENGINES,
+    PARTS,
+    REALS,
+    Case,
+    agrees,
+    cases_of,
+    cases_of_rows,
+    conversions,
+    differences,
+)
 from xdsl.context import Context  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp  # noqa: E402
 
@@ -22,7 +33,23 @@ from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-COMPLEX = ["sqrt", "add.Tensor", "sub.Tensor", "reciprocal"]
+COMPLEX = [
+    *(
+        "sqrt",
+        "add.Tensor",
+        "sub.Tensor",
+        "reciprocal",
+        "div.Tensor",
+        "exp",
+        "sin",
+        "cos",
+        "tan",
+        "sinh",
+        "cosh",
+        "tanh",
+    ),
+    *("asin", "acos", "atan", "asinh", "acosh", "atanh", "log1p"),
+]
 REAL = [
     "relu",
     "hardtanh",
@@ -124,3 +151,38 @@ def test_real_functions_natively(name: str) -> None:
     for dtype in (dt.Float, dt.BFloat16)[: 1 if name in CHOICES else 2]:
         for case in cases_of(find(f"aten.{name}"), dtype):
             assert differences_natively(case) == []
+
+
+ORDERS = [
+    "max.dim",
+    "min.dim",
+    "argmax",
+    "all.dim",
+    "cummax",
+    "sort.stable",
+    "topk",
+    "kthvalue",
+    "mode",
+    "logsumexp",
+]
+
+
+@pytest.mark.parametrize("dtype", [dt.Float, dt.Char, dt.UInt16])
+def test_rows_in_the_interpreter(dtype: dt.DType) -> None:
+    for case in cases_of_rows(dtype, ORDERS.__contains__):
+        assert differences(case, ENGINES["interpreter"](case)) == []
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize(("dtype", "names"), [(dt.Float, ORDERS[:4]), (dt.UInt16, ["all.dim"])])
+def test_rows_natively(dtype: dt.DType, names: list[str]) -> None:
+    for case in cases_of_rows(dtype, names.__contains__):
+        assert differences(case, ENGINES["native"](case)) == []
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_conversions_natively() -> None:
+    """Of numbers that an integer dtype does not hold, among them NaN and infinities."""
+    for case in conversions(dt.Float):
+        if any(f"to {target}" in case.label for target in ("Byte", "Short", "UInt")):
+            assert differences(case, ENGINES["native"](case)) == []

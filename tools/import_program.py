@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     with step("printing"):
         text = _text(program, args) + "\n"
     if output:
-        output.write_text(text)
+        output.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
         sys.stdout.flush()

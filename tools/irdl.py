@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         lambda name: any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns),
     )
     if args.output:
-        args.output.write_text(text + "\n")
+        args.output.write_text(text + "\n", encoding="utf-8")
     else:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

@@ -7,21 +7,23 @@
     xdsl-exir irdl > exir.irdl.mlir               # the dialects, for stock mlir-opt --irdl-file
     xdsl-exir ops aten.add.Tensor                 # what the spec says of an operator
 
-Errors are one line on standard error and exit code 1; what takes over a second says what it is doing.
+Errors are one line on standard error and exit code 1, Ctrl-C is one and 130; what takes over a second says what it is doing.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import io
+import signal
 import sys
 from collections.abc import Sequence
 
-from xdsl_exir.errors import ExirError
-from xdsl_exir.names import printable
-from xdsl_exir.tools import compile, diff, import_program, irdl, ops, run
-
-COMMANDS = (import_program, run, compile, diff, irdl, ops)
+COMMANDS = ("import_program", "run", "compile", "diff", "irdl", "ops")
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
+
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code that shells give to what Ctrl-C ended."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -31,12 +33,28 @@ def make_parser() -> argparse.ArgumentParser:
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="command")
     for command in COMMANDS:
-        command.add_parser(subparsers)
+        importlib.import_module(f"xdsl_exir.tools.{command}").add_parser(subparsers)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print("xdsl-exir: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    # What takes long to import is imported here, where an interruption is one line as well.
+    from xdsl_exir.errors import ExirError
+    from xdsl_exir.names import printable
+
+    # Programs are UTF-8, in files and where these are piped to, whatever the locale; names of files may be any bytes.
+    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
     args = make_parser().parse_args(arguments)
     try:
         return args.function(args)

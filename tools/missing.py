@@ -61,7 +61,9 @@ def core_operators() -> set[str]:
 
 def exported_targets() -> dict[str, set[str]]:
     """Operators found in exports of PyTorch's samples, by stage."""
-    return {stage: set(targets) for stage, targets in yaml.safe_load(PATH.read_text()).items()}
+    return {
+        stage: set(targets) for stage, targets in yaml.safe_load(PATH.read_text(encoding="utf-8")).items()
+    }
 
 
 def missing() -> dict[str, list[str]]:
@@ -148,7 +150,7 @@ def write(found: dict[str, set[str]]) -> None:
     for stage, targets in found.items():
         names = textwrap.fill(", ".join(sorted(targets)), 110, break_long_words=False, break_on_hyphens=False)
         text += f"{stage}: [\n{textwrap.indent(names, '  ')}\n]\n"
-    PATH.write_text(text)
+    PATH.write_text(text, encoding="utf-8")
 
 
 def main() -> None:

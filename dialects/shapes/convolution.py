@@ -191,3 +191,12 @@ def _register(count: int) -> None:
 
 for _count in (1, 2, 3):
     _register(_count)
+
+
+@shape_rule("aten.conv_tbc")
+def conv_tbc(self: TensorMeta, weight: TensorMeta, bias: TensorMeta, pad: int) -> Shape:
+    check(self.ndim == weight.ndim == 3, "input is [time, batch, channel], weight [time, from, to]")
+    check(
+        same_size(self.shape[2], weight.shape[1]), f"{self.shape[2]} channels, weight for {weight.shape[1]}"
+    )
+    return (self.shape[0] + 2 * pad - weight.shape[0] + 1, self.shape[1], weight.shape[2])

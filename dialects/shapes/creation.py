@@ -147,6 +147,19 @@ def arange_start_step(start: Number, end: Number, step: Number, dtype: DType | N
     return arange_shape(start, end, step, dtype)
 
 
+@shape_rule("aten.range.step")
+def range_step(start: Number, end: Number, step: Number, dtype: DType | None) -> PartialShape:
+    """As `arange`, with the end."""
+    if not (
+        isinstance(start, int | float) and isinstance(end, int | float) and isinstance(step, int | float)
+    ):
+        return (None,)
+    if dtype is not None and dtype.category <= Category.INT:
+        start, end, step = int(start), int(end), int(step)
+    check(step != 0 and (end - start) * step >= 0, f"step {step} leads from {start} away from {end}")
+    return (int((end - start) / step) + 1,)
+
+
 # --- triangles -----------------------------------------------------------------------------------------------
 
 

@@ -43,6 +43,12 @@ def replaced(shape: Shape, dim: int, *sizes: Dim) -> Shape:
     return (*shape[:dim], *sizes, *shape[dim + 1 :])
 
 
+@shape_rule("aten.embedding_renorm")
+def embedding_renorm(self: TensorMeta) -> Shape:
+    check(self.ndim == 2, f"a table of rank {self.ndim}")
+    return self.shape
+
+
 @shape_rule("aten.embedding")
 def embedding(weight: TensorMeta, indices: TensorMeta) -> Shape:
     check(weight.ndim == 2, f"weight {shape_text(weight.shape)} must have two dimensions")

@@ -401,6 +401,11 @@ def pinv_within(self: TensorMeta, atol: TensorMeta | None, rtol: TensorMeta | No
     return shape if numel(self.shape) == 0 else (*batch, *shape[-2:])
 
 
+@shape_rule("aten.linalg_pinv.rcond_tensor")
+def pinv_above(self: TensorMeta, rcond: TensorMeta, hermitian: bool) -> Shape:
+    return pinv_within(self, None, rcond, hermitian)
+
+
 @shape_rule("aten.pinverse")
 def pinverse(self: TensorMeta) -> Shape:
     return pinv(self, False)
@@ -410,6 +415,11 @@ def pinverse(self: TensorMeta) -> Shape:
 def matrix_rank(input: TensorMeta, atol: TensorMeta | None, rtol: TensorMeta | None) -> Shape:
     given = [tensor.shape for tensor in (atol, rtol) if tensor is not None]
     return broadcast_shapes(matrix(input)[0], *given)
+
+
+@shape_rule("aten.linalg_matrix_rank.tol_tensor")
+def matrix_rank_within(input: TensorMeta, tol: TensorMeta) -> Shape:
+    return matrix_rank(input, tol, None)
 
 
 @shape_rule("aten.linalg_matrix_rank.atol_rtol_float", "aten.linalg_matrix_rank")
@@ -523,6 +533,13 @@ def cross(self: TensorMeta, other: TensorMeta, dim: int) -> Shape:
 @shape_rule("aten.linalg_diagonal")
 def diagonal(A: TensorMeta, offset: int, dim1: int, dim2: int) -> Shape:
     return diagonal_shape(A.shape, offset, dim1, dim2)
+
+
+@shape_rule("aten.vander")
+def vander_of_vector(x: TensorMeta, N: int | None) -> Shape:
+    check(x.ndim == 1, f"x is of rank {x.ndim}, not a vector")
+    check(N is None or N >= 0, f"{N} columns")
+    return (x.shape[0], x.shape[0] if N is None else N)
 
 
 @shape_rule("aten.linalg_vander")

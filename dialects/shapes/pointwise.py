@@ -65,6 +65,15 @@ def _category(value: Tensor | Number) -> Category:
 # --- one operand ---------------------------------------------------------------------------------------------
 
 
+POLYNOMIALS = (
+    *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+)
+"""Families of polynomials `special_<name>(x, n)`."""
+
 UNARY = """
     mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs
     sign sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh
@@ -82,7 +91,7 @@ UNARY = """
     special_erfinv special_log1p special_logit special_sinc special_round special_entr special_ndtr
     special_log_ndtr special_xlogy.other_scalar special_xlog1py.other_scalar xlogy.Scalar_Other
     float_power.Tensor_Scalar isposinf isneginf isreal resolve_conj resolve_neg lift
-    positive
+    positive special_zeta.other_scalar
 """
 
 
@@ -191,7 +200,7 @@ broadcasts(
         "other": """
             bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor
             bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor remainder.Scalar_Tensor
-            xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar
+            xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar special_zeta.self_scalar
         """,
         "self exponent": "pow.Tensor_Tensor float_power.Tensor_Tensor",
         "exponent": "pow.Scalar float_power.Scalar",
@@ -207,13 +216,9 @@ broadcasts(
         "self end": "lerp.Scalar",
         "self end weight": "lerp.Tensor",
         "self weight": "_prelu_kernel",
-        "x n": """
-            special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
-            special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t
-            special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
-            special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
-            special_laguerre_polynomial_l special_legendre_polynomial_p
-        """,
+        "x n": " ".join(f"special_{name}" for name in POLYNOMIALS),
+        "x": " ".join(f"special_{name}.n_scalar" for name in POLYNOMIALS),
+        "n": " ".join(f"special_{name}.x_scalar" for name in POLYNOMIALS),
     }
 )
 

@@ -73,6 +73,8 @@ _register(
     "upsample_bilinear2d",
     "upsample_bicubic2d",
     "_upsample_bilinear2d_aa",
+    "_upsample_bicubic2d_aa",
+    "_upsample_lanczos2d_aa",
 )
 _register(3, "upsample_nearest3d", "_upsample_nearest_exact3d", "upsample_trilinear3d")
 

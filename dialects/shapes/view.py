@@ -238,7 +238,7 @@ def pixel_unshuffle(self: TensorMeta, downscale_factor: int) -> Shape:
     return (*batch, c * (r * r), h // r, w // r)
 
 
-@shape_rule("aten.channel_shuffle")
+@shape_rule("aten.channel_shuffle", "aten.native_channel_shuffle")
 def channel_shuffle(self: TensorMeta, groups: Size) -> Shape:
     check(self.ndim >= 3, "needs [N, C, *]")
     if not isinstance(groups, NumberMeta):
@@ -525,6 +525,12 @@ def narrow(self: TensorMeta, dim: int, start: Size, length: Size) -> PartialShap
     return replaced(self.shape, dim, known)
 
 
+@shape_rule("aten.narrow.Tensor")
+def narrow_from(self: TensorMeta, dim: int, start: TensorMeta, length: Size) -> PartialShape:
+    check(start.ndim == 0, f"start is a tensor of rank {start.ndim}")
+    return narrow(self, dim, NumberMeta(start.dtype), length)
+
+
 def parts(self: TensorMeta, dim: int, sizes: Sequence[Dim | None]) -> list[PartialShape]:
     """Shapes of pieces that have these sizes in one dimension."""
     return [replaced(self.shape, dim, size) for size in sizes]
@@ -559,7 +565,7 @@ def with_sizes(self: TensorMeta, sizes: Sequence[Size], dim: int) -> list[Partia
     return parts(self, dim, known)
 
 
-@shape_rule("aten.split_with_sizes", "aten.split_with_sizes_copy")
+@shape_rule("aten.split_with_sizes", "aten.split_with_sizes_copy", "aten.unsafe_split_with_sizes")
 def split_with_sizes(self: TensorMeta, split_sizes: list[Size], dim: int) -> list[PartialShape]:
     return with_sizes(self, split_sizes, dim)
 
@@ -684,6 +690,17 @@ def diff(
     check(all(len(shape) == self.ndim for shape in joined), "what is joined to self must have its rank")
     shape = cat_shape(joined, dim)
     return replaced(shape, dim, larger(shape[dim] - n, 0))
+
+
+@shape_rule("aten._neg_view")
+def neg_view(self: TensorMeta) -> Shape:
+    return self.shape
+
+
+@shape_rule("aten.view_as_complex_copy")
+def view_as_complex(self: TensorMeta) -> Shape:
+    check(self.ndim > 0 and same_size(self.shape[-1], 2), "the last dimension holds real and imaginary part")
+    return self.shape[:-1]
 
 
 @shape_rule("aten.view_as_real_copy")

@@ -147,12 +147,12 @@ def specs() -> SpecTable:
     Raises `SpecError` for a library that is not right.
     """
     folder = files("xdsl_exir.dialects.spec")
-    rules = index_rules(folder.joinpath("edge.yaml").read_text())
+    rules = index_rules(folder.joinpath("edge.yaml").read_text(encoding="utf-8"))
     table = SpecTable()
     for family in FAMILIES:
         path = folder.joinpath(f"{family}.yaml")
         if path.is_file():
-            table.add(family, path.read_text(), rules)
+            table.add(family, path.read_text(encoding="utf-8"), rules)
     if found():
         from xdsl_exir.dialects.spec.library import read_found
 

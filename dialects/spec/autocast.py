@@ -30,7 +30,9 @@ def policies() -> Mapping[str, Policy]:
     """The dtype that operators are called in, by qualified name; of all others it is that of their arguments."""
     import yaml
 
-    table = yaml.safe_load(files("xdsl_exir.dialects.spec").joinpath("autocast.yaml").read_text())
+    table = yaml.safe_load(
+        files("xdsl_exir.dialects.spec").joinpath("autocast.yaml").read_text(encoding="utf-8")
+    )
     return {name: policy for policy in POLICIES for name in table[policy]}
 
 
@@ -117,8 +119,8 @@ def main(argv: list[str]) -> int:
     """Writes the file, or says with `--check` whether it is up to date."""
     path, text = Path(str(files("xdsl_exir.dialects.spec").joinpath("autocast.yaml"))), as_text(measured())
     if "--check" in argv:
-        return int(path.read_text() != text)
-    path.write_text(text)
+        return int(path.read_text(encoding="utf-8") != text)
+    path.write_text(text, encoding="utf-8")
     return 0
 
 

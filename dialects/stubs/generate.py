@@ -147,12 +147,12 @@ def main() -> int:
     stale = 0
     for name, text in stubs().items():
         path = Path(__file__).with_name(f"{name}.pyi")
-        if path.is_file() and path.read_text() == text:
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         stale += 1
         print(f"{path.name}: {'out of date' if check else 'updated'}")
         if not check:
-            path.write_text(text)
+            path.write_text(text, encoding="utf-8")
     return 1 if check and stale else 0
 
 

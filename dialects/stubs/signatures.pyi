@@ -2529,6 +2529,240 @@ class PositiveOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class SpecialChebyshevPolynomialTXScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialTNScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialUXScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialUNScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialVXScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialVNScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialWXScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialChebyshevPolynomialWNScalarOp(OperatorOp):
+    """aten::special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialTXScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialTNScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialUXScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialUNScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialVXScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialVNScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialWXScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialShiftedChebyshevPolynomialWNScalarOp(OperatorOp):
+    """aten::special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialHermitePolynomialHXScalarOp(OperatorOp):
+    """aten::special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialHermitePolynomialHNScalarOp(OperatorOp):
+    """aten::special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialHermitePolynomialHeXScalarOp(OperatorOp):
+    """aten::special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialHermitePolynomialHeNScalarOp(OperatorOp):
+    """aten::special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLaguerrePolynomialLXScalarOp(OperatorOp):
+    """aten::special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLaguerrePolynomialLNScalarOp(OperatorOp):
+    """aten::special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLegendrePolynomialPXScalarOp(OperatorOp):
+    """aten::special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor"""
+
+    x_operand: SSAValue | None
+    x: Attribute | None
+    n: SSAValue
+    result: OpResult
+    def __init__(_op, x: complex | Value, n: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialLegendrePolynomialPNScalarOp(OperatorOp):
+    """aten::special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor"""
+
+    x: SSAValue
+    n_operand: SSAValue | None
+    n: Attribute | None
+    result: OpResult
+    def __init__(_op, x: Value, n: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialZetaSelfScalarOp(OperatorOp):
+    """aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SpecialZetaOtherScalarOp(OperatorOp):
+    """aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class SumDimIntListOp(OperatorOp):
     """aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
 
@@ -4274,6 +4508,33 @@ class PdistOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, p: float = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class LinalgMatrixRankTolTensorOp(OperatorOp):
+    """aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
+
+    input: SSAValue
+    tol: SSAValue
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, tol: Value, hermitian: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LinalgPinvRcondTensorOp(OperatorOp):
+    """aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
+
+    self: SSAValue
+    rcond: SSAValue
+    hermitian: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, rcond: Value, hermitian: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VanderOp(OperatorOp):
+    """aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor"""
+
+    x: SSAValue
+    N: Attribute | None
+    increasing: Attribute
+    result: OpResult
+    def __init__(_op, x: Value, N: int | None = ..., increasing: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class _FftR2cOp(OperatorOp):
     """aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
 
@@ -4750,6 +5011,16 @@ class ConvTranspose3dInputOp(OperatorOp):
     dilation: Attribute | None
     result: OpResult
     def __init__(_op, input: Value, weight: Value, bias: Value | None = ..., stride: Sequence[int | Value] | int | Value = ..., padding: Sequence[int | Value] | int | Value = ..., output_padding: Sequence[int | Value] | int | Value = ..., groups: int | Value = ..., dilation: Sequence[int | Value] | int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ConvTbcOp(OperatorOp):
+    """aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor"""
+
+    self: SSAValue
+    weight: SSAValue
+    bias: SSAValue
+    pad: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, weight: Value, bias: Value, pad: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MaxPool1dOp(OperatorOp):
     """aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor"""
@@ -5278,6 +5549,52 @@ class _UpsampleBilinear2dAaOp(OperatorOp):
 
 class _UpsampleBilinear2dAaVecOp(OperatorOp):
     """aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleBicubic2dAaOp(OperatorOp):
+    """aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleBicubic2dAaVecOp(OperatorOp):
+    """aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
+
+    input: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scale_factors: Attribute | None
+    result: OpResult
+    def __init__(_op, input: Value, output_size: Sequence[int | Value] | None, align_corners: bool, scale_factors: Sequence[float] | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleLanczos2dAaOp(OperatorOp):
+    """aten::_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+
+    self: SSAValue
+    output_size_operand: Sequence[SSAValue]
+    output_size: Attribute | None
+    align_corners: Attribute
+    scales_h: Attribute | None
+    scales_w: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, output_size: Sequence[int | Value] | int | Value, align_corners: bool, scales_h: float | None = ..., scales_w: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _UpsampleLanczos2dAaVecOp(OperatorOp):
+    """aten::_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"""
 
     input: SSAValue
     output_size_operand: Sequence[SSAValue]
@@ -7864,6 +8181,50 @@ class ResizeAsOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, the_template: Value, *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class NarrowTensorOp(OperatorOp):
+    """aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
+
+    self: SSAValue
+    dim: Attribute
+    start: SSAValue
+    length_operand: SSAValue | None
+    length: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, start: Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnsafeSplitWithSizesOp(OperatorOp):
+    """aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    split_sizes_operand: Sequence[SSAValue]
+    split_sizes: Attribute | None
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsComplexCopyOp(OperatorOp):
+    """aten::view_as_complex_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeChannelShuffleOp(OperatorOp):
+    """aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+
+    self: SSAValue
+    groups_operand: SSAValue | None
+    groups: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _NegViewOp(OperatorOp):
+    """aten::_neg_view(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class EmbeddingOp(OperatorOp):
     """aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
 
@@ -8444,6 +8805,16 @@ class UniqueDimOp(OperatorOp):
     result_1: OpResult
     result_2: OpResult
     def __init__(_op, self: Value, dim: int, sorted: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EmbeddingRenormOp(OperatorOp):
+    """aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor"""
+
+    self: SSAValue
+    indices: SSAValue
+    max_norm: Attribute
+    norm_type: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, indices: Value, max_norm: float, norm_type: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ArangeOp(OperatorOp):
     """aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
@@ -9034,6 +9405,22 @@ class BartlettWindowPeriodicOp(OperatorOp):
     pin_memory: Attribute | None
     result: OpResult
     def __init__(_op, window_length: int, periodic: bool, *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RangeStepOp(OperatorOp):
+    """aten::range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end_operand: SSAValue | None
+    end: Attribute | None
+    step_operand: SSAValue | None
+    step: Attribute | None
+    dtype: Attribute | None
+    layout: Attribute | None
+    device: Attribute | None
+    pin_memory: Attribute | None
+    result: OpResult
+    def __init__(_op, start: complex | Value, end: complex | Value, step: complex | Value = ..., *, dtype: DType | None = ..., layout: str | None = ..., device: str | None = ..., pin_memory: bool | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class RandOp(OperatorOp):
     """aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""

@@ -231,7 +231,13 @@ def check_divisor(dividend: Array, divisor: Array) -> None:
     require(empty or np.all(divisor), "integer division by zero")
 
 
-@impl("aten.pow.Tensor_Tensor", "aten.pow.Scalar", promote=True)
+@impl("aten.pow.Scalar", promote=True)
+def pow_of_number(self: Array, exponent: Array) -> Array:
+    # Powers of one are one, whatever the exponent is; so are those of floats anyway.
+    return np.ones_like(exponent) if self.dtype.kind == "c" and self == 1 else pow(self, exponent)
+
+
+@impl("aten.pow.Tensor_Tensor", promote=True)
 def pow(self: Array, exponent: Array) -> Array:
     if self.dtype.kind == "c":
         # NumPy multiplies for whole exponents, and has 0 ** 0 = 1; C takes logarithms of infinities and zeros as well.

@@ -83,7 +83,7 @@ class Value:
     @property
     def is_whole(self) -> bool:
         """Whether it is all of its buffer, in order."""
-        return self.is_contiguous and self.offset == 0 and (self.buffer.nbytes or 1) == (self.nbytes or 1)
+        return self.is_contiguous and self.offset == 0 and self.buffer.nbytes == self.nbytes
 
     @property
     def type(self) -> str:

@@ -25,7 +25,8 @@ BLOCK = 128
 a few steps of the reduction: its sums join others, for which there are no registers left."""
 
 NARROW_BLOCK = 32
-"""The same for products with a vector, which other libraries add up in all lanes of several registers."""
+"""The same for products with a vector, which other libraries add up in all lanes of several registers, and for batches of short
+ones, such as those of an attention, whose softmax gives many equal terms."""
 
 FEW = 64
 """Blocks whose sums may be added up in float32."""
@@ -250,7 +251,8 @@ class Matmul:
         if self.packs:
             self._pack_panel(text, operands[1], batch, worker, start, columns)
         right = self._rhs(text, operands[1], batch, worker, panel, start, masks)
-        limit = NARROW_BLOCK if self.n == 1 else BLOCK
+        short = self.batch and isinstance(self.k, int) and self.k <= BLOCK
+        limit = NARROW_BLOCK if self.n == 1 or short else BLOCK
         for rows, low, high in row_tiles.kinds:
             with text.loop(text.max(first, low), text.min(last, high)) as block:
                 row = row_tiles.start(text, block, rows)

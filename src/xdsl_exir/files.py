@@ -75,9 +75,11 @@ def scratch(folder: Path) -> Generator[Path]:
         with locked(folder):
             for left in folder.glob(f"{SCRATCH}*"):
                 _remove_if_left(left)
-            temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder))
-            _lock(stack.enter_context(_opened(Path(temporary))))
-        yield Path(temporary)
+            # Not a `TemporaryDirectory`: the child of a fork would remove it when it exits.
+            temporary = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=folder))
+            _lock(stack.enter_context(_opened(temporary)))
+            stack.callback(shutil.rmtree, temporary)
+        yield temporary
 
 
 def _remove_if_left(folder: Path) -> None:

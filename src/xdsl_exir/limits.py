@@ -45,6 +45,8 @@ class Limits:
     """Bytes that an archive's compressed entries expand to, together. PyTorch compresses none."""
     message: int = 1 << 16
     """Characters of an error's text that are shown."""
+    tool_seconds: int = 600
+    """Seconds that another program (mlir-opt, the C compiler) may take over a module. Those of the largest models take 20."""
 
 
 def read_limits(text: str) -> Limits:

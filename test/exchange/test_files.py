@@ -123,6 +123,14 @@ def test_a_file_that_another_one_replaced_is_still_read(
     assert result(xdsl_exir.load(path)) == result(programs[1])
 
 
+def test_files_that_are_gone_are_still_read(saved: tuple[Path, Path], programs: list[Program]) -> None:
+    path, weights = saved
+    program = xdsl_exir.load(path)
+    for file in {path, weights}:
+        file.unlink()
+    assert result(program) == result(programs[0])
+
+
 def test_a_program_is_saved_over_its_own_file(saved: tuple[Path, Path]) -> None:
     path, _ = saved
     program = xdsl_exir.load(path)

@@ -229,6 +229,25 @@ def out_variants_of_several_results(m: Any, x: Any) -> Any:
     return y, n, total, high, at, torch.ones(2, 3).ldexp_(n)
 
 
+def diagonals(m: Any, x: Any) -> Any:
+    y, tall, cube = x.clone(), torch.zeros(8, 3), torch.ones(3, 3, 3, dtype=torch.int64)
+    y.mT.fill_diagonal_(2)
+    tall[1:].fill_diagonal_(5, wrap=True)
+    return y, tall, cube.fill_diagonal_(2.7)
+
+
+def written_from(m: Any, x: Any) -> Any:
+    y = x.clone()
+    torch.narrow(y, 1, torch.tensor(-2), 1).mul_(3)
+    torch._neg_view(y)[0].add_(1)
+    return y
+
+
+def renormed(m: Any, x: Any) -> Any:
+    table = x.clone()
+    return torch.nn.functional.embedding(torch.tensor([[0, 0]]), table, max_norm=0.5, norm_type=1.0), table
+
+
 def dropped_out(m: Any, x: Any) -> Any:
     y = x + 1
     torch.nn.functional.dropout(y, 0.5, training=False, inplace=True)
@@ -381,6 +400,9 @@ PROGRAMS: dict[str, tuple[Forward, tuple[torch.Tensor, ...], dict[str, torch.Ten
             out_variant,
             out_variants_of_other_names,
             out_variants_of_several_results,
+            diagonals,
+            written_from,
+            renormed,
             dropped_out,
             constant_tensor,
             int_in_place,

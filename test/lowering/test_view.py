@@ -84,6 +84,7 @@ def test_empty_and_0_dim():
             ("aten.diagonal", (EMPTY,), {}),
             ("aten.diagonal", (torch.zeros(3, 3), 5), {}),
             ("aten.slice.Tensor", (EMPTY, 0, 1), {}),
+            ("aten.slice.Tensor", (torch.ones(1, dtype=torch.int8), 0, 1), {}),  # nothing of one byte
             ("aten.select.int", (EMPTY, 0, 1), {}),
             ("aten.cat", ([EMPTY, EMPTY], 1), {}),
             ("aten.constant_pad_nd", (EMPTY, [0, 0, 1, 0], 3.5), {}),

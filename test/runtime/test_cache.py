@@ -16,7 +16,7 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir import files
-from xdsl_exir.lowering import cache, toolchain
+from xdsl_exir.lowering import cache, external
 
 KEY, OTHER = "0" * 64, "1" * 64
 
@@ -170,7 +170,7 @@ def named(name: str, argument: str = "") -> xdsl_exir.Program:
 def test_what_was_compiled_before_takes_no_tool(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither for groups in linalg, for which mlir-opt runs twice."""
     xdsl_exir.compile(named("flip", "[0]"), "native")
-    monkeypatch.setattr(toolchain, "_run", never)
+    monkeypatch.setattr(external, "run", never)
     xdsl_exir.compile(named("flip", "[0]"), "native")
 
 

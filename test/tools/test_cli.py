@@ -41,6 +41,12 @@ def silu(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, nothing is said of what takes long."""
+    monkeypatch.setattr(common, "PATIENCE", 100)
+
+
 def error_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     """The one line that a failing command prints on standard error."""
     assert main([str(argument) for argument in arguments]) == 1
@@ -319,4 +325,5 @@ def test_a_reader_that_goes_away() -> None:
     """`xdsl-exir import model.pt2 | head -1` ends quietly."""
     command = f"{Path(sys.executable).with_name('xdsl-exir')} import {DIGITS} --generic | head -1"
     run = subprocess.run(command, shell=True, capture_output=True, text=True)
-    assert (run.returncode, run.stderr) == (0, "")
+    told = [line for line in run.stderr.splitlines() if not line.startswith(("reading ", "printing"))]
+    assert (run.returncode, told) == (0, [])

@@ -115,13 +115,13 @@ def main() -> int:
         path = Path(__file__).with_name(f"{family}.yaml")
         if not path.is_file():
             continue
-        before = path.read_text()
+        before = path.read_text(encoding="utf-8")
         after = refresh(before)
         if before != after:
             stale += 1
             print(f"{path.name}: {'out of date' if check else 'updated'}")
             if not check:
-                path.write_text(after)
+                path.write_text(after, encoding="utf-8")
     return 1 if check and stale else 0
 
 

@@ -274,13 +274,13 @@ def main() -> int:
     stale = 0
     for family in FAMILIES:
         path = Path(__file__).with_name(f"{family}.yaml")
-        before = path.read_text()
+        before = path.read_text(encoding="utf-8")
         after = refresh(before, shares)
         stale += before != after
         if before != after:
             print(f"{path.name}: {'out of date' if options.check else 'updated'}")
             if not options.check:
-                path.write_text(after)
+                path.write_text(after, encoding="utf-8")
     return 1 if options.check and stale else 0
 
 

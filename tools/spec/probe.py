@@ -48,6 +48,7 @@ from xdsl_exir.dialects.dtype_rules import (
 )
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.schema import Argument, FunctionSchema
+from xdsl_exir.dialects.shapes.pointwise import POLYNOMIALS
 from xdsl_exir.dialects.spec import OperatorSpec, specs
 from xdsl_exir.transforms.decompositions import reaches_edge
 
@@ -172,9 +173,15 @@ _BINARY = """
 _THEN_NUMBER = """
     divide.Scalar true_divide.Scalar subtract.Scalar multiply.Scalar greater.Scalar greater_equal.Scalar
     less.Scalar less_equal.Scalar not_equal.Scalar clip xlogy.Scalar_Other special_xlogy.other_scalar
-    special_xlog1py.other_scalar float_power.Tensor_Scalar
-"""
-_NUMBER_FIRST = "xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar float_power.Scalar"
+    special_xlog1py.other_scalar float_power.Tensor_Scalar special_zeta.other_scalar
+""" + " ".join(f"special_{name}.n_scalar" for name in POLYNOMIALS)
+_NUMBER_FIRST = " ".join(
+    (
+        "xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar float_power.Scalar",
+        "special_zeta.self_scalar",
+        *(f"special_{name}.x_scalar" for name in POLYNOMIALS),
+    )
+)
 _OF_MATRICES = "squeeze_copy mH adjoint matrix_H t_copy diag diagflat diag_embed diff"
 
 WRITTEN: dict[str, Sequence[Call]] = {
@@ -234,6 +241,17 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "orgqr": [(_f(2, 2), _f(2))],
     "linalg_matrix_rank.atol_rtol_float": [(_f(2, 2),)],
     "linalg_matrix_rank": [(_f(2, 2), 1e-3)],
+    "linalg_matrix_rank.tol_tensor": [(_f(2, 2), _f())],
+    "linalg_pinv.rcond_tensor": [(_f(2, 2), _f())],
+    "vander": [(_f(3), 2)],
+    "narrow.Tensor": [(_f(2, 3), 1, torch.tensor(1), 2)],
+    "unsafe_split_with_sizes": [(_f(3, 2), [1, 2])],
+    "native_channel_shuffle": [(_f(1, 4, 2, 2), 2)],
+    "view_as_complex_copy": [(_f(3, 2),)],
+    "_neg_view": [(_f(3, 2),)],
+    "range.step": [(0, 3, 1)],
+    "conv_tbc": [(_f(3, 2, 4), _f(2, 4, 5), _f(5), 1)],
+    "embedding_renorm": [(_f(3, 2), torch.tensor([0, 2]), 1.0, 2.0)],
     "linalg_cond.p_str": [(_f(2, 2), "fro")],
     "frobenius_norm.dim": [(_f(2, 2), [0])],
     "nuclear_norm": [(_f(2, 2),)],
@@ -404,6 +422,10 @@ WRITTEN: dict[str, Sequence[Call]] = {
     "bilinear": [(_f(3, 4), _f(3, 5), _f(2, 4, 5), _f(2))],
     "_upsample_bilinear2d_aa": [(_IMAGE, [2, 2], False)],
     "_upsample_bilinear2d_aa.vec": [(_IMAGE, [2, 2], False, None)],
+    "_upsample_bicubic2d_aa": [(_IMAGE, [2, 2], False)],
+    "_upsample_bicubic2d_aa.vec": [(_IMAGE, [2, 2], False, None)],
+    "_upsample_lanczos2d_aa": [(_IMAGE, [2, 2], False)],
+    "_upsample_lanczos2d_aa.vec": [(_IMAGE, [2, 2], False, None)],
     "rrelu_with_noise_functional": [(_f(3), _f(3), 2, 2, training) for training in (False, True)],
     # Gradients.
     **{
@@ -1271,7 +1293,7 @@ def main() -> int:
         print(f"{changed} of {len(names)} rules disagree with PyTorch's kernels")
         return 1 if changed else 0
     if not options.names:
-        Path(__file__).with_name("edge.yaml").write_text(text)
+        Path(__file__).with_name("edge.yaml").write_text(text, encoding="utf-8")
     return 0
 
 

@@ -114,3 +114,10 @@ def conv_padding(
         return aten.convolution(image, weight, bias, stride, even, dilation, False, zeros, groups)
 
     return batched(aten, input, weight, bias, convolve)
+
+
+@decomposition("aten.conv_tbc")
+def conv_tbc(aten: Namespace, self: SSAValue, weight: SSAValue, bias: SSAValue, pad: int) -> SSAValue:
+    """A convolution of [time, batch, channel] with [time, from, to]."""
+    input, kernel = aten.permute(self, [1, 2, 0]), aten.permute(weight, [2, 1, 0])
+    return aten.permute(aten.conv1d(input, kernel, bias, [1], [pad]), [2, 0, 1])

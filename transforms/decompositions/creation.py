@@ -131,6 +131,20 @@ def arange_start(
     return aten.arange.start_step(start, end, dtype=dtype, device=device)
 
 
+@decomposition("aten.range.step")
+def range_step(
+    aten: Namespace, start: Number, end: Number, step: Number, dtype: DType | None, device: str | None
+) -> SSAValue:
+    if isinstance(start, SSAValue) or isinstance(end, SSAValue) or isinstance(step, SSAValue):
+        raise ExirError("aten.range: a bound that the program computes has no decomposition")
+    dtype = dtype or DEFAULT_DTYPE
+    computed = computed_in(dtype)
+    number = int if computed is dt.Long else float
+    first, last, each = (number(value.real) for value in (start, end, step))
+    index = cast(aten, aten.arange(int((last - first) / each) + 1, device=device), computed)
+    return cast(aten, aten.add.Tensor(aten.mul.Tensor(index, each), first), dtype)
+
+
 @decomposition("aten.linspace")
 def linspace(
     aten: Namespace, start: Number, end: Number, steps: int, dtype: DType | None, device: str | None

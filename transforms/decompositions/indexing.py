@@ -317,3 +317,16 @@ def nonzero_numpy(aten: Namespace, self: SSAValue, out: Sequence[Attribute] | No
 @decomposition("aten.where")
 def where_indices(aten: Namespace, condition: SSAValue, out: Sequence[Attribute] | None) -> list[SSAValue]:
     return nonzero_numpy(aten, condition, out)
+
+
+@decomposition("aten.embedding_renorm")
+def embedding_renorm(
+    aten: Namespace, self: SSAValue, indices: SSAValue, max_norm: float, norm_type: float
+) -> SSAValue:
+    """Rows that are asked for, brought to a norm of at most `max_norm`."""
+    norms = aten.linalg_vector_norm(self, norm_type, [1], True)
+    scale = aten.mul.Scalar(aten.reciprocal(aten.add.Scalar(norms, 1e-7)), max_norm)
+    rows = aten.full([sizes(aten, self)[0]], False, dtype=dt.Bool)
+    asked = aten.index_fill.int_Scalar(rows, 0, aten.view(indices, [-1]), True)
+    shrunk = aten.logical_and(aten.unsqueeze(asked, 1), aten.gt.Scalar(norms, max_norm))
+    return aten.where.self(shrunk, aten.mul.Tensor(self, scale), self)

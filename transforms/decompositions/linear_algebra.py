@@ -227,6 +227,12 @@ def linalg_pinv(aten: Namespace, self: SSAValue, rcond: float, hermitian: bool) 
     return linalg_pinv_float(aten, self, 0.0, rcond, hermitian)
 
 
+@decomposition("aten.linalg_pinv.rcond_tensor")
+def linalg_pinv_above(aten: Namespace, self: SSAValue, rcond: SSAValue, hermitian: bool) -> SSAValue:
+    absolute = aten.full([], 0.0, dtype=dt.Double)
+    return aten.linalg_pinv.atol_rtol_tensor(self, atol=absolute, rtol=rcond, hermitian=hermitian)
+
+
 @decomposition("aten.pinverse")
 def pinverse(aten: Namespace, self: SSAValue, rcond: float) -> SSAValue:
     return linalg_pinv_float(aten, self, 0.0, rcond, False)
@@ -248,6 +254,11 @@ def linalg_matrix_rank(
     relative = aten.mul.Tensor(aten.unsqueeze(rtol, -1), largest(aten, values, -1, True))
     limit = aten.maximum(aten.unsqueeze(atol, -1), relative)
     return aten.sum.dim_IntList(aten.gt.Tensor(values, limit), [-1])
+
+
+@decomposition("aten.linalg_matrix_rank.tol_tensor")
+def linalg_matrix_rank_above(aten: Namespace, input: SSAValue, tol: SSAValue, hermitian: bool) -> SSAValue:
+    return linalg_matrix_rank(aten, input, tol, aten.full([], 0.0, dtype=dt.Double), hermitian)
 
 
 @decomposition("aten.linalg_matrix_rank.atol_rtol_float")
@@ -413,6 +424,19 @@ def linalg_cross(aten: Namespace, self: SSAValue, other: SSAValue, dim: int) -> 
 
     forwards = aten.mul.Tensor(shifted(self, 1), shifted(other, 2))
     return aten.sub.Tensor(forwards, aten.mul.Tensor(shifted(self, 2), shifted(other, 1)))
+
+
+@decomposition("aten.vander")
+def vander(aten: Namespace, x: SSAValue, N: int | None, increasing: bool) -> SSAValue:
+    dtype = meta(x).dtype
+    x = cast(aten, x, dt.Long) if dtype.category <= Category.INT else x
+    rows = sizes(aten, x)[0]
+    count = rows if N is None else N
+    ones = aten.ones([rows, 1], dtype=meta(x).dtype)
+    # One column more than there are, of which the last is cut off.
+    factors = aten.cat([ones, aten.expand(aten.unsqueeze(x, 1), [rows, count])], 1)
+    powers = aten.slice.Tensor(aten.cumprod(factors, 1), 1, 0, count)
+    return powers if increasing else aten.flip(powers, [1])
 
 
 @decomposition("aten.linalg_vander")

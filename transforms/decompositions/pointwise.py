@@ -18,6 +18,7 @@ from xdsl_exir.dialects.dtype_rules import Operand, result_type
 from xdsl_exir.dialects.dtypes import Category, Double, DType
 from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
+from xdsl_exir.dialects.shapes.pointwise import POLYNOMIALS
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 
@@ -176,6 +177,15 @@ def pow_scalar(aten: Namespace, self: SSAValue, exponent: Number) -> Any:
         return KEEP
     power = (COMPLEX_POWERS if is_complex(self) else POWERS).get(exponent)
     return KEEP if power is None else power(aten, self)
+
+
+@decomposition("aten.pow.Scalar")
+def power_of_number(aten: Namespace, self: Number, exponent: SSAValue) -> Any:
+    """Powers of one are one, whatever the exponent is."""
+    dtype = promotion(self, exponent)
+    if isinstance(self, SSAValue) or self != 1 or dtype.category is not Category.COMPLEX:
+        return KEEP
+    return aten.full_like(exponent, 1, dtype=dtype)
 
 
 @decomposition("aten.square")
@@ -578,6 +588,34 @@ def xlog1py_other(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
 @decomposition("aten.special_xlog1py.self_scalar")
 def xlog1py_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
     return aten.special_xlog1py(in_dtype(aten, self, other), other)
+
+
+@decomposition("aten.special_zeta.other_scalar")
+def zeta_other(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
+    return aten.special_zeta(self, in_dtype(aten, other, self))
+
+
+@decomposition("aten.special_zeta.self_scalar")
+def zeta_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
+    return aten.special_zeta(in_dtype(aten, self, other), other)
+
+
+def _of_numbers(name: str) -> None:
+    """The overloads of a polynomial that take its degree or its argument as a number."""
+    polynomial = f"special_{name}"
+
+    def n_scalar(aten: Namespace, x: SSAValue, n: Number) -> SSAValue:
+        return getattr(aten, polynomial)(x, in_dtype(aten, n, x))
+
+    def x_scalar(aten: Namespace, x: Number, n: SSAValue) -> SSAValue:
+        return getattr(aten, polynomial)(in_dtype(aten, x, n), n)
+
+    decomposition(f"aten.{polynomial}.n_scalar")(n_scalar)
+    decomposition(f"aten.{polynomial}.x_scalar")(x_scalar)
+
+
+for _name in POLYNOMIALS:
+    _of_numbers(_name)
 
 
 @decomposition("aten.special_entr")

@@ -66,12 +66,12 @@ def all_elements(aten: Namespace, self: SSAValue) -> SSAValue:
 
 @decomposition("aten.all.dims")
 def all_dims(aten: Namespace, self: SSAValue, dim: Sequence[int] | None, keepdim: bool) -> SSAValue:
-    return none_is(aten, aten.any.dims(aten.logical_not(self), dim, keepdim), self)
+    return none_is(aten, aten.any.dims(aten.eq.Scalar(self, 0), dim, keepdim), self)
 
 
 @decomposition("aten.all.dim")
 def all_dim(aten: Namespace, self: SSAValue, dim: int, keepdim: bool) -> SSAValue:
-    return none_is(aten, aten.any.dim(aten.logical_not(self), dim, keepdim), self)
+    return none_is(aten, aten.any.dim(aten.eq.Scalar(self, 0), dim, keepdim), self)
 
 
 def none_is(aten: Namespace, anything: SSAValue, self: SSAValue) -> SSAValue:

@@ -185,14 +185,56 @@ _register(2, "upsample_bicubic2d", cubic_taps)
 # --- upsampling with antialiasing ----------------------------------------------------------------------------
 
 
+Filter: TypeAlias = Callable[[Namespace, SSAValue], SSAValue]
+"""Weights by distance from the center."""
+
+
+def triangle(aten: Namespace, x: SSAValue) -> SSAValue:
+    return aten.clamp(aten.rsub.Scalar(aten.abs(x), 1), 0.0)
+
+
+def cubic(aten: Namespace, x: SSAValue) -> SSAValue:
+    """Keys' cubic with a = -0.5, as Pillow's."""
+    x = aten.abs(x)
+    near = aten.add.Scalar(
+        aten.mul.Tensor(aten.mul.Tensor(aten.sub.Scalar(aten.mul.Scalar(x, 1.5), 2.5), x), x), 1
+    )
+    far = aten.sub.Scalar(
+        aten.mul.Tensor(aten.add.Scalar(aten.mul.Tensor(aten.sub.Scalar(x, 5), x), 8), x), 4
+    )
+    far = aten.where.self(aten.lt.Scalar(x, 2), aten.mul.Scalar(far, -0.5), aten.zeros_like(x))
+    return aten.where.self(aten.lt.Scalar(x, 1), near, far)
+
+
+def lanczos(aten: Namespace, x: SSAValue) -> SSAValue:
+    window = aten.mul.Tensor(aten.sinc(x), aten.sinc(aten.div.Scalar(x, 3)))
+    return aten.where.self(aten.lt.Scalar(aten.abs(x), 3), window, aten.zeros_like(x))
+
+
+FILTERS: dict[str, tuple[Filter, int]] = {
+    "_upsample_bilinear2d_aa": (triangle, 1),
+    "_upsample_bicubic2d_aa": (cubic, 2),
+    "_upsample_lanczos2d_aa": (lanczos, 3),
+}
+"""Each operator's filter, and how far it reaches (UpSampleKernel.cpp, `aa_filter`)."""
+
+
 def resampled(
-    aten: Namespace, self: SSAValue, dim: int, count: int, align_corners: bool, factor: float | None
+    aten: Namespace,
+    self: SSAValue,
+    dim: int,
+    count: int,
+    align_corners: bool,
+    factor: float | None,
+    filter: Filter,
+    support: int,
 ) -> SSAValue:
-    """One dimension resampled to `count` elements, each the mean of a window around its center. Weights are a triangle
-    as wide as two input elements, or two output elements where those are wider (UpSampleKernel.cpp, _compute_weights_aa)."""
+    """One dimension resampled to `count` elements, each the mean of a window around its center. Weights are a filter's,
+    in input elements, or output elements where those are wider (UpSampleKernel.cpp, _compute_weights_aa)."""
     [size], dtype = constant_sizes(meta(self).shape[dim : dim + 1], "upsampling"), meta(self).dtype
     scale = ratio(size, count, align_corners, factor)
-    reach = max(scale, 1.0)
+    unit = max(scale, 1.0)
+    reach = support * unit
     places = aten.arange.start_step(0, count, 1, dtype=dtype)
     center = aten.unsqueeze(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 1)
     first = aten.clamp(cast(aten, aten.add.Tensor(aten.sub.Tensor(center, reach), 0.5), Long), 0)
@@ -200,8 +242,7 @@ def resampled(
     index = aten.add.Tensor(first, aten.arange.start_step(0, 2 * ceil(reach) + 1, 1, dtype=Long))
     inside = aten.lt.Tensor(index, end)
     offset = aten.add.Tensor(aten.sub.Tensor(cast(aten, index, dtype), center), 0.5)
-    height = aten.clamp(aten.rsub.Scalar(aten.abs(aten.mul.Tensor(offset, 1 / reach)), 1), 0.0)
-    weights = aten.mul.Tensor(height, cast(aten, inside, dtype))
+    weights = aten.mul.Tensor(filter(aten, aten.mul.Tensor(offset, 1 / unit)), cast(aten, inside, dtype))
     total = aten.sum.dim_IntList(weights, [1], True)
     nothing = cast(aten, aten.eq.Scalar(total, 0), dtype)  # of places that a given factor puts past the input
     weights = aten.div.Tensor(weights, aten.add.Tensor(total, nothing))
@@ -221,6 +262,8 @@ def antialiased(
     output_size: Sequence[Any],
     align_corners: bool,
     factors: Sequence[float | None],
+    filter: Filter,
+    support: int,
 ) -> SSAValue:
     """Resamples rows, then columns."""
     dtype = meta(input).dtype
@@ -228,32 +271,38 @@ def antialiased(
     rows, columns = constant_sizes(output_size, "upsampling")
     for dim, count, factor in ((3, columns, factors[1]), (2, rows, factors[0])):
         if meta(input).shape[dim] != count:
-            result = resampled(aten, result, dim, count, align_corners, factor)
+            result = resampled(aten, result, dim, count, align_corners, factor, filter, support)
     return aten.clone(input) if result is input else cast(aten, result, dtype)
 
 
-@decomposition("aten._upsample_bilinear2d_aa")
-def upsample_bilinear2d_aa(
-    aten: Namespace,
-    self: SSAValue,
-    output_size: list[Any],
-    align_corners: bool,
-    scales_h: float | None,
-    scales_w: float | None,
-) -> SSAValue:
-    return antialiased(aten, self, output_size, align_corners, [scales_h, scales_w])
+def _register_antialiased(name: str, filter: Filter, support: int) -> None:
+    def plain(
+        aten: Namespace,
+        self: SSAValue,
+        output_size: list[Any],
+        align_corners: bool,
+        scales_h: float | None,
+        scales_w: float | None,
+    ) -> SSAValue:
+        return antialiased(aten, self, output_size, align_corners, [scales_h, scales_w], filter, support)
+
+    def vec(
+        aten: Namespace,
+        input: SSAValue,
+        output_size: list[Any] | None,
+        align_corners: bool,
+        scale_factors: list[float] | None,
+    ) -> SSAValue:
+        size = output_size or size_from(meta(input).shape, 2, None, scale_factors)
+        factors = scale_factors or [None, None]
+        return antialiased(aten, input, size, align_corners, factors, filter, support)
+
+    decomposition(f"aten.{name}")(plain)
+    decomposition(f"aten.{name}.vec")(vec)
 
 
-@decomposition("aten._upsample_bilinear2d_aa.vec")
-def upsample_bilinear2d_aa_vec(
-    aten: Namespace,
-    input: SSAValue,
-    output_size: list[Any] | None,
-    align_corners: bool,
-    scale_factors: list[float] | None,
-) -> SSAValue:
-    size = output_size or size_from(meta(input).shape, 2, None, scale_factors)
-    return antialiased(aten, input, size, align_corners, scale_factors or [None, None])
+for _name, _filter in FILTERS.items():
+    _register_antialiased(_name, *_filter)
 
 
 # --- sampling along a grid -----------------------------------------------------------------------------------

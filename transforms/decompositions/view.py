@@ -133,6 +133,10 @@ OTHER_NAMES = {
     "unbind_copy.int": "unbind.int",
     "narrow_copy": "narrow",
     "view_as_real_copy": "view_as_real",
+    "view_as_complex_copy": "view_as_complex",
+    "unsafe_split_with_sizes": "split_with_sizes",
+    "native_channel_shuffle": "channel_shuffle",
+    "_neg_view": "neg",
     "view_copy.dtype": "view.dtype",
     "concatenate": "cat",
     "row_stack": "vstack",
@@ -439,6 +443,14 @@ def narrow(aten: Namespace, self: SSAValue, dim: int, start: Size, length: Size)
     if isinstance(start, int) and isinstance(length, int) and start >= 0:
         return aten.slice.Tensor(self, dim, start, start + length)
     return aten.slice.Tensor(aten.slice.Tensor(self, dim, start), dim, 0, length)
+
+
+@decomposition("aten.narrow.Tensor")
+def narrow_from(aten: Namespace, self: SSAValue, dim: int, start: SSAValue, length: Size) -> SSAValue:
+    size = sizes(aten, self)[wrap_dim(dim, rank(self))]
+    start = cast(aten, start, Long)
+    start = aten.where.self(aten.lt.Scalar(start, 0), aten.add.Tensor(start, size), start)
+    return aten.index_select(self, dim, aten.add.Tensor(aten.arange(length), start))
 
 
 @decomposition("aten.split.Tensor", "aten.unsafe_split.Tensor")

@@ -39,6 +39,7 @@ CALLS: list[tuple[Any, ...]] = [
     ("aten.convolution", IMAGE[:0], W2, B, [1, 1], [0, 0], [1, 1], False, [0, 0], 1),
     ("aten.convolution", IMAGE[:, :0], W2[:, :0], B, [1, 1], [0, 0], [1, 1], False, [0, 0], 1),
     ("aten.conv1d", SIGNAL, W1),
+    ("aten.conv_tbc", torch.randn(5, 2, 3), torch.randn(2, 3, 4), torch.randn(4), 1),
     ("aten.conv1d", SIGNAL[0], W1, B, [2], [1], [2]),
     ("aten.conv2d", IMAGE, W2, B),
     ("aten.conv2d", IMAGE[0], W2),

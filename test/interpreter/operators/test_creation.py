@@ -50,6 +50,7 @@ TABLE: dict[str, list[Case]] = {
     **WINDOWS,
     "arange": [(5,), (5.5,), (0,), (5, {"dtype": torch.float32}), (3, {"dtype": BF16}), (5.5, {"dtype": LONG}), (4, {"dtype": BYTE})],
     "arange.start": [(1, 5), (-2, 3), (0.5, 4), (2, 2), (1.5, 4.5, {"dtype": LONG}), (1.5, 4.5, {"dtype": INT})],
+    "range.step": [(0, 5), (0, 5, 2), (1, -3.5, -0.7), (0, 6, 2.5, {"dtype": INT}), (0, 2, 0.5, {"dtype": HALF})],
     "arange.start_step": [
         (1, 5, 2), (5, 1, -2), (0, 1, 0.1), (0, -1, -0.25), (0, 10, 3), (0, 9, 3), (1, 2), (0, 2.5, 0.5, {"dtype": INT}),
         (0, 5, 2.5, {"dtype": LONG}), (0, 1, 0.3, {"dtype": F64}), (0, 300, 7, {"dtype": HALF}), (1 << 60, (1 << 60) + 3, 1),

@@ -716,6 +716,20 @@ def complex_power() -> Iterator[Call]:
     yield Call(tensor("int64", 5, low=1), tensor("complex64", 5))
 
 
+@case("special_zeta.other_scalar")
+def function_of_a_number() -> Iterator[Call]:
+    for number in (2, 3.0):
+        yield Call(tensor("float32", 5, low=1), number)
+        yield Call(tensor("int64", 5, low=1), number)
+
+
+@case("special_zeta.self_scalar")
+def number_of_a_function() -> Iterator[Call]:
+    for number in (2, 3.5):
+        yield Call(number, torch.tensor([1.0, 2.0, 5.0]))
+        yield Call(number, tensor("int64", 5, low=1))
+
+
 @case("xlogy.Scalar_Other special_xlog1py.other_scalar float_power.Tensor_Scalar")
 def tensor_then_number() -> Iterator[Call]:
     for number in (2, 0.3, 0):
@@ -906,6 +920,18 @@ POLYNOMIALS = " ".join(
         *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"),
     )
 )
+
+
+@case(" ".join(f"{name}.n_scalar" for name in POLYNOMIALS.split()))
+def polynomials_of_a_degree() -> Iterator[Call]:
+    yield Call(tensor("float32", 6, low=-2, high=2), 3, scale=100)
+    yield Call(tensor("int64", 5, low=-2, high=2), 2)
+
+
+@case(" ".join(f"{name}.x_scalar" for name in POLYNOMIALS.split()))
+def polynomials_at_a_number() -> Iterator[Call]:
+    yield Call(0.75, torch.tensor([0.0, 1.0, 2.0, 5.0]), scale=100)
+    yield Call(2, torch.tensor([0, 1, 4]), scale=100)
 
 
 @case(POLYNOMIALS)

@@ -53,6 +53,9 @@ CALLS += [
 ]
 CALLS += [("aten._upsample_bilinear2d_aa.vec", IMAGE, None, False, [0.6, 1.7])]
 CALLS += [("aten._upsample_bilinear2d_aa.vec", IMAGE, [4, 9], True, None)]
+for _kind in ("bicubic", "lanczos"):
+    CALLS += [(f"aten._upsample_{_kind}2d_aa", IMAGE, _size, False) for _size in ([2, 3], [13, 5], [1, 1])]
+    CALLS += [(f"aten._upsample_{_kind}2d_aa.vec", IMAGE, None, False, [0.6, 1.7])]
 CALLS += [
     (
         "aten.affine_grid_generator",

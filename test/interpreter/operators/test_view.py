@@ -95,6 +95,11 @@ TABLE: dict[str, list[Case]] = {
     "resize_as": [(X, t(3, 2)), (X, t(2, dtype=LONG))],
     "unsafe_split.Tensor": [(X, 2, 1)],
     "unsafe_chunk": [(X, 2, 1)],
+    "unsafe_split_with_sizes": [(X, [1, 2], 1)],
+    "narrow.Tensor": [(X, 1, torch.tensor(1), 2), (X, 1, torch.tensor(-2), 1)],
+    "native_channel_shuffle": [(t(1, 6, 2, 3), 3)],
+    "_neg_view": [(X,)],
+    "view_as_complex_copy": [(t(3, 2),)],
     "cat": [
         ([X, X], 1), ([X], -1), ([torch.zeros(0), X], 2), ([torch.zeros(0), torch.zeros(0)],), ([t(2, 0), t(2, 3)], 1),
         ([t(2), t(3, dtype=LONG)],), ([t(2, dtype=HALF), t(3, dtype=BF16)],), ([t(2, dtype=BYTE), t(3, dtype=BOOL)],),

@@ -1,0 +1,192 @@
+"""Other programs that native code needs: whatever one does, there is one clear error, and nothing of it stays behind."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+from xdsl_exir.errors import ToolchainError
+from xdsl_exir.lowering import external, toolchain
+
+DIGITS = Path(__file__).parents[1] / "bench" / "digits" / "digits.pt2"
+
+TEXT = """graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %y : [num_users=1] = call_function[target=torch.ops.aten.neg.default](args = (%x,), kwargs = {})
+    return (y,)"""
+
+SAYS = {
+    "crashes": ("echo PLEASE submit >&2; kill -SEGV $$", r"crashed \(Segmentation fault\)"),
+    "aborts": ("kill -ABRT $$", r"crashed \(Aborted\)"),
+    "refuses": ("echo 'error: no' >&2; exit 1", "error: no"),
+    "says nothing": ("exit 0", "printed no module, but ''"),
+    "prints something": ("echo nonsense", r"printed no module, but 'nonsense\\n'"),
+    "prints bytes": ("printf '\\377\\376module {}'", "printed something that is no text"),
+    "prints half": ("echo 'module {'", "no whole module|refused the module"),
+    "takes no input": ("exec <&-; echo 'module {}'", "has no function"),
+    "hangs": ("exec sleep 1000", r"did not end within 1 s, and was stopped; XDSL_EXIR_LIMITS=tool_seconds"),
+}
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Takes the place of mlir-opt, and of the cache."""
+
+    def replace(script: str, name: str = "mlir-opt") -> Path:
+        path, real = tmp_path / f"{name}-22", toolchain.find_tool
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        monkeypatch.setattr(toolchain, "find_tool", lambda asked: path if asked == name else real(asked))
+        monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path / "cache"))
+        return path
+
+    return replace
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("case", SAYS)
+def test_mlir_opt(case: str, tool: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    script, message = SAYS[case]
+    tool(f'case "$1" in --version) echo 22; exit;; esac\n{script}')
+    run = external.run
+    monkeypatch.setattr(external, "run", lambda command, text="": run(command, text, 1))
+    program = xdsl_exir.from_fx_text(TEXT, {"x": "float32[4]"})
+    with pytest.raises(ToolchainError, match=message) as raised:
+        xdsl_exir.compile(program, "native")
+    assert len(str(raised.value)) < 500
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("printed", ["nonsense", "define i32 @f() { ret i64 0 }"])
+def test_mlir_translate(printed: str, tool: Callable[[str, str], Path]) -> None:
+    tool(f"echo '{printed}'", "mlir-translate")
+    program = xdsl_exir.from_fx_text(TEXT, {"x": "float32[4]"})
+    with pytest.raises(ToolchainError, match="LLVM refused the code"):
+        xdsl_exir.compile(program, "native")
+
+
+def test_a_program_that_cannot_be_run(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("")
+    for path in (tmp_path, tmp_path / "text", tmp_path / "nonesuch"):
+        with pytest.raises(ToolchainError, match=path.name):
+            external.run([str(path)])
+
+
+CHILD = """
+import sys
+from xdsl_exir.lowering import external
+external.run(["sh", "-c", "echo $$ > " + sys.argv[1] + "; exec sleep 1000"])
+"""
+
+
+def test_a_tool_ends_with_its_parent(tmp_path: Path) -> None:
+    if not external._ending_with_us():
+        pytest.skip("there is no setpriv here")
+    file = tmp_path / "pid"
+    parent = subprocess.Popen([sys.executable, "-c", CHILD, str(file)])
+    while not file.exists() or not file.read_text():
+        assert parent.poll() is None
+        time.sleep(0.01)
+    tool = Path("/proc", file.read_text().strip())
+    assert tool.exists()
+    parent.kill()
+    parent.wait()
+    for _ in range(500):
+        # Nobody may be there to ask for the exit code of what has ended.
+        if not tool.exists() or "State:\tZ" in (tool / "status").read_text():
+            return
+        time.sleep(0.01)
+    raise AssertionError("the tool goes on")
+
+
+PLACES = """
+import sys, warnings
+warnings.filterwarnings("error", category=EncodingWarning, module="xdsl_exir")
+from pathlib import Path
+import numpy as np
+import xdsl_exir
+from xdsl_exir.runtime.aot import compile_library
+from xdsl_exir.tools.main import main
+
+folder, program = Path(sys.argv[1]), xdsl_exir.load(sys.argv[2])
+names = xdsl_exir.from_fx_text(Path(sys.argv[3]).read_text(encoding="utf-8"), {"x\\xe9": "float32[2]"})
+for suffix in ("mlir", "pt2"):
+    program.save(folder / f"net.{suffix}")
+    names.save(folder / f"names.{suffix}")
+    run = xdsl_exir.compile(xdsl_exir.load(folder / f"names.{suffix}"), "native")
+    assert run.flat([np.ones(2, np.float32)])[0].tolist() == [-1, -1]
+    assert main(["import", str(folder / f"net.{suffix}"), "-o", str(folder / "text")]) == 0
+    assert main(["import", str(folder / f"names.{suffix}"), "--to", "fx"]) == 0
+compile_library(names, folder, "names")
+assert main(["compile", str(folder / "net.mlir"), "-o", str(folder), "--name", "net"]) == 0
+"""
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_odd_places_in_a_locale_of_ascii(tmp_path: Path) -> None:
+    """Folders of our own and for temporary files with commas, spaces and letters that the locale does not have; no file
+    is read or written in the locale's encoding."""
+    folder = tmp_path / "a,b c\u00e9"
+    folder.mkdir()
+    (folder / "text").write_text(TEXT.replace("x", "x\u00e9").replace("ex\u00e9", "ex"), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "TMPDIR": str(folder),
+        "XDSL_EXIR_CACHE": str(folder / "cache"),
+        "XDSL_EXIR_CPU": "native",
+    }
+    done = subprocess.run(
+        [
+            *(sys.executable, "-X", "warn_default_encoding"),
+            *("-c", PLACES, str(folder), str(DIGITS), str(folder / "text")),
+        ],
+        capture_output=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert "x\u00e9 : [num_users=1]" in done.stdout.decode()
+    assert not list(folder.glob("tmp*"))
+
+
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+def test_ctrl_c(target: str, tmp_path: Path) -> None:
+    """One line, whether modules are being imported or a tool is at work; nothing but that says so."""
+    (tmp_path / "mlir-opt-22").write_text("#!/bin/sh\necho > started\nexec sleep 1000\n")
+    (tmp_path / "mlir-opt-22").chmod(0o755)
+    np.save(tmp_path / "x.npy", np.zeros((16, 8, 8), np.uint8))
+    script = "import sys; from xdsl_exir.tools.main import main; print('here', flush=True); sys.exit(main())"
+    command = [sys.executable, "-c", script, "run", str(DIGITS), "--target", target, "--inputs", "x.npy"]
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PATH": path, "XDSL_EXIR_CACHE": str(tmp_path / "cache")},
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    if target == "interpreter":
+        time.sleep(0.05)
+    while target == "native" and not (tmp_path / "started").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(2)
+    _, errors = process.communicate()
+    told = [line for line in errors.splitlines() if not line.startswith(("reading ", "compiling"))]
+    assert (process.returncode, told) == (130, ["xdsl-exir: interrupted"])
