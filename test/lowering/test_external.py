@@ -18,7 +18,7 @@ import xdsl_exir
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external, toolchain
 
-DIGITS = Path(__file__).parents[1] / "bench" / "digits" / "digits.pt2"
+DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
 
 TEXT = """graph():
     %x : [num_users=1] = placeholder[target=x]
