@@ -34,6 +34,10 @@ VARIADIC = re.compile(r"^L\['(\w+)_(\d+)'\]")
 """The path of an argument that may be one of `*args`."""
 
 
+OF_EXAMPLES = re.compile(r"\._base\b")
+"""What says something of the memory that an example was a view of: nothing that another input has."""
+
+
 class _Reader(ast.NodeTransformer):
     """Puts a name of its own in place of each size and number of an input."""
 
@@ -96,5 +100,5 @@ def read_guards(
     # Of programs exported with `strict=True` guards know no arguments, only the leaves of all.
     counted = {f"L['flat_args'][{i}]": leaf for i, leaf in enumerate(leaves) if leaf is not None}
     inputs = counted | spread | inputs
-    conditions = dict.fromkeys(read_guard(text, inputs) for text in texts)
+    conditions = dict.fromkeys(read_guard(text, inputs) for text in texts if not OF_EXAMPLES.search(text))
     return [one for one in conditions if isinstance(one, Expr) and not provably(one, ranges)]

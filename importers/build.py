@@ -27,15 +27,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects import aten, spec
-from xdsl_exir.dialects.builder import (
-    Builder,
-    Namespace,
-    cast,
-    computation_dtype,
-    flat_results,
-    meta,
-    sizes,
-)
+from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     GUARDS,
@@ -316,6 +308,8 @@ class GraphBuilder:
         called = autocast.operands(self.builder, cls, bound) if autocast else bound
         made = autocast.composed(self.builder, cls, bound) if autocast else None
         if made is None:
+            made = self.of_nothing(cls, called, flat)
+        if made is None:
             made = self.builder.build(cls, called, self.result_types(cls, called, flat))
         results = flat_results(made)
         flat += [None] * (len(results) - len(flat))
@@ -327,6 +321,32 @@ class GraphBuilder:
             self.define(name, value)
             if self.mutates and called == bound:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
+
+    def of_nothing(
+        self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]
+    ) -> list[SSAValue] | None:
+        """The results without elements of a call in dtypes that PyTorch's kernel does not take, as it never runs."""
+        known = [self.graph.values.get(name) for name in names if name is not None]
+        tensors = [meta for meta in known if isinstance(meta, g.TensorMeta) and 0 in meta.sizes]
+        if not tensors or len(tensors) < len(names):
+            return None
+        try:
+            infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
+        except DtypeError:
+            from xdsl_exir.transforms.decompositions.view import Sizes
+
+            aten = Namespace(self.builder)
+            operands = [
+                item for value in bound.values() for item in (value if is_sequence(value) else [value])
+            ]
+            shape_of = Sizes(aten, *(item for item in operands if is_value(item)))
+            return [
+                aten.full(shape_of.all(list(map(size_of, meta.sizes))), 0, dtype=meta.dtype)
+                for meta in tensors
+            ]
+        except ExirError:
+            pass  # said where it is built
+        return None
 
     def result_types(
         self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod as math_prod
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf, tensor
@@ -114,6 +115,10 @@ _INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "minui": arith.MinUIOp,
     "maxui": arith.MaxUIOp,
 }
+
+
+BLOCK = 16
+"""Elements that are added up one after the other where sums are no wider: so the error of a long sum is that of a short one."""
 
 
 def _itself(x: Scalar) -> Scalar:
@@ -359,10 +364,19 @@ class LinalgBuilder:
         over: Sequence[int],
         initial: bool | int | float,
         dtype: DType,
+        join: Body | None = None,
     ) -> Tensor:
         """A reduction of several tensors, which broadcast to the first. `combine` gets the result so far, which
-        accumulates in what `dtype` computes in, and one element of each in the dtype they compute in."""
+        accumulates in what `dtype` computes in, and one element of each in the dtype they compute in.
+
+        What `join` makes one of two results (sums, products) is reduced in blocks where `dtype` is no wider than elements
+        are, if it is known how many there are.
+        """
         source, rank = inputs[0].shape, inputs[0].ndim
+        sizes = [size for dim in over if isinstance(size := source[dim], int)]
+        narrow = inputs[0].dtype is dtype and dtype in s.TWICE.values()
+        if join and narrow and len(sizes) == len(over) and math_prod(sizes) > BLOCK:
+            return self._fold_in_blocks(combine, inputs, over, initial, dtype, join)
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
         indices = dims(rank)
@@ -379,6 +393,48 @@ class LinalgBuilder:
         )
         return self.convert(self.reshape(reduced, shape), dtype)
 
+    def _fold_in_blocks(
+        self,
+        combine: Body,
+        inputs: Sequence[Tensor],
+        over: Sequence[int],
+        initial: bool | int | float,
+        dtype: DType,
+        join: Body,
+    ) -> Tensor:
+        """A reduction of which at most `BLOCK` elements follow one another: along the longest dimension first, in blocks."""
+        shape = inputs[0].shape
+        size, dim = max((size, dim) for dim in over if isinstance(size := shape[dim], int))
+        if size <= BLOCK:
+            sums = self.fold(combine, inputs, [dim], initial, dtype)
+            return self.fold(join, [sums], [other for other in over if other != dim], initial, dtype, join)
+
+        def part(start: int, *sizes: int) -> list[Tensor]:
+            """The elements from a place of the dimension on, which becomes dimensions of these sizes."""
+            return [self._split(input, dim - len(shape), start, sizes) for input in inputs]
+
+        blocks, rest = divmod(size, BLOCK)
+        sums = self.fold(combine, part(0, blocks, BLOCK), [dim + 1], initial, dtype)
+        sums = self.reshape(sums, (*shape[:dim], blocks, *shape[dim + 1 :]))
+        total = self.fold(join, [sums], over, initial, dtype, join)
+        if not rest:
+            return total
+        end = self.fold(combine, part(size - rest, rest), over, initial, dtype, join)
+        return self.elementwise(join, [total, end], total.shape, dtype)
+
+    def _split(self, input: Tensor, dim: int, start: int, sizes: Sequence[int]) -> Tensor:
+        """Elements from a place of a dimension (counted from the last) on, as dimensions of these sizes; a dimension of size 1
+        that broadcasts becomes as many."""
+        if -dim > input.ndim:
+            return input
+        dim += input.ndim
+        lead, last = input.shape[:dim], input.shape[dim + 1 :]
+        if input.shape[dim] == 1:
+            return self.reshape(input, (*lead, *[1] * len(sizes), *last))
+        offsets = [start if axis == dim else 0 for axis in range(input.ndim)]
+        taken = self.slice(input, offsets, (*lead, prod(sizes), *last), [1] * input.ndim)
+        return self.reshape(taken, (*lead, *sizes, *last))
+
     def sum(
         self, input: Tensor, over: Sequence[int], term: Callable[..., Scalar] = _itself, *others: Tensor
     ) -> Tensor:
@@ -389,7 +445,7 @@ class LinalgBuilder:
         def add(total: Scalar, *elements: Scalar) -> Scalar:
             return total + s.cast(term(*elements), wide)
 
-        return self.fold(add, [input, *others], over, 0, wide)
+        return self.fold(add, [input, *others], over, 0, wide, s.add)
 
     def convert(self, input: Tensor, dtype: DType) -> Tensor:
         """A tensor in another dtype."""

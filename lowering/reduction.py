@@ -74,17 +74,30 @@ def highest(dtype: DType) -> float:
     )
 
 
+def same(x: Scalar) -> Scalar:
+    return x
+
+
 # --- sums and products ---------------------------------------------------------------------------------------
 
 
 def accumulate(
-    b: LinalgBuilder, combine: Combine, input: Tensor, over: Sequence[int], initial: float, dtype: DType
+    b: LinalgBuilder,
+    combine: Combine,
+    input: Tensor,
+    over: Sequence[int],
+    initial: float,
+    dtype: DType,
+    term: Callable[[Scalar], Scalar] = same,
 ) -> Tensor:
-    """A reduction in the dtype that sums of `dtype` accumulate in, of elements rounded to `dtype` first, as PyTorch does."""
+    """A reduction in the dtype that sums of `dtype` accumulate in, of a term of each element, which is rounded to `dtype`
+    first, as PyTorch does."""
     wide = sum_dtype(dtype)
-    return b.fold(
-        lambda total, x: combine(total, s.cast(s.cast(x, dtype), wide)), [input], over, initial, wide
-    )
+
+    def add(total: Scalar, x: Scalar) -> Scalar:
+        return combine(total, term(s.cast(s.cast(x, dtype), wide)))
+
+    return b.fold(add, [input], over, initial, wide, combine)
 
 
 def divided(b: LinalgBuilder, total: Tensor, count: float | Expr) -> Tensor:
@@ -576,10 +589,6 @@ def var(b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float
     return var_mean(b, self, dim, correction, [*out, *out])[0]
 
 
-def same(x: Scalar) -> Scalar:
-    return x
-
-
 def is_nonzero(x: Scalar) -> Scalar:
     return s.cast(x.differs(0), x.dtype)
 
@@ -610,9 +619,7 @@ def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | Non
         self = lengths_of_numbers(b, self)
     general = power_of(ord), s.add, 0, power_of(1 / ord if ord else 0)
     term, combine, initial, finish = NORMS.get(ord, general)
-    total = accumulate(
-        b, lambda total, x: combine(total, term(x)), self, dims_of(self, dim), initial, out[0].dtype
-    )
+    total = accumulate(b, combine, self, dims_of(self, dim), initial, out[0].dtype, term)
     return shaped(b, b.elementwise(finish, [total], total.shape, total.dtype), out[0])
 
 

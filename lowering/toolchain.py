@@ -1,7 +1,7 @@
 """From a module's text in upstream dialects to native code: the external tools, and nothing about tensors or operators.
 
     library = load(text)                  # mlir-opt-22, mlir-translate-22, LLVM (llvmlite), in process
-    address = library.address("matmul")   # the C interface of `func.func @matmul ... attributes {llvm.emit_c_interface}`
+    address = library.address("matmul")   # the entry of `func.func @matmul ... attributes {llvm.emit_c_interface}`
 
 Here are: where mlir-opt-22 and mlir-translate-22 are found, the table of passes and why each is there, LLVM's optimiser and
 code generator (for a processor of `processor`) through llvmlite, and the OpenMP runtime.
@@ -21,7 +21,7 @@ import re
 import shutil
 import struct
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external, libcalls
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
+from xdsl_exir.names import own_name
 from xdsl_exir.threads import once
 
 INSTALL = "apt-get install mlir-22-tools"
@@ -133,8 +134,37 @@ def _target_machine(cpu: Processor) -> Any:
     )
 
 
-_INTERFACE = "_mlir_ciface_"
-"""What the names of functions begin with that have a C interface."""
+ENTRY = own_name("entry.")
+"""What the names of functions begin with that are called from outside. Their one argument is the address of words of 64
+bits: the numbers that a function takes, and the descriptors of its memrefs, one after the other."""
+LONG = 20_000
+"""Lines of LLVM IR of an entry from which on it is not optimised."""
+
+_INTERFACES = re.compile(r"^define void @_mlir_ciface_([^ (]+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
+
+
+def with_entries(llvm_ir: str) -> str:
+    """LLVM IR, as text, in which each function that MLIR gave a C interface is an entry.
+
+    A function with an argument for each number of thousands of memrefs, and one that calls it, take LLVM time that grows
+    with the square of them."""
+    names = {found[1] for found in _INTERFACES.finditer(llvm_ir)}
+    heads = re.compile(r"^define void @([^ (]+)\(([^)]*)\)(.*) {\n(?:([\w.]+):.*\n)?", re.MULTILINE)
+    return heads.sub(
+        lambda found: _entry(*found.groups()) if found[1] in names else found[0], _INTERFACES.sub("", llvm_ir)
+    )
+
+
+def _entry(name: str, arguments: str, attributes: str, label: str | None) -> str:
+    """The beginning of a function of these arguments, whose first block has this label, as an entry."""
+    types = [one.split()[0] for one in arguments.split(", ")] if arguments else []
+    lines = [f"define void @{ENTRY}{name}(ptr %words){attributes} {{", "exir.words:"]
+    for index, type in enumerate(types):
+        lines.append(f"  %word{index} = getelementptr i64, ptr %words, i64 {index}")
+        lines.append(f"  %{index} = load {type}, ptr %word{index}, align 8")
+    # A block without a label has a number: from here on values and blocks are numbered as they were.
+    first = label or str(len(types))
+    return "\n".join([*lines, f"  br label %{first}", f"{first}:", ""])
 
 
 def _parsed(llvm_ir: str, machine: Any) -> Any:
@@ -151,11 +181,11 @@ def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
     llvm = llvm_binding()
     machine = _target_machine(cpu)
-    module = _parsed(llvm_ir, machine)
+    module = _parsed(with_entries(llvm_ir), machine)
     for function in module.functions:
-        # These only load what they pass on, of a program with many weights thousands of numbers: selecting instructions
-        # for that together takes time that grows with their square.
-        if function.name.startswith(_INTERFACE):
+        # They only pass on what they are given: selecting instructions for thousands of calls together takes time that
+        # grows with their square.
+        if function.name.startswith(ENTRY) and str(function).count("\n") > LONG:
             function.add_function_attribute("noinline")
             function.add_function_attribute("optnone")
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -170,7 +200,7 @@ def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
     versions = tool_version(), importlib.metadata.version("llvmlite")
-    parts = (text, pipeline(passes), *versions, cpu.name, cpu.features)
+    parts = (ENTRY, text, pipeline(passes), *versions, cpu.name, cpu.features)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -299,7 +329,7 @@ class Library:
     addresses: Mapping[str, int]
 
     def address(self, name: str) -> int:
-        """Address of function `name`'s C interface: one pointer to a memref descriptor per memref argument.
+        """Address of the entry of function `name`: of the words that it takes.
 
         Raises ToolchainError when the module has no such public function with `llvm.emit_c_interface`.
         """
@@ -318,11 +348,11 @@ def load_object(data: bytes) -> Library:
         raise ToolchainError(f"the code calls what no library here has: {', '.join(missing)}")
     for name, address in found.items():
         builder.import_symbol(name, address)
-    names = {name.decode() for name in re.findall(_INTERFACE.encode() + rb"([^\0]+)\0", data)}
+    names = {name.decode() for name in re.findall(re.escape(ENTRY.encode()) + rb"([^\0]+)\0", data)}
     for name in names:
-        builder.export_symbol(_INTERFACE + name)
+        builder.export_symbol(ENTRY + name)
     tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
-    return Library(tracker, {name: tracker[_INTERFACE + name] for name in names})
+    return Library(tracker, {name: tracker[ENTRY + name] for name in names})
 
 
 def load(text: str, passes: Sequence[Pass] = TO_LLVM) -> Library:
@@ -347,34 +377,26 @@ def linker(*arguments: str) -> list[str]:
     return [word for argument in arguments for word in ("-Xlinker", argument)]
 
 
-def memref_descriptor(rank: int) -> type[ctypes.Structure]:
-    """The C struct of `memref` of this rank: allocated and aligned pointers, offset, sizes and strides (elements)."""
-    fields: list[tuple[str, Any]] = [
-        ("allocated", ctypes.c_void_p),
-        ("aligned", ctypes.c_void_p),
-        ("offset", ctypes.c_int64),
-    ]
-    if rank:
-        fields += [("sizes", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
-    return type(f"MemRef{rank}", (ctypes.Structure,), {"_fields_": fields})
+def describe(array: Any) -> list[int]:
+    """The words of a memref's descriptor: allocated and aligned pointer, offset, sizes and strides (elements). Of a NumPy
+    array, which must outlive it, strides as it has them."""
+    pointer = array.ctypes.data
+    return [pointer, pointer, 0, *array.shape, *(step // array.itemsize for step in array.strides)]
 
 
-def describe(array: Any) -> ctypes.Structure:
-    """The memref descriptor of a NumPy array, which must outlive it. Strides as the array has them."""
-    pointer, rank = array.ctypes.data, array.ndim
-    head = (pointer, pointer, 0)
-    if not rank:
-        return memref_descriptor(0)(*head)
-    longs = ctypes.c_int64 * rank
-    strides = (step // array.itemsize for step in array.strides)
-    return memref_descriptor(rank)(*head, longs(*array.shape), longs(*strides))
+def words_of(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+    """What an entry takes the address of."""
+    return (ctypes.c_int64 * len(values))(*values)
+
+
+def entry(address: int) -> Callable[[ctypes.Array[ctypes.c_int64]], None]:
+    """The function of words at the address of an entry."""
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
 
 
 def bind(library: Library, name: str, arrays: Sequence[Any]) -> Any:
     """A function without arguments that calls `name` on these NumPy arrays, which it keeps alive."""
-    described = [describe(array) for array in arrays]
-    pointers = [ctypes.byref(one) for one in described]
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))(library.address(name))
-    call = functools.partial(function, *pointers)
-    call.keep = (library, described, arrays)  # pyright: ignore[reportAttributeAccessIssue]
+    words = words_of([word for array in arrays for word in describe(array)])
+    call = functools.partial(entry(library.address(name)), words)
+    call.keep = (library, arrays)  # pyright: ignore[reportAttributeAccessIssue]
     return call

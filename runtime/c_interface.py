@@ -18,6 +18,7 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
 from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import Sizes, is_static
+from xdsl_exir.lowering.toolchain import ENTRY
 from xdsl_exir.names import c_comment
 from xdsl_exir.runtime.c_cpu import cpu_check
 from xdsl_exir.runtime.c_sizes import HELPERS, SizesInC, c_string
@@ -520,7 +521,7 @@ $state
 $methods""")
 
 METHOD = Template("""
-extern void driver$index($types) __asm__("_mlir_ciface_$driver");
+extern void driver$index(void *words) __asm__("$entry$driver");
 
 int64_t ${name}_${method}_arena_bytes($symbols) {
 $requirements
@@ -575,14 +576,18 @@ def _struct(rank: int) -> str:
 
 def _method(name: str, index: int, method: CMethod) -> str:
     symbols = [symbol.name for symbol in method.symbols]
-    pointers = [f"&a{i}" for i in range(len(method.arguments))]
     shapes = [_shape(name, method, array) for array in method.symbolic]
-    types = ["int64_t"] * len(symbols) + [f"struct memref{_rank(place)} *" for place in method.arguments]
     sizes = method.sizes()
     body = [
         *(_not_null(name, parameter, sizes) for parameter in method.parameters),
-        *(_memref(i, place, sizes) for i, place in enumerate(method.arguments)),
-        f"  driver{index}({', '.join([*symbols, *pointers])});",
+        "  struct {",
+        *(f"    int64_t {symbol};" for symbol in symbols),
+        *(f"    struct memref{_rank(place)} a{i};" for i, place in enumerate(method.arguments)),
+        "  } words = {",
+        *(f"    {symbol}," for symbol in symbols),
+        *(_memref(place, sizes) for place in method.arguments),
+        "  };",
+        f"  driver{index}(&words);",
         *(_copy(*copy, sizes) for copy in method.copies),
         *(_assertion(name, assertion, sizes) for assertion in method.assertions),
         *(f"  *{parameter} = {sizes(number)};" for parameter, number in method.numbers),
@@ -594,7 +599,7 @@ def _method(name: str, index: int, method: CMethod) -> str:
         method=method.name,
         driver=method.driver,
         index=index,
-        types=", ".join(types),
+        entry=ENTRY,
         symbols=_declarations(method.symbols),
         symbol_names=", ".join(symbols),
         parameters=_declarations([*method.symbols, *method.parameters]),
@@ -648,12 +653,13 @@ def _rank(place: Place) -> int:
     return len(place.shape) if is_static(place.shape) else 1
 
 
-def _memref(index: int, place: Place, sizes: SizesInC) -> str:
+def _memref(place: Place, sizes: SizesInC) -> str:
+    """The initializer of a descriptor."""
     shape = place.shape if is_static(place.shape) else (1,)
     lists = (shape, contiguous_strides(shape)) if shape else ()
     dimensions = "".join(f", {{{', '.join(map(str, values))}}}" for values in lists)
     address = f"(void *)({place.address(sizes)})"
-    return f"  struct memref{_rank(place)} a{index} = {{{address}, {address}, 0{dimensions}}};"
+    return f"    {{{address}, {address}, 0{dimensions}}},"
 
 
 def _copy(destination: Place, source: Place, sizes: SizesInC) -> str:

@@ -5,7 +5,6 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 from collections.abc import Collection, Sequence
@@ -39,13 +38,14 @@ from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import module_object
-from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner
+from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
+from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
 from xdsl_exir.lowering.folding import Known
 from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
-from xdsl_exir.lowering.toolchain import describe, load_object
+from xdsl_exir.lowering.toolchain import describe, entry, load_object, words_of
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.transforms.layouts import ForgetLayouts
@@ -144,35 +144,47 @@ class Frame:
 
 
 class Call:
-    """What a call of a method has for itself while it runs: descriptors of its inputs and outputs, and an arena.
+    """What a call of a method has for itself while it runs: the words that its driver takes, and an arena.
 
-    Of what changes from call to call only the pointers do; of symbolic shape, nothing but the pointer is looked at.
+    Of what changes from call to call only numbers and pointers do; of symbolic shape, nothing but the pointer is looked at.
     """
 
-    def __init__(self, plan: Plan, kept: Sequence[ctypes.Structure]):
-        self.inputs, self.outputs = (
-            [
-                describe(np.empty(static(value.shape if is_static(value.shape) else [1]), value.dtype.numpy))
-                for value in values
-            ]
-            for values in (plan.inputs, plan.outputs)
-        )
+    def __init__(self, plan: Plan, kept: Sequence[int]):
         self.capacity = 0
         """Bytes of the arena."""
         self.memory = aligned_bytes(0)
-        self.arena = describe(self.memory)
-        described = (*self.inputs, *kept, *self.outputs, self.arena)
-        self.arguments = [ctypes.c_void_p(ctypes.addressof(one)) for one in described]
+        self.symbols = len(plan.symbols)
+        words = [0] * self.symbols
+        self.inputs = lay(words, plan.inputs)
+        words += kept
+        self.outputs = lay(words, plan.outputs)
+        self.arena = len(words)
+        """Where in the words this is described, as inputs and outputs are."""
+        self.words = words_of(words + describe(self.memory))
 
-    def bind(self, inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int) -> None:
-        """Makes the call one on these arrays, with an arena that is large enough."""
-        for descriptors, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
-            for descriptor, array in zip(descriptors, arrays, strict=True):
-                descriptor.allocated = descriptor.aligned = array.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
+    def bind(
+        self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
+    ) -> None:
+        """Makes the call one on these numbers and arrays, with an arena that is large enough."""
+        words = self.words
+        words[: self.symbols] = symbols
+        for places, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
+            for place, array in zip(places, arrays, strict=True):
+                words[place] = words[place + 1] = array.ctypes.data
         if arena_bytes > self.capacity:
             self.memory = aligned_bytes(arena_bytes)
             self.capacity = arena_bytes
-            self.arena.allocated = self.arena.aligned = self.memory.ctypes.data  # pyright: ignore[reportAttributeAccessIssue]
+            words[self.arena] = words[self.arena + 1] = self.memory.ctypes.data
+
+
+def lay(words: list[int], values: Sequence[Value]) -> list[int]:
+    """Adds descriptors of arrays to come; gives their places."""
+    places: list[int] = []
+    for value in values:
+        places.append(len(words))
+        shape = static(value.shape if is_static(value.shape) else [1])
+        words += [0, 0, 0, *shape, *static(contiguous_strides(shape))]
+    return places
 
 
 class NativeMethod:
@@ -188,7 +200,7 @@ class NativeMethod:
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
         self.frames: dict[tuple[int, ...], Frame] = {}
-        self.kept = [describe(array) for _, array in plan.constants]
+        self.kept = [word for _, array in plan.constants for word in describe(array)]
         for what, values in (("input", plan.inputs), ("result", plan.outputs)):
             for index, value in enumerate(values):
                 if is_static(value.shape):
@@ -196,8 +208,7 @@ class NativeMethod:
                     check_fits(f"{what} {index} {shape}", math.prod(shape) * value.dtype.itemsize)
         self.idle = [Call(plan, self.kept)]
         """Taken and put back by single operations on the list, which need no lock."""
-        types = [ctypes.c_int64] * len(plan.symbols) + [ctypes.c_void_p] * len(self.idle[0].arguments)
-        self.function = ctypes.CFUNCTYPE(None, *types)(address)
+        self.function = entry(address)
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         symbols = tuple(find(place, values) for place in self.plan.symbols.values())
@@ -208,8 +219,8 @@ class NativeMethod:
             call = self.idle.pop()
         except IndexError:
             call = Call(self.plan, self.kept)
-        call.bind(inputs, outputs, frame.arena_bytes)
-        self.function(*symbols, *call.arguments)
+        call.bind(symbols, inputs, outputs, frame.arena_bytes)
+        self.function(call.words)
         if len(self.idle) < MOST_IDLE:
             self.idle.append(call)
         for index, source in self.plan.copies:

@@ -126,6 +126,24 @@ def test_long_sums_of_native_code(name: str, native_tools: None) -> None:
     check_long(name, "native")
 
 
+DOUBLES: dict[str, Callable[[Any], Any]] = {
+    "all": lambda x: x.sum(),
+    "a dimension": lambda x: x.sum(1),
+    "columns": lambda x: x.mean((0, 2)),
+    "complex numbers": lambda x: (x * 1j).sum((0, 2)),
+}
+
+
+@pytest.mark.parametrize("name", DOUBLES)
+def test_long_sums_of_float64(name: str, native_tools: None) -> None:
+    """Against NumPy's sums, of numbers of more bits where the processor has them."""
+    function = DOUBLES[name]
+    x = torch.full((3, 130, 1037), 0.1, dtype=torch.float64) + torch.arange(1037) / 7
+    exact = function(x.numpy().astype(np.longdouble))
+    off = abs(np.asarray(compiled(function, x)(x)) - exact) / abs(exact)
+    assert off.max() <= 8 * np.finfo(np.float64).eps
+
+
 def test_squares_do_not_overflow(native_tools: None) -> None:
     x = torch.full((1000,), 1e30)
     got = torch.as_tensor(np.asarray(compiled(lambda x: x.norm(), x)(x)))

@@ -17,10 +17,13 @@ from random_programs import (  # noqa: E402
     Program,
     Step,
     attempt,
+    export,
     program_of,
     pruned,
     smaller,
 )
+
+import xdsl_exir  # noqa: E402
 
 
 def program(*steps: str, outputs: tuple[str, ...] = ("v1",)) -> Program:
@@ -82,6 +85,8 @@ FOUND = {
     "mT of a number": ([F32], "v1 = v0.mT"),
     "powers of one": ([C64, 3], "v1 = 1 ** (v0 * float('inf'))", "v2 = 1 ** v1"),
     "a write to every other place of what overlaps": ([F32, 3], "v1 = v0.new_ones(3).as_strided((2, 2), (1, 1))", "v1.floor_()", "v1[v1 > 0] = 0.5"),
+    "dtypes of what has no elements": ([B8, 2, "s0"], "v2 = v0[:0]", "v1 = torch.log_softmax(v2, 0)"),
+    "distances of nothing": ([torch.bfloat16, 0, 3], "v1 = torch.cdist(v0, v0)"),
     "mH of a number": ([C64], "v1 = v0.mH"),
     "empty dims": ([B8, 3, 4], "v1 = torch.all(v0, dim=[])"),
     "min of a number": ([F32], "v1, v2 = torch.min(v0, 0)"),
@@ -168,3 +173,15 @@ def test_random_programs_natively(figures: Callable[[str], None]) -> None:
     counts = run(12, "native", "training")
     figures(str(dict(counts)))
     assert counts["ok"] >= 9
+
+
+def test_guards_on_the_memory_of_an_example() -> None:
+    """An example that is a view leaves guards on what it is a view of, which other inputs are not."""
+    rows = Input("v0", (4, 2, 1), torch.float32, "plain", 0)
+    steps = (Step("v0.swapaxes_(-1, -3)"), Step("v1 = v0 * 2"))
+    viewed = Program(0, (rows,), steps, ("v1",))
+    exported = export(viewed, "training")
+    assert any("_base" in guard for guard in exported._guards_code)
+    [given] = viewed.values()
+    [got] = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))(given.numpy().copy())
+    torch.testing.assert_close(torch.as_tensor(got), given.swapaxes(-1, -3) * 2)

@@ -12,7 +12,7 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 from differential import program_of, run, run_native, to_torch  # noqa: E402
-from special_values import (  # noqa: E402  # noqa: E402
+from special_values import (  # noqa: E402
     ENGINES,
     PARTS,
     REALS,

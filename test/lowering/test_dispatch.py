@@ -644,3 +644,30 @@ def test_results_made_of_equal_tensors_have_places_of_their_own(text: str) -> No
         check(text, random(3, 4, 5), random(3, 4, 5) + 1)
     else:
         check(text, random(7), np.array([0, 2, 4, 6, 1]), np.array([5, 3, 6, 4, 2]), random(5))
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_more_arguments_than_ctypes_passes() -> None:
+    """Of one call ctypes takes 1,024."""
+    count = 1100
+    lines = [
+        f"%s{i + 1} = edge.aten.add.Tensor(%s{i}, %x{i}) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>"
+        for i in range(count)
+    ]
+    inputs = ", ".join(f"%{name}: tensor<2xf32>" for name in ("s0", *(f"x{i}" for i in range(count))))
+    text = (
+        f"func.func @main({inputs}) -> tensor<2xf32> {{\n"
+        + "\n".join(lines)
+        + f"\nfunc.return %s{count} : tensor<2xf32>\n}}"
+    )
+    check(text, *np.ones((count + 1, 2), np.float32))
+
+
+def test_entries_keep_labels() -> None:
+    """The first block of a function has a number, or a name."""
+    for label, first in (("", "2:"), ("entry:\n", "entry:")):
+        text = f"define void @f(ptr %0, i64 %1) {{\n{label}  ret void\n}}\n\ndefine void @_mlir_ciface_f(ptr %0, i64 %1) {{\n  ret void\n}}\n"
+        made = toolchain.with_entries(text)
+        assert "_mlir_ciface_" not in made
+        assert f"\n  br label %{first[:-1]}\n{first}\n  ret void\n" in made

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import resource
+import shutil
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +124,50 @@ def test_a_library_is_loaded_again_and_again(tmp_path: Path) -> None:
     assert resident() - before < 1 << 20
     assert open_files() == files
     np.testing.assert_allclose(out, X * X, rtol=1e-6)
+
+
+MAIN = """
+#include <stdio.h>
+#include "net.h"
+
+int main(int count, char **arguments) {
+  static float x[256], y[256], out[256];
+  for (int i = 0; i < 256; i++) x[i] = (float)i, y[i] = i % 17 == 0;
+  for (int i = 1; i < count; i++) {
+    if (net_load(arguments[i]) != NET_OK) puts(net_error());
+    else if (net_forward(x, y, out) != NET_OK || out[3] != x[3] * x[3]) return 1;
+    net_free();
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_memcheck(tmp_path: Path) -> None:
+    """A C library reads and writes nothing but what is its own, and keeps nothing, also of weights that it refuses."""
+    valgrind, compiler = shutil.which("valgrind"), shutil.which("cc")
+    if not valgrind or not compiler or platform.machine() != "x86_64":
+        pytest.skip("no valgrind or C compiler here")
+    compile_library(xdsl_exir.from_fx_text(TEXT, TYPES), tmp_path, "net", "x86-64-v2")
+    weights = (tmp_path / "net.weights").read_bytes()
+    for name, data in {
+        "cut": weights[:60],
+        "flipped": bytes([weights[0] ^ 1]) + weights[1:],
+        "empty": b"",
+    }.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "main.c").write_text(MAIN)
+    build = [compiler, "main.c", "-o", "main", "-I.", "-L.", "-lnet", "-Wl,-rpath,."]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    check = [
+        valgrind,
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--errors-for-leak-kinds=definite",
+        "./main",
+    ]
+    files = ["net.weights", "cut", "flipped", "nonesuch", "empty", "net.weights"]
+    done = subprocess.run([*check, *files], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
