@@ -27,6 +27,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects import aten, spec
+from xdsl_exir.dialects.builder import (
+    Builder,
+    Namespace,
+    cast,
+    computation_dtype,
+    flat_results,
+    meta,
+    sizes,
+)
 from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
