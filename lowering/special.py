@@ -390,7 +390,7 @@ def log_gamma_right(x: Scalar) -> Scalar:
     y = s.select(small, x + SHIFT, x)
     above = (y - 0.5) * s.log(y) - y + LOG_2_PI / 2 + stirling(y)
     beyond = s.select(small, above - s.log(product), above)
-    near = (x - 1) * (x - 2) * chebyshev(_log_gamma_by_zeros, *ZEROS, x)
+    near = (x - 1) * (x - 2) * chebyshev(_log_gamma_by_zeros, *ZEROS, x) + 0.0  # of -0 too makes 0
     return s.select((x > ZEROS[0]) & (x < ZEROS[1]), near, beyond)
 
 

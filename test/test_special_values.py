@@ -60,7 +60,7 @@ REAL = [
     "remainder.Tensor",
     "sigmoid_backward",
 ]
-NATIVE = ["relu", "relu6", "hardtanh", "clamp", "gelu", "sigmoid_backward"]
+NATIVE = ["relu", "relu6", "hardtanh", "clamp", "gelu", "lgamma", "sigmoid_backward"]
 CHOICES = ["fmax", "fmin"]
 """Which zero they choose of two depends on the dtype in PyTorch."""
 
