@@ -384,6 +384,7 @@ class InterpreterEngine:
     """Runs the methods of a module in the interpreter."""
 
     fallbacks: Sequence[Unsupported] = ()
+    hosted: Sequence[Unsupported] = ()
 
     def __init__(self, module: ModuleOp):
         self.interpreter = make_interpreter(module)

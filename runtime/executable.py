@@ -39,6 +39,11 @@ class Engine(Protocol):
         """The operators that the target could not take, and that the interpreter runs in its place."""
         ...
 
+    @property
+    def hosted(self) -> Sequence[Unsupported]:
+        """The operators that are never native: what draws random numbers, and what LAPACK computes."""
+        ...
+
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that `run` looks at; in place of other state there may be None."""
         ...
@@ -125,6 +130,12 @@ class Executable:
     def fallbacks(self) -> tuple[Unsupported, ...]:
         """The operators that the target could not take, and that the interpreter runs in its place."""
         return tuple(self.engine.fallbacks)
+
+    @property
+    def hosted(self) -> tuple[Unsupported, ...]:
+        """The operators that Python computes between native pieces, with `fallback="error"` as well, each with the reason: what
+        draws random numbers, and linear algebra that is left to LAPACK."""
+        return tuple(self.engine.hosted)
 
     @property
     def gradients(self) -> Mapping[str, Any]:

@@ -126,6 +126,8 @@ class Split:
     """By method, arrays for the arguments that it has gained."""
     fallbacks: list[Unsupported] = field(default_factory=list[Unsupported])
     """The operators that stay in the interpreter, each with the reason and its source line."""
+    hosted: list[Unsupported] = field(default_factory=list[Unsupported])
+    """Likewise those that give tensors and are the host's, whatever the fallback is."""
 
 
 def split(program: Program) -> Split:
@@ -147,7 +149,7 @@ def split(program: Program) -> Split:
             state[target] = TensorData.of(array, meta_of(arg).dtype)
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
             cut.bound[name].append(array)
-        chosen = lowerable(function.body.block, cut.fallbacks)
+        chosen = lowerable(function.body.block, cut)
         sources = symbol_sources(function, chosen)
         say_numbers(chosen, sources)
         ask_sources(function.body.block, sources)
@@ -185,13 +187,16 @@ def drop_dead(block: Block) -> None:
             op.erase()
 
 
-def lowerable(block: Block, fallbacks: list[Unsupported]) -> set[Operation]:
-    """What of a block can be part of native pieces; reports the other operators, but for the host's."""
+def lowerable(block: Block, cut: Split) -> set[Operation]:
+    """What of a block can be part of native pieces; reports the other operators."""
     chosen: set[Operation] = set()
     for op in list(block.ops):
         if isinstance(op, ConstantOp | ReturnOp):
             continue
         if is_host(op):
+            if is_draw(op) or is_of_lapack(op):
+                reason = "draws random numbers" if is_draw(op) else str(obstacle(op))
+                cut.hosted.append(Unsupported(op.name, reason, location_text(op)))
             numbers = any(isinstance(value.type, SymType) for value in (*op.operands, *op.results))
             if obstacle(op) is None and not numbers:
                 settle(op)
@@ -200,7 +205,7 @@ def lowerable(block: Block, fallbacks: list[Unsupported]) -> set[Operation]:
         if reason is None:
             chosen.add(op)
         else:
-            fallbacks.append(Unsupported(op.name, reason, location_text(op)))
+            cut.fallbacks.append(Unsupported(op.name, reason, location_text(op)))
     return chosen
 
 
@@ -310,6 +315,7 @@ class SplitEngine:
     def __init__(self, cut: Split, cpu: Processor | None = None):
         self.bound = cut.bound
         self.fallbacks = tuple(cut.fallbacks)
+        self.hosted = tuple(cut.hosted)
         self.interpreter = make_interpreter(runnable(cut.outer))
         self.pieces = tuple(cut.pieces.methods)
         """Names of the native pieces."""

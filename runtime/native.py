@@ -353,6 +353,7 @@ class NativeEngine:
     Raises `ExirError` where that is one whose code cannot run here."""
 
     fallbacks: Sequence[Unsupported] = ()
+    hosted: Sequence[Unsupported] = ()
 
     def __init__(self, program: Program, cpu: Processor | None = None):
         cpu = cpu or processor()

@@ -169,6 +169,8 @@ def test_random_numbers_are_drawn_in_order() -> None:
     for target in ("interpreter", "native"):
         run = xdsl_exir.compile(program, target)
         assert not run.fallbacks  # what draws is the host's
+        drawing = ["edge.aten.rand_like", "edge.aten.rand", "edge.aten.rand_like"]
+        assert [item.operator for item in run.hosted] == (drawing if target == "native" else [])
         engine: Any = run.engine
         engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(7))
         results.append(run.flat([X.numpy()]))
