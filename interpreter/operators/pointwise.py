@@ -540,13 +540,21 @@ def trigamma(self: Array) -> Array:
 
 # --- orthogonal polynomials ----------------------------------------------------------------------------------
 
+HIGHEST_DEGREE = 10**6
+"""Each takes a pass over all elements."""
+
 Term: TypeAlias = Callable[[int, Array, Array, Array], Array]
 """The polynomial of degree k + 1, from k, x and those of degrees k and k - 1."""
 
 
 def by_recurrence(x: Array, n: Array, first: Callable[[Array], Array], following: Term) -> Array:
-    """Polynomials of degrees `n` (rounded towards zero, negative ones are 0) from p0 = 1, p1 = `first` (x)."""
-    x, degree = np.broadcast_arrays(x, np.nan_to_num(np.trunc(n)))
+    """Polynomials of degrees `n` (rounded towards zero, negative ones are 0) from p0 = 1, p1 = `first` (x).
+
+    What no int64 holds is negative, as it is when C makes an int64 of it. Raises `ExirError` for degrees that take too long.
+    """
+    held = np.isfinite(n) & (np.abs(n) < 2.0**63)
+    x, degree = np.broadcast_arrays(x, np.trunc(np.where(held, n, -1)))
+    require(degree.max(initial=0) <= HIGHEST_DEGREE, f"a polynomial of degree {degree.max(initial=0):.0f}")
     previous, current = np.ones_like(x), first(x).astype(x.dtype)
     result = np.where(degree == 0, previous, np.where(degree == 1, current, x.dtype.type(0)))
     for k in range(1, int(degree.max(initial=0))):
