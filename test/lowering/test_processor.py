@@ -100,13 +100,13 @@ def test_c_asks_the_processor_for_each_feature(tmp_path: Path) -> None:
         cpu_check(Processor("one", f"+{name}"))
         .replace("has(", f"has_{i}(")
         .replace("saves(", f"saves_{i}(")
-        .replace("static bool runs_here(", f"bool runs_here_{i}(")
+        .replace("static bool usable(", f"bool usable_{i}(")
         for i, name in enumerate(FEATURES)
     ]
     source = tmp_path / "checks.c"
     source.write_text("#include <cpuid.h>\n#include <stdbool.h>\n#include <stdint.h>\n" + "\n".join(checks))
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "checks.so", source], check=True)
     library = ctypes.CDLL(str(tmp_path / "checks.so"))
-    said = {name for i, name in enumerate(FEATURES) if getattr(library, f"runs_here_{i}")() & 1}
+    said = {name for i, name in enumerate(FEATURES) if getattr(library, f"usable_{i}")() & 1}
     assert said == host().enabled & FEATURES.keys()
     assert {name: processor(name).checked.keys() for name in LEVELS} == LEVELS

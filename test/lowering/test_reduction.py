@@ -9,9 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_native, check_natively  # noqa: E402
-from interpreter.operators.test_reduction import CASES, tensor  # noqa: E402
-
-from xdsl_exir.errors import UnsupportedError  # noqa: E402
+from interpreter.operators.test_reduction import CASES  # noqa: E402
 
 # PyTorch warns where a variance has no degrees of freedom.
 pytestmark = pytest.mark.filterwarnings("ignore:.*degrees of freedom")
@@ -43,8 +41,3 @@ def test_sums_of_exponentials_with_infinities() -> None:
     inf = float("inf")
     check_native("aten.logcumsumexp", torch.tensor([-inf, -inf, 1.0, 200.0, inf, inf, 3.0]), 0)
     check_native("aten.logcumsumexp", torch.tensor([-inf, float("nan"), 1.0]), 0)
-
-
-def test_refuses_complex_numbers() -> None:
-    with pytest.raises(UnsupportedError, match="dtype ComplexFloat"):
-        check_native("aten.var", tensor("complex64", 3))

@@ -49,6 +49,7 @@ CALLS: list[Call] = [
     ("embedding", X, L(1), {"padding_idx": 1}),
     ("embedding", X, zeros(2, 0).int()),
     ("embedding", X, L([[0, 3], [1, 1]])),
+    ("embedding_renorm", X, L([1, 2, 1]), 0.5, 2.0),
     *(
         (name, X, L([1, 2, 0, 2, 3]), L([0, 1, 1, 4]), {"mode": mode})
         for name in ("embedding_bag", "_embedding_bag", "_embedding_bag_forward_only")
