@@ -269,6 +269,7 @@ CALLS |= {
         lambda x, s: [x(*s)]
     ),
     "conv1d": convolved(1),
+    "conv_tbc": filters(lambda x, s: [x(s[2], s[0], s[1]), x(s[4], s[1], s[3]), x(s[3])]),
     "conv2d": convolved(2),
     "conv3d": convolved(3),
     "conv1d.padding": convolved(1, [1], "same"),
