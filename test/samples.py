@@ -470,7 +470,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     ),
     "aten.select.int": (call(f(2, 3), 1, 2),),
     "aten.narrow": (call(f(2, 3), 1, 0, 2),),
-    "aten.narrow.Tensor": (call(f(2, 3), 1, i(), 2),),
+    "aten.narrow.Tensor": (call(f(2, 7), 1, i(), 1),),
     "aten.unsafe_split_with_sizes": (call(f(2, 6), [1, 2, 3], 1),),
     "aten.native_channel_shuffle": (call(_IMAGE, 2),),
     "aten.view_as_complex_copy": (call(f(3, 2)),),

@@ -56,7 +56,7 @@ def arguments(program: xdsl_exir.Program, inputs: list[Any]) -> list[Any]:
     run = xdsl_exir.compile(program)
     given = zip(run.method().targets, run.method().bind(inputs), strict=True)
     # State that no operation looks at is not bound.
-    return [np.ascontiguousarray(run.array(name) if value is None else value) for name, value in given]
+    return [np.asarray(run.array(name) if value is None else value, order="C") for name, value in given]
 
 
 def mlir_opt(text: str, *options: str) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CODE = ("dialects", "exporters", "importers", "lowering", "runtime", "tools", "transforms")
+CODE = (
+    "dialects",
+    "exchange",
+    "exporters",
+    "importers",
+    "interpreter",
+    "lowering",
+    "runtime",
+    "tools",
+    "transforms",
+)
 """Folders of the repository that the package links to."""
 DATA = (".py", ".pyi", ".yaml", ".typed")
 

@@ -199,4 +199,8 @@ def conv_tbc(self: TensorMeta, weight: TensorMeta, bias: TensorMeta, pad: int) -
     check(
         same_size(self.shape[2], weight.shape[1]), f"{self.shape[2]} channels, weight for {weight.shape[1]}"
     )
+    check(
+        bias.ndim == 1 and same_size(bias.shape[0], weight.shape[2]),
+        f"bias {shape_text(bias.shape)} for {weight.shape[2]} channels",
+    )
     return (self.shape[0] + 2 * pad - weight.shape[0] + 1, self.shape[1], weight.shape[2])

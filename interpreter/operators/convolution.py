@@ -52,7 +52,7 @@ def forward(
     axes = tuple(range(1, 1 + len(kernel)))
     every = tuple(slice(None, None, step) for step in stride)
     within = tuple(slice(None, None, spread) for spread in dilation)
-    matrix = weight.reshape(groups, out // groups, -1)
+    matrix = weight.reshape(groups, out // groups, depth * prod(kernel))
     for image, target in zip(images, result, strict=True):
         # [channels, *sizes, *kernel], of which each group's channels and kernel positions make a column.
         patches = sliding_window_view(image, reach, axes)[(slice(None), *every, *within)]

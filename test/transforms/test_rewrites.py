@@ -358,7 +358,7 @@ EXCEPTIONS = {
     r"aten\.pixel_unshuffle .*empty": "PyTorch's kernel gives empty tensors back as they are, its meta kernel does not",
     r"aten\.(embedding_bag|_embedding_bag|_embedding_bag_forward_only)\b.*BFloat16.* result 1":
         "whether it is empty PyTorch's tracer does not know",
-    r"aten\._upsample_bilinear2d_aa\.vec .*broadcast": "PyTorch misreads rows of images one element wide",
+    r"aten\._upsample_\w+2d_aa\.vec .*broadcast": "PyTorch misreads rows of images one element wide",
     r"aten\._scaled_dot_product_flash_attention_for_cpu .*special": "how far a NaN spreads depends on its blocks",
     r"aten\._weight_norm .*broadcast": "PyTorch reads lengths that are not there",
     r"aten\.fake_quantize_per_channel_affine.* .*special": "PyTorch makes infinities integers, which C++ leaves undefined",
