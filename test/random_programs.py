@@ -501,9 +501,11 @@ class Maker:
         np.random.seed(rng.getrandbits(31))
         limit = rng.randint(1, 12)
         samples = op.sample_inputs("cpu", dtype, requires_grad=False)
-        sample = list(itertools.islice(samples, limit))[-1]
-        if isinstance(samples, Generator):
-            samples.close()  # here: wherever it is collected, PyTorch's tracer may not stand its end
+        try:
+            sample = list(itertools.islice(samples, limit))[-1]
+        finally:
+            if isinstance(samples, Generator):
+                samples.close()  # here: wherever it is collected, PyTorch's tracer may not stand its end
         leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), dict(sample.kwargs)))
         texts: list[Text] = []
         added: list[str] = []
