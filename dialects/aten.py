@@ -1,6 +1,6 @@
 """The `aten` dialect: PyTorch's operators, as `torch.export` captures them, on values.
 
-Operations are made from the spec; `AddTensorOp` and the like are attributes of this module (`aten.pyi` lists them).
+Operations are made from the spec; `AddTensorOp` and the like are attributes of this module (`stubs/aten.pyi` lists them).
 """
 
 from __future__ import annotations

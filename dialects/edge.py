@@ -2,7 +2,7 @@
 
 Every operand has one of the dtypes its operator's rule lists, operands that would promote share one dtype, and no
 Python number stands for a tensor. Operators keep their namespace, `edge.aten.add.Tensor`. Classes are attributes of
-this module (`edge.pyi` lists those of the aten namespace).
+this module (`stubs/edge.pyi` lists those of the aten namespace).
 """
 
 from __future__ import annotations

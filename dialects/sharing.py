@@ -2,7 +2,7 @@
 
 A fact of every operator, which its schema tells only in part: `dropout` says that it makes a new tensor and returns its
 operand, `reshape` says that it gives a view and sometimes copies. The spec has it in a field, `shares`, probed from PyTorch's
-kernels (`spec/memory.py`): the operand whose memory the result lies in, and the condition under which it does.
+kernels (`tools/spec/memory.py`): the operand whose memory the result lies in, and the condition under which it does.
 
     shares: self
     shares: self if viewable
