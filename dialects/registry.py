@@ -108,7 +108,6 @@ class Registry(Generic[F]):
         package: str,
         leading: int = 0,
         extras: frozenset[str] = frozenset(),
-        files: Mapping[str, str] | None = None,
     ):
         self.what = what
         """What a function is called in error messages: `shape rule`."""
@@ -118,8 +117,6 @@ class Registry(Generic[F]):
         """Number of the functions' parameters that come before the operator's arguments."""
         self.extras = extras
         """Names that functions may ask for besides the operator's arguments."""
-        self.files = files or {}
-        """By family, the names of modules that are called otherwise."""
         self._entries: dict[str, Entry[F]] = {}
         self._loaded: set[str] = set()
 
@@ -163,7 +160,7 @@ class Registry(Generic[F]):
         return self._entries.get(spec.qualified_name)
 
     def _home(self, family: str) -> str:
-        return f"{self.package}.{self.files.get(family, family)}"
+        return f"{self.package}.{family}"
 
     def _load(self, home: str) -> None:
         if home in self._loaded:

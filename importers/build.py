@@ -643,13 +643,7 @@ def _may_write(target: str) -> bool:
 
 
 def is_known(target: str) -> bool:
-    if (
-        target in spec.specs()
-        or target in SYM_OPS
-        or target in IN_ATEN
-        or target in REPORTS
-        or target in ASKS
-    ):
+    if any(target in table for table in (spec.specs(), SYM_OPS, IN_ATEN, REPORTS, ASKS)):
         return True
     if target.startswith(HIGHER_ORDER_TARGETS):
         from xdsl_exir.importers.control_flow import HIGHER_ORDER

@@ -20,6 +20,8 @@ from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.interpreter.interpreter import literal_array, run_operator
+from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.lowering.edge_to_linalg import is_number, obstacle
 from xdsl_exir.lowering.sizes import is_static
 
@@ -102,8 +104,6 @@ class Folding:
 
     def visit(self, op: Operation) -> None:
         """Folds an operation, if it can be and is worth its memory."""
-        from xdsl_exir.interpreter.interpreter import literal_array
-
         for operand, arg in cf.shared_arguments(op) if self.inner else ():
             if operand in self.known:
                 self.known[arg], self.state[arg] = self.known[operand], self.state.get(operand, frozenset())
@@ -120,8 +120,6 @@ class Folding:
                     raise  # elsewhere it is of a branch that may never be taken
 
     def computed(self, op: OperatorOp) -> Iterable[Array]:
-        from xdsl_exir.interpreter.interpreter import run_operator
-
         return run_operator(op, tuple(self.known[operand] for operand in op.operands), self.rng)
 
     def take(self, op: Operation, results: Iterable[Array]) -> None:
@@ -138,8 +136,6 @@ class Folding:
 
     def is_foldable(self, op: OperatorOp) -> bool:
         """Whether an operator's results can be computed now, and are worth their memory."""
-        from xdsl_exir.interpreter.operators import IMPLS
-
         if is_number(op) or IMPLS.find(op.SPEC) is None or not is_side_effect_free(op):
             return False
         if not all(operand in self.known for operand in op.operands):

@@ -121,7 +121,8 @@ BLOCK = 16
 """Elements that are added up one after the other where sums are no wider: so the error of a long sum is that of a short one."""
 
 
-def _itself(x: Scalar) -> Scalar:
+def itself(x: Scalar) -> Scalar:
+    """The term that a sum takes of an element unless it is told another."""
     return x
 
 
@@ -436,7 +437,7 @@ class LinalgBuilder:
         return self.reshape(taken, (*lead, *sizes, *last))
 
     def sum(
-        self, input: Tensor, over: Sequence[int], term: Callable[..., Scalar] = _itself, *others: Tensor
+        self, input: Tensor, over: Sequence[int], term: Callable[..., Scalar] = itself, *others: Tensor
     ) -> Tensor:
         """The sum over dimensions, which stay with size 1, of elements, or of a `term` of each and of those of `others`,
         which broadcast: not rounded yet, in the dtype that sums accumulate in."""

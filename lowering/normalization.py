@@ -13,8 +13,8 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
-from xdsl_exir.lowering.reduction import along, greatest, moments, same, shaped, size_of
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself
+from xdsl_exir.lowering.reduction import along, greatest, moments, shaped, size_of
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes
 
@@ -164,7 +164,7 @@ def batch_norm_functional(
             running.dtype,
         )
 
-    return result, mean, invstd, updated(running_mean, mean, same), updated(running_var, variance, unbiased)
+    return result, mean, invstd, updated(running_mean, mean, itself), updated(running_var, variance, unbiased)
 
 
 # --- layer and group norm ------------------------------------------------------------------------------------

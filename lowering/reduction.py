@@ -27,7 +27,7 @@ from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.creation import between
 from xdsl_exir.lowering.indexing import indexed_by, search, sorting_order
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself, read
 from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes, is_static
 from xdsl_exir.lowering.view import bitcast
@@ -74,10 +74,6 @@ def highest(dtype: DType) -> float:
     )
 
 
-def same(x: Scalar) -> Scalar:
-    return x
-
-
 # --- sums and products ---------------------------------------------------------------------------------------
 
 
@@ -88,7 +84,7 @@ def accumulate(
     over: Sequence[int],
     initial: float,
     dtype: DType,
-    term: Callable[[Scalar], Scalar] = same,
+    term: Callable[[Scalar], Scalar] = itself,
 ) -> Tensor:
     """A reduction in the dtype that sums of `dtype` accumulate in, of a term of each element, which is rounded to `dtype`
     first, as PyTorch does."""
@@ -594,11 +590,11 @@ def is_nonzero(x: Scalar) -> Scalar:
 
 
 NORMS: dict[float, tuple[Callable[[Scalar], Scalar], Combine, float, Callable[[Scalar], Scalar]]] = {
-    0: (is_nonzero, s.add, 0, same),
-    1: (s.absolute, s.add, 0, same),
+    0: (is_nonzero, s.add, 0, itself),
+    1: (s.absolute, s.add, 0, itself),
     2: (lambda x: x * x, s.add, 0, s.sqrt),
-    math.inf: (s.absolute, s.maximum, 0, same),
-    -math.inf: (s.absolute, s.minimum, math.inf, same),
+    math.inf: (s.absolute, s.maximum, 0, itself),
+    -math.inf: (s.absolute, s.minimum, math.inf, itself),
 }
 """By order: a term, how terms combine from which number on, and what is made of the total."""
 
