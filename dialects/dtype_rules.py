@@ -1,4 +1,4 @@
-"""Which dtypes an operator takes, and which it gives: the language of `spec/edge.yaml`.
+"""Which dtypes an operator takes, and which it gives: the language of dtype rules in `spec/`.
 
 Every operator has one `DtypeRule`: rows of a table, each giving dtypes to operands and results through type variables
 (the same variable is the same dtype wherever it stands in a row). Most operators name a rule (`promote`, `same`,
@@ -7,7 +7,7 @@ Every operator has one `DtypeRule`: rows of a table, each giving dtypes to opera
 One table, two readings. In `edge` the operands must match a row as they are. In `aten`, operands of a rule that
 promotes may differ: their promotion must match a row.
 
-An entry of the short form, `{func, rule, types, ...}`, has these keys:
+An entry of the short form, `{rule, types, ...}`, has these keys:
 
     rule: promote               how results follow from operands: one of NAMED_RULES
     types: Real                 dtypes that the operator computes in: names of dtypes and DTYPE_SETS; All if left out
@@ -534,9 +534,9 @@ def expand(schema: FunctionSchema, entry: Mapping[str, Any]) -> DtypeRule:
     for case in cases:
         held = {name: str(value) for name, value in case.items() if name in flags}
         if len(held) != 1:
-            raise SpecError(f"{entry['func']}: a case must name one flag")
+            raise SpecError(f"{schema.func}: a case must name one flag")
         own = {name: value for name, value in case.items() if name not in flags}
-        rules.append((_plain(schema, {"func": entry["func"], **own}), held))
+        rules.append((_plain(schema, own), held))
         for name, value in held.items():
             excluded.setdefault(name, []).append(value)
     rules.append((_plain(schema, rest), {name: NOT + "|".join(values) for name, values in excluded.items()}))
@@ -582,7 +582,7 @@ def _renamed(row: Row, names: Mapping[str, str]) -> Row:
 
 
 _DTYPE_ALIASES = {dtype.name: (dtype,) for dtype in dt.DTYPES}
-_KEYS = ("func", "rule", "types", "operands", "before")
+_KEYS = ("rule", "types", "operands", "before")
 
 
 def _before(entry: Mapping[str, Any], aliases: dict[str, tuple[DType, ...]]) -> tuple[Row, ...]:
@@ -606,14 +606,14 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
     """An entry of the short form, its cases left out."""
     named = NAMED_RULES.get(entry.get("rule", ""))
     if named is None:
-        raise SpecError(f"{entry['func']}: '{entry.get('rule')}' is not a dtype rule")
+        raise SpecError(f"{schema.func}: '{entry.get('rule')}' is not a dtype rule")
     own = {
         name: value for name, value in entry.items() if name not in _KEYS and not name.startswith("__ret_")
     }
     kinds = {argument.name: argument.type.base for argument in schema.arguments}
     for name in own:
         if name not in kinds:
-            raise SpecError(f"{entry['func']}: no argument '{name}'")
+            raise SpecError(f"{schema.func}: no argument '{name}'")
     taking = participants(schema, named, own)
     sets = {name: dtype_set(value) for name, value in own.items() if not _is_number_rule(value)}
     numbers = {name: "Number" for name in kinds if kinds[name] == "Scalar" and name not in (*taking, *sets)}
@@ -663,7 +663,7 @@ def _short(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
     before = _before(entry, aliases)
     operands_key = entry.get("operands")
     return DtypeRule(
-        entry["func"],
+        schema.func,
         aliases,
         tuple(replace(row, before=before) for row in rows) if before else tuple(rows),
         taking if named.promotes else (),
@@ -721,11 +721,11 @@ def _explicit(entry: Mapping[str, Any], schema: FunctionSchema) -> DtypeRule:
         }
         for variable in (*(v for name, v in operands.items() if name not in flags), *returns):
             if variable not in aliases and variable != ABSENT:
-                raise SpecError(f"{entry['func']}: '{variable}' is not a type alias")
+                raise SpecError(f"{schema.func}: '{variable}' is not a type alias")
         rows.append(Row(operands, returns, line.get("promotes", True), before))
     operands_key = entry.get("operands")
     return DtypeRule(
-        entry["func"],
+        schema.func,
         aliases,
         tuple(rows),
         tuple(entry.get("promotes", ())),

@@ -240,6 +240,11 @@ class FunctionSchema:
         return f"{self.namespace}.{self.name}" + (f".{self.overload}" if self.overload else "")
 
     @cached_property
+    def func(self) -> str:
+        """The name as schemas write it, `aten::add.Tensor`."""
+        return self.qualified_name.replace(".", "::", 1)
+
+    @cached_property
     def takes_numbers(self) -> bool:
         """Whether Python numbers may stand for its tensors."""
         return self.namespace == "aten" and self.name in NUMBERS_AS_TENSORS

@@ -1,10 +1,13 @@
-"""The operators, as data: their schemas by family, and their dtype rules.
+"""The operators, as data, an entry each in the file of its family:
 
-`<family>.yaml` lists FunctionSchemas as PyTorch writes them, with tags and whose memory results share; `edge.yaml` lists
-dtype rules. This module
-finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen of the
-operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in the
-same table.
+    - func: aten::div.Tensor(Tensor self, Tensor other) -> Tensor     # the FunctionSchema, as PyTorch writes it
+      tags: [core, pointwise]
+      shares: self                                                    # whose memory the result lies in, if anyone's
+      rule: int_to_float                                              # the dtype rule: all further keys (dtype_rules.py)
+
+This module finds entries by name. It reads text, and parses an entry when someone asks for it: a program uses a few dozen
+of the operators, and `xdsl-opt` must start fast with all of them known. Users' operators (`xdsl_exir.libraries`) are in
+the same table, from files of the same form.
 """
 
 from __future__ import annotations
@@ -47,12 +50,12 @@ FAMILIES = (
 )
 """Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
 
-_SCHEMA_ENTRY = re.compile(
-    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)\(.*)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?"
-    r"(?:  shares: (?P<shares>.*)\n)?",
+ENTRY = re.compile(
+    r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)(?:\(.*)?)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?"
+    r"(?:  shares: (?P<shares>.*)\n)?(?P<rule>(?:  .*\n)*)",
     re.MULTILINE,
 )
-_RULE_ENTRY = re.compile(r"^- (?:\{)?func: (?P<namespace>\w+)::(?P<name>[\w.]+)", re.MULTILINE)
+"""An entry of a family's file, its parts in this order. (Of a new one `make spec` fills in all but the name.)"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class OperatorSpec:
     family: str
     tags: frozenset[str]
     rule_text: str = field(repr=False)
-    """The YAML list item of its dtype rule; empty where it has none (it then takes and gives no tensors)."""
+    """The keys of its dtype rule, as YAML; empty where it has none (it then takes and gives no tensors)."""
     functions: str = ""
     """Of a user's operator where its functions of all stages are: a module's name, or the path of a `.py` file."""
     writes: tuple[str, ...] = ()
@@ -89,9 +92,9 @@ class OperatorSpec:
             return None
         import yaml
 
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        [entry] = yaml.load(self.rule_text, Loader=loader)
-        return expand(self.schema, entry)
+        return expand(
+            self.schema, yaml.load(self.rule_text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        )
 
 
 class SpecTable(Mapping[str, OperatorSpec]):
@@ -100,15 +103,17 @@ class SpecTable(Mapping[str, OperatorSpec]):
     def __init__(self) -> None:
         self._specs: dict[str, OperatorSpec] = {}
 
-    def add(self, family: str, schemas: str, rules: Mapping[str, str]) -> None:
-        """Adds the operators of one family's file. `rules` gives dtype rule entries by qualified name."""
-        for match in _SCHEMA_ENTRY.finditer(schemas):
+    def add(self, family: str, text: str) -> None:
+        """Adds the operators of one family's file."""
+        for match in ENTRY.finditer(text):
             name = f"{match['namespace']}.{match['name']}"
             if name in self._specs:
                 raise SpecError(f"{name} is specified twice")
             tags = frozenset(re.findall(r"\w+", match["tags"] or ""))
-            rule, shares = rules.get(name, ""), match["shares"] or ""
-            self._specs[name] = OperatorSpec(name, match["schema"], family, tags, rule, shares=shares)
+            shares = match["shares"] or ""
+            self._specs[name] = OperatorSpec(
+                name, match["schema"], family, tags, match["rule"], shares=shares
+            )
 
     def extend(self, added: Iterable[OperatorSpec]) -> None:
         """Adds users' operators, all or none. Raises `SpecError` where one is known already."""
@@ -131,15 +136,6 @@ class SpecTable(Mapping[str, OperatorSpec]):
         return len(self._specs)
 
 
-def index_rules(text: str) -> dict[str, str]:
-    """Dtype rule entries of an edge.yaml, as text, by qualified name."""
-    matches = list(_RULE_ENTRY.finditer(text))
-    ends = [match.start() for match in matches[1:]] + [len(text)]
-    return {
-        f"{m['namespace']}.{m['name']}": text[m.start() : end] for m, end in zip(matches, ends, strict=True)
-    }
-
-
 @once
 def specs() -> SpecTable:
     """The built-in operators, and those of the libraries that the environment names. `register_ops` adds to them.
@@ -147,12 +143,9 @@ def specs() -> SpecTable:
     Raises `SpecError` for a library that is not right.
     """
     folder = files("xdsl_exir.dialects.spec")
-    rules = index_rules(folder.joinpath("edge.yaml").read_text(encoding="utf-8"))
     table = SpecTable()
     for family in FAMILIES:
-        path = folder.joinpath(f"{family}.yaml")
-        if path.is_file():
-            table.add(family, path.read_text(encoding="utf-8"), rules)
+        table.add(family, folder.joinpath(f"{family}.yaml").read_text(encoding="utf-8"))
     if found():
         from xdsl_exir.dialects.spec.library import read_found
 
@@ -182,8 +175,8 @@ def hint(name: str) -> str:
     return f": no operators of namespace '{namespace}' are registered (by {WAYS})"
 
 
-def dump(entry: Mapping[str, Any]) -> str:
+def dump(rule: Mapping[str, Any]) -> str:
     """A dtype rule as YAML text."""
     import yaml
 
-    return yaml.safe_dump([dict(entry)], sort_keys=False, default_flow_style=None)
+    return yaml.safe_dump(dict(rule), sort_keys=False, default_flow_style=None)

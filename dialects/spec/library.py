@@ -5,8 +5,7 @@
       rule: int_to_float
       types: Floating
 
-An entry is a schema, as in `<family>.yaml`, and its dtype rule, as in `edge.yaml` and explained in `dtype_rules.py`.
-The rule may also be an entry of its own, as it is there: `- {func: mylib::soft_relu, rule: int_to_float}`. Everything is
+An entry is a schema and its dtype rule, which `dtype_rules.py` explains, as in `<family>.yaml`. The rule may also be an entry of its own, as it is there: `- {func: mylib::soft_relu, rule: int_to_float}`. Everything is
 checked when it is read, and what is wrong is told with its line.
 
 An operator that writes to arguments, `mylib::push(Tensor(a!) cache, Tensor x) -> ()`, is functional in the IR: its last
@@ -195,14 +194,13 @@ def _rule(schema: FunctionSchema, item: Item, own: Item | None) -> str:
                 f"{schema.qualified_name} gives tensors and has no dtype rule (such as 'rule: same')"
             )
         return ""
-    entry = {"func": schema.qualified_name.replace(".", "::", 1), **rest}
     try:
-        for case in _cases(entry):
+        for case in _cases(rest):
             _check_form(schema, case)
-        expand(schema, entry)
+        expand(schema, rest)
     except SpecError as error:
         raise at.error(error) from None
-    return dump(entry)
+    return dump(rest)
 
 
 def _cases(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -232,7 +230,7 @@ def _check_form(schema: FunctionSchema, entry: Mapping[str, Any]) -> None:
         ):
             if not (isinstance(value, str) and value in NUMBER_RULES):
                 _check_names(key, value)
-        elif key != "func" and key not in arguments:
+        elif key not in arguments:
             raise SpecError(f"{schema.qualified_name} has no argument '{key}', nor has a dtype rule")
 
 

@@ -37,7 +37,7 @@ def attempt(compute: Callable[[], Any], *refusals: type[Exception]) -> Any:
 
 
 def rule_of(entry: dict[str, Any], schema: str = "aten::f(Tensor self, Tensor other) -> Tensor"):
-    return expand(FunctionSchema.parse(schema), {"func": "aten::f", **entry})
+    return expand(FunctionSchema.parse(schema), entry)
 
 
 # --- promotion -----------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ EXPLANATIONS: dict[str, Callable[[Mutant], bool]] = {
             "embedding_bag" in m.op.name and m.kind == "operand dtype" and m.what == "operand 2 tensor<2xi1>"
         )
     ),
-    "a combination of dtypes that the rule language does not tell apart (edge.yaml lists them at its top)": (
+    "a combination of dtypes that the rule language does not tell apart (instance norms)": (
         lambda m: m.kind == "operand dtype" and ".instance_norm" in m.op.name
     ),
     "a scale or zero point of any dtype": (

@@ -4,28 +4,23 @@
     python -m xdsl_exir.tools.spec.harvest --check    # exits 1 where they differ
 
 To add an operator, write its name (`- func: aten::add.Tensor`) into its family's file and run this: it fills in the
-schema and the tags that PyTorch knows. Tags written by hand (`effect`) stay, and so does what `memory.py` found. Needs
-PyTorch.
+schema and the tags that PyTorch knows. Tags written by hand (`effect`) stay, and so does what `probe.py` and `memory.py`
+found. Needs PyTorch.
 """
 
 from __future__ import annotations
 
-import argparse
-import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from xdsl_exir.dialects.shapes.layout import ATEN_OPERATORS, memory_format
-from xdsl_exir.dialects.spec import FAMILIES, find
-
-_ENTRY = re.compile(
-    r"^- func: (?P<namespace>\w+)::(?P<name>[\w.]+).*\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?", re.MULTILINE
-)
+from xdsl_exir.dialects.spec import find
+from xdsl_exir.tools.spec.entries import Entry, options, rewrite
 
 TAGS = {"core": "core", "pointwise": "pointwise", "nondeterministic_seeded": "random"}
 """PyTorch's tags that the spec keeps, and the names it keeps them under."""
@@ -81,48 +76,25 @@ def in_memory_format(name: str) -> Callable[..., Any]:
     return call
 
 
-def harvested_tags(op: Any) -> set[str]:
+def harvested_tags(op: Any) -> frozenset[str]:
     """What PyTorch says of an operator, in the spec's words."""
     tags = {TAGS[tag.name] for tag in op.tags if tag.name in TAGS}
     if op.has_kernel_for_dispatch_key("CompositeImplicitAutograd"):
         tags.add("composite")
     if op.is_view:
         tags.add("view")
-    return tags
+    return frozenset(tags)
 
 
-def refresh(text: str) -> str:
-    """A family's file with every entry's schema and tags as PyTorch has them."""
-
-    def entry(match: re.Match[str]) -> str:
-        op = find_overload(match["namespace"], match["name"])
-        kept = set(re.findall(r"\w+", match["tags"] or "")) - HARVESTED
-        tags = sorted(harvested_tags(op) | kept)
-        lines = f"- func: {op._schema}\n"
-        return lines + (f"  tags: [{', '.join(tags)}]\n" if tags else "")
-
-    return _ENTRY.sub(entry, text)
+def refreshed(entry: Entry) -> Entry:
+    """An entry with schema and tags as PyTorch has them."""
+    op = find_overload(entry.namespace, entry.name)
+    return replace(entry, schema=str(op._schema), tags=harvested_tags(op) | (entry.tags - HARVESTED))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing, exit 1 where a file is out of date"
-    )
-    check = parser.parse_args().check
-    stale = 0
-    for family in FAMILIES:
-        path = Path(__file__).with_name(f"{family}.yaml")
-        if not path.is_file():
-            continue
-        before = path.read_text(encoding="utf-8")
-        after = refresh(before)
-        if before != after:
-            stale += 1
-            print(f"{path.name}: {'out of date' if check else 'updated'}")
-            if not check:
-                path.write_text(after, encoding="utf-8")
-    return 1 if check and stale else 0
+    check = options(__doc__).parse_args().check
+    return 1 if rewrite(refreshed, check) and check else 0
 
 
 if __name__ == "__main__":

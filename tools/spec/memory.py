@@ -14,23 +14,22 @@ kernel, look whose storage each result has, and write the first condition that h
 
 from __future__ import annotations
 
-import argparse
-import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.dialects.sharing import CONDITIONS, Memory, Sharing
-from xdsl_exir.dialects.spec import FAMILIES, specs
+from xdsl_exir.dialects.spec import specs
 from xdsl_exir.errors import SpecError
-from xdsl_exir.tools.spec.probe import OF_TORCH, bind, harvest, needs_rule, overload, run
-from xdsl_exir.tools.spec.probe import WRITTEN as WRITTEN_FOR_DTYPES
+from xdsl_exir.tools.spec.entries import Entry, options, rewrite
+from xdsl_exir.tools.spec.probe import needs_rule
+from xdsl_exir.tools.spec.samples import OF_TORCH, bind, harvest, overload, run
+from xdsl_exir.tools.spec.samples import WRITTEN as WRITTEN_FOR_DTYPES
 
 Call = Mapping[str, Any]
 """Arguments by name."""
@@ -243,45 +242,17 @@ def probed() -> list[str]:
     return [name for name, known in specs().items() if name.startswith("aten.") and needs_rule(known)]
 
 
-def refresh(text: str, shares: Mapping[str, str]) -> str:
-    """A family's file with what its operators share."""
-
-    def entry(match: re.Match[str]) -> str:
-        found = shares.get(match["name"].replace("::", "."))
-        return match["entry"] + (f"  shares: {found}\n" if found else "") if found is not None else match[0]
-
-    return _ENTRY.sub(entry, text)
-
-
-_ENTRY = re.compile(
-    r"(?P<entry>^- func: (?P<name>\w+::[\w.]+)\(.*\n(?:  tags: .*\n)?)(?:  shares: .*\n)?", re.MULTILINE
-)
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing, exit 1 where a file is out of date"
-    )
-    parser.add_argument(
-        "names", nargs="*", help="operators to show, as in aten.reshape; all are written if none is"
-    )
-    options = parser.parse_args()
-    shares = dict(derive(calls_of(options.names or probed())))
-    if options.names:
+    given = options(__doc__, "show, as in aten.reshape").parse_args()
+    shares = dict(derive(calls_of(given.names or probed())))
+    if given.names:
         print(*(f"{name}: {found or 'nothing'}" for name, found in shares.items()), sep="\n")
         return 0
-    stale = 0
-    for family in FAMILIES:
-        path = Path(__file__).with_name(f"{family}.yaml")
-        before = path.read_text(encoding="utf-8")
-        after = refresh(before, shares)
-        stale += before != after
-        if before != after:
-            print(f"{path.name}: {'out of date' if options.check else 'updated'}")
-            if not options.check:
-                path.write_text(after, encoding="utf-8")
-    return 1 if options.check and stale else 0
+
+    def refreshed(entry: Entry) -> Entry:
+        return replace(entry, shares=shares.get(entry.qualified_name, entry.shares))
+
+    return 1 if rewrite(refreshed, given.check) and given.check else 0
 
 
 if __name__ == "__main__":
