@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from xdsl_exir.dialects.dtype_rules import Operand
 from xdsl_exir.dialects.dtypes import Category, DType, Float
@@ -88,6 +90,7 @@ class Builder:
         dialect: OperatorDialect,
         before: Operation | Block,
         rule_of: Callable[[str], Rule | None] = lambda name: None,
+        rewriter: PatternRewriter | None = None,
     ):
         self.dialect = dialect
         self.before = before
@@ -95,6 +98,8 @@ class Builder:
         """The dialect of an operator, by qualified name: importers meet several namespaces."""
         self.rule_of = rule_of
         """Gives the rule that runs in place of building an operator, by qualified name."""
+        self.rewriter = rewriter
+        """What inserts, where a pattern is at work: whoever listens to it hears of all operations."""
         self.made: list[Operation] = []
         """What has been inserted, in order."""
         self.location: LocationAttr | None = None
@@ -115,6 +120,8 @@ class Builder:
             op.attributes.setdefault(name, attr)
         if isinstance(self.before, Block):
             self.before.add_op(op)
+        elif self.rewriter is not None:
+            self.rewriter.insert(op, InsertPoint.before(self.before))
         else:
             block = self.before.parent
             assert block is not None, "building before an operation that is in no block"

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from xdsl_exir.dialects.spec import OperatorSpec, find
@@ -133,18 +134,26 @@ class Registry(Generic[F]):
         """
 
         def decorate(function: G) -> G:
-            asked = parameters_of(function)[self.leading :] if parameters is None else parameters
-            optional = optional_parameters(function) if parameters is None else ()
             for name in names:
-                entry = Entry(
-                    cast(F, function), self._arguments(name, asked, optional), options, rank_of(function)
-                )
+                entry = self.entry(name, cast(F, function), parameters, options)
                 known = self._entries.get(name)
                 if known is None or known.rank <= entry.rank:
                     self._entries[name] = entry
             return function
 
         return decorate
+
+    def entry(
+        self,
+        name: str,
+        function: F,
+        parameters: tuple[str, ...] | None = None,
+        options: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Entry[F]:
+        """An entry for an operator, not registered. Raises `SpecError` for a parameter that the operator has no argument for."""
+        asked = parameters_of(function)[self.leading :] if parameters is None else parameters
+        optional = optional_parameters(function) if parameters is None else ()
+        return Entry(function, self._arguments(name, asked, optional), options, rank_of(function))
 
     def _arguments(self, name: str, asked: Sequence[str], optional: Sequence[str]) -> tuple[str, ...]:
         """The parameters that an operator has an argument for. Raises `SpecError` where one that is needed is missing."""

@@ -29,19 +29,19 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
 from xdsl_exir.dialects.control_flow import ScanOp, YieldOp
 from xdsl_exir.dialects.exir import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr
-from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.edge_to_linalg import sizes_of
 from xdsl_exir.lowering.sizes import is_static, symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.transforms.decompose_aten import Decomposer, replace
-from xdsl_exir.transforms.decompositions import KEEP
+from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
+from xdsl_exir.transforms.patterns import KEEP
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -307,28 +307,28 @@ class Counter(Decomposer):
         self.known = symbols_of(sizes_of(function.args))
         """Symbols that a value before says."""
 
-    def rewrite(self, op: OperatorOp) -> None:
+    def dialect(self, op: OperatorOp) -> OperatorDialect:
+        return aten_dialect.OPERATORS
+
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
         named = symbols_of(sizes_of(op.results)) - self.known
         new = [Expr.symbol(symbol) for symbol in sorted(named) if Expr.symbol(symbol).is_unbacked]
         self.known |= named
         if not any(is_tensor_type(result.type) for result in op.results):
-            return
-        builder, entry = self.builder(aten_dialect.OPERATORS, op), RULES.find(op.SPEC)
+            return KEEP
+        entry = RULES.find(op.SPEC)
         if entry is not None and is_nothing(op):
-            results = nothing(Namespace(builder), op)
-        elif not new:
-            return
-        elif entry is None:
-            results = with_inferred_sizes(builder, op)
-        elif all(symbol in sizes_of(op.results) for symbol in new) and (
+            return nothing(Namespace(builder), op)
+        if not new:
+            return KEEP
+        if entry is None:
+            return with_inferred_sizes(builder, op)
+        if all(symbol in sizes_of(op.results) for symbol in new) and (
             len(new) == 1 or "symbol" not in entry.parameters
         ):
             given = {"symbol": new[0], "out": op.result_types, **op.arguments()}
-            results = entry.call(given, Namespace(builder))
-        else:
-            return
-        if results is not KEEP:
-            replace(builder, op, flat_results(results))
+            return entry.call(given, Namespace(builder))
+        return KEEP
 
 
 def is_nothing(op: OperatorOp) -> bool:

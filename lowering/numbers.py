@@ -26,7 +26,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Builder, Namespace, cast, flat_results, meta, sizes
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     RefineOp,
@@ -42,16 +42,16 @@ from xdsl_exir.dialects.exir import (
 )
 from xdsl_exir.dialects.expr import Dim, Expr, provably
 from xdsl_exir.dialects.meta import as_meta
-from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.lowering.edge_to_linalg import is_symbol, sizes_of
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-from xdsl_exir.transforms.decompose_aten import Decomposer, replace
-from xdsl_exir.transforms.decompositions import KEEP
+from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
 from xdsl_exir.transforms.decompositions.view import Sizes
+from xdsl_exir.transforms.patterns import KEEP, apply_once
 
 F = TypeVar("F", bound=Callable[..., Any])
 Out = Sequence[Attribute]
@@ -150,15 +150,15 @@ class Tensors(Decomposer):
         super().__init__()
         self.made: dict[SSAValue, SSAValue | None] = {}
 
-    def rewrite(self, op: OperatorOp) -> None:
-        """Lets an operator that takes a number take a tensor, if it can."""
+    def dialect(self, op: OperatorOp) -> OperatorDialect:
+        return aten_dialect.OPERATORS
+
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
+        """An operator that takes a number on a tensor, if it can take one."""
         entry = RULES.find(op.SPEC)
         if entry is None or (entry.options["inside"] and isinstance(op.parent_op(), FuncOp)):
-            return
-        aten = self.aten(op)
-        results = entry.call({"out": op.result_types, **op.arguments()}, self, aten)
-        if results is not KEEP:
-            replace(aten.builder, op, flat_results(results))
+            return KEEP
+        return entry.call({"out": op.result_types, **op.arguments()}, self, Namespace(builder))
 
     def aten(self, before: Operation) -> Namespace:
         """The operators, built before an operation."""
@@ -455,9 +455,7 @@ class NumbersToTensors(ModulePass):
         drop_known_assertions(op)
         if not any(map(is_item, op.walk())):
             return
-        for inner in list(op.walk()):
-            if isinstance(inner, OperatorOp):
-                tensors.rewrite(inner)
+        apply_once(op, tensors)
         for inner in reversed(list(op.walk())):
             if is_trivially_dead(inner):
                 inner.detach()

@@ -15,16 +15,18 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xdsl_exir.dialects import edge
-from xdsl_exir.dialects.builder import Builder, computation_dtype, flat_results, meta, promoting_operands
+from xdsl_exir.dialects.builder import Builder, Results, computation_dtype, meta, promoting_operands
 from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
-from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.spec import find
 from xdsl_exir.narrowing import is_list
-from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
+from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 SCALAR_TWINS = {
     f"aten.{scalar}": f"aten.{tensor}"
@@ -74,19 +76,25 @@ NO_OPS = frozenset(
 """Operators that, on values, give back their operand, unless they say how it lies in memory."""
 
 
-class EdgeRewriter:
+class Specialiser(OperatorPattern):
     """Rewrites single operations of `aten` to `edge`."""
 
-    def rewrite(self, op: OperatorOp) -> None:
-        """Replaces one operation of the aten dialect by what it is in edge."""
-        if not op.NUMBERS:
-            return
-        name, arguments = op.SPEC.qualified_name, op.arguments()
-        builder = Builder(edge.OPERATORS, op)
+    def __init__(self, *names: str):
+        self.names = frozenset(names)
+        """The operators that it is for; all if none are named."""
+
+    def dialect(self, op: OperatorOp) -> OperatorDialect:
+        return edge.OPERATORS
+
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
+        """What an operation of the aten dialect is in edge."""
+        name = op.SPEC.qualified_name
+        if not op.NUMBERS or (self.names and name not in self.names):
+            return KEEP
+        arguments = op.arguments()
         order = order_of(op, arguments)
         if name in NO_OPS and order is None and op.operands[0].type == op.results[0].type:
-            replace(builder, op, [op.operands[0]])
-            return
+            return op.operands[0]
         target = edge.OPERATORS[SCALAR_TWINS.get(name, name)]
         explicit = self.promote(builder, op, arguments)
         explicit = {given: value for given, value in explicit.items() if given != "memory_format"}
@@ -96,9 +104,7 @@ class EdgeRewriter:
             explicit, order = {**explicit, "dim_order": order}, None
         # The result's type does not change, so shapes need not be inferred a second time.
         results = builder.build(target, target.LAYOUT.bind((), explicit), op.result_types)
-        if order is not None:
-            results = builder.call(COPY, [results], {"dim_order": order})
-        replace(builder, op, flat_results(results))
+        return results if order is None else builder.call(COPY, [results], {"dim_order": order})
 
     def promote(self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Arguments with promoting operands cast to the computation dtype, numbers made tensors."""
@@ -143,6 +149,26 @@ class EdgeRewriter:
         return builder.call("aten.scalar_tensor", [value], {"dtype": dtype})
 
 
+class UnusedNumbers(RewritePattern):
+    """Erases Python numbers that no operation takes any more."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: NumberOp, rewriter: PatternRewriter, /) -> None:
+        if op.result.first_use is None:
+            rewriter.erase(op)
+
+
+def specialisations(*names: str) -> list[RewritePattern]:
+    """Specialisation to edge as patterns, for a walker or pass of one's own.
+
+    One pattern for each operator named; without names, what `aten-to-edge` applies. Raises `SpecError` for an operator
+    that is not known.
+    """
+    if not names:
+        return [Specialiser(), UnusedNumbers()]
+    return [Specialiser(find(name).qualified_name) for name in names]
+
+
 @dataclass(frozen=True)
 class AtenToEdge(ModulePass):
     """Makes promotion explicit and turns every `aten` operation into its `edge` one."""
@@ -150,8 +176,5 @@ class AtenToEdge(ModulePass):
     name = "aten-to-edge"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for_each_operator(op, EdgeRewriter().rewrite)
-        for number in [inner for inner in op.walk() if isinstance(inner, NumberOp)]:
-            if not number.result.uses:
-                number.detach()
-                number.erase()
+        for pattern in specialisations():
+            apply_once(op, pattern)

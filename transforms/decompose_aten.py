@@ -1,102 +1,101 @@
 """`decompose-aten`: every operator that has a decomposition is replaced by it, down to core ATen.
 
 Rules stand in `decompositions/<family>.py` and are found by operator, in a dictionary. What rules build is decomposed
-as it is built, so one walk over the program does all.
+as it is built, so one walk over the program does all. `decompositions` gives them as patterns for other walkers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xdsl_exir.dialects import aten, edge
-from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, flat_results
-from xdsl_exir.dialects.exir import RefineOp
-from xdsl_exir.dialects.meta import may_equal
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.builder import Builder, Results, Rule
+from xdsl_exir.dialects.operator import OperatorDialect
 from xdsl_exir.dialects.registry import Entry
-from xdsl_exir.dialects.spec import find
-from xdsl_exir.errors import ExirError, SpecError
-from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP
+from xdsl_exir.dialects.spec import OperatorSpec, find
+from xdsl_exir.errors import SpecError
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+from xdsl_exir.transforms.flex_attention import FlexAttention
+from xdsl_exir.transforms.patterns import KEEP, RulePattern, apply_once, call_rule
+
+Table = Mapping[str, Callable[..., Any] | None]
+"""Decompositions by operator that count in place of the registered ones; None leaves an operator as it is."""
 
 
-class Decomposer:
+class Decomposer(RulePattern):
     """Applies decompositions, except of the operators to keep."""
 
-    def __init__(self, keep: Callable[[str], bool] = lambda name: False):
+    def __init__(self, keep: Callable[[str], bool] = lambda name: False, table: Table | None = None):
+        super().__init__(self.entry)
         self.keep = keep
         """Whether an operator, by qualified name, stays as it is."""
+        self.table = {name: rule and DECOMPOSITIONS.entry(name, rule) for name, rule in (table or {}).items()}
 
-    def entry(self, name: str) -> Entry[Callable[..., Any]] | None:
+    def entry(self, spec: OperatorSpec) -> Entry[Callable[..., Any]] | None:
         """The rule of an operator that has one and is not kept."""
-        return None if self.keep(name) else DECOMPOSITIONS.find(find(name))
+        name = spec.qualified_name
+        if self.keep(name):
+            return None
+        return self.table[name] if name in self.table else DECOMPOSITIONS.find(spec)
 
-    def rewrite(self, op: OperatorOp) -> None:
-        """Replaces one operation by its decomposition, if it has one that applies."""
-        entry = self.entry(op.SPEC.qualified_name)
-        if entry is None:
-            return
-        builder = self.builder((aten if op.NUMBERS else edge).OPERATORS, op)
-        results = entry.call({"out": op.result_types, **op.arguments()}, Namespace(builder))
-        if results is not KEEP:
-            replace(builder, op, flat_results(results))
-
-    def builder(self, dialect: OperatorDialect, before: Operation) -> Builder:
+    def builder(
+        self, dialect: OperatorDialect, before: Operation, rewriter: PatternRewriter | None = None
+    ) -> Builder:
         """Builds operators before an operation, decomposed."""
-        builder = Builder(dialect, before)
+        builder = super().builder(dialect, before, rewriter)
         builder.rule_of = partial(self.rule, builder)
         return builder
 
     def rule(self, builder: Builder, name: str) -> Rule | None:
         """What the builder runs in place of building an operator."""
-        entry = self.entry(name)
+        entry = self.entry(find(name))
         if entry is None:
             return None
 
         def run(bound: Mapping[str, Any]) -> Results:
-            results = entry.call({"out": None, **bound}, Namespace(builder))
+            results = call_rule(entry, builder, bound)
             return builder.build(builder.dialect[name], bound) if results is KEEP else results
 
         return run
 
 
-def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
-    """Puts values in place of an operation's results and erases it, and what was built without being of use, if it was of use.
+def decompositions(*names: str, table: Table | None = None) -> list[RewritePattern]:
+    """Decompositions as patterns, for a walker or pass of one's own:
 
-    Raises `ExirError` where types do not agree.
+        PatternRewriteWalker(GreedyRewritePatternApplier(decompositions("aten.silu"))).rewrite_module(module)
+
+    One pattern for each operator named. Without names, what `decompose-aten` applies: one pattern that finds rules
+    by operator (hundreds of patterns would each be tried on every operation). `table` has functions that count in place
+    of the registered ones. Raises `SpecError` for an operator that is not known or has no decomposition.
     """
-    if len(results) != len(op.results):
-        raise ExirError(f"{op.name}: rule gives {len(results)} results for {len(op.results)}")
-    used = any(old.first_use is not None for old in op.results)
-    for old, new in zip(op.results, results, strict=True):
-        if old.type != new.type:
-            if not may_equal(old.type, new.type):
-                raise ExirError(f"{op.name}: rule gives {new.type} for {old.type}")
-            new = builder.insert(RefineOp(new, old.type)).results[0]
-        if new.name_hint is None:
-            new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    op.detach()
-    op.erase()
-    for made in reversed(builder.made):
-        if used and is_trivially_dead(made):
-            made.detach()
-            made.erase()
+    if not names:
+        return [FlexAttention(), Decomposer(table=table)]
+    patterns = [Decomposer(keep=_all_but(name), table=table) for name in names]
+    for name, pattern in zip(names, patterns, strict=True):
+        if pattern.entry(find(name)) is None:
+            raise SpecError(f"{name} has no decomposition")
+    return [*patterns]
 
 
-def for_each_operator(module: ModuleOp, rewrite: Callable[[OperatorOp], None]) -> None:
-    """Calls `rewrite` for every operation made from a schema, in every region; it may replace the operation."""
-    for op in list(module.walk()):
-        if isinstance(op, OperatorOp):
-            rewrite(op)
+def _all_but(name: str) -> Callable[[str], bool]:
+    return lambda other: other != name
+
+
+def known(names: Iterable[str], where: str) -> None:
+    """Raises `SpecError` unless all are names of operators; `where` says who asks."""
+    for name in names:
+        try:
+            find(name)
+        except SpecError as error:
+            raise SpecError(f"{where}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -106,14 +105,12 @@ class DecomposeAten(ModulePass):
     name = "decompose-aten"
 
     keep: tuple[str, ...] = ()
+    decompositions: Table = field(default_factory=dict[str, Callable[..., Any] | None], hash=False)
+    """Functions that count in place of the registered ones, from Python only."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        from xdsl_exir.transforms.flex_attention import expand_flex_attention
-
-        for name in self.keep:
-            try:
-                find(name)
-            except SpecError as error:
-                raise SpecError(f"decompose-aten: keep: {error}") from None
-        expand_flex_attention(op)
-        for_each_operator(op, Decomposer(frozenset(self.keep).__contains__).rewrite)
+        known(self.keep, "decompose-aten: keep")
+        known(self.decompositions, "decompose-aten: decompositions")
+        decomposer = Decomposer(frozenset(self.keep).__contains__, self.decompositions)
+        for pattern in (FlexAttention(), decomposer):
+            apply_once(op, pattern)

@@ -11,27 +11,29 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xdsl_exir.dialects import aten
 from xdsl_exir.dialects.builder import Builder, Namespace, cast, meta, sizes
 from xdsl_exir.dialects.control_flow import FlexAttentionOp, working_dtype
 from xdsl_exir.dialects.dtypes import Int
 from xdsl_exir.transforms.batching import batched
-from xdsl_exir.transforms.decompose_aten import replace
 from xdsl_exir.transforms.decompositions.attention import repeat_heads
 from xdsl_exir.transforms.decompositions.matmul import transpose
+from xdsl_exir.transforms.patterns import apply_once, replace
 
 
 def has_flex_attention(module: ModuleOp) -> bool:
     return any(isinstance(op, FlexAttentionOp) for op in module.walk())
 
 
-def expand_flex_attention(module: ModuleOp) -> None:
-    """Replaces every `flex_attention` by what it does."""
-    for op in list(module.walk()):
-        if isinstance(op, FlexAttentionOp):
-            builder = Builder(aten.OPERATORS, op)
-            replace(builder, op, attention(Namespace(builder), op))
+class FlexAttention(RewritePattern):
+    """Replaces `flex_attention` by what it does."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FlexAttentionOp, rewriter: PatternRewriter, /) -> None:
+        builder = Builder(aten.OPERATORS, op, rewriter=rewriter)
+        replace(builder, op, attention(Namespace(builder), op))
 
 
 class ExpandFlexAttention(ModulePass):
@@ -40,7 +42,7 @@ class ExpandFlexAttention(ModulePass):
     name = "expand-flex-attention"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        expand_flex_attention(op)
+        apply_once(op, FlexAttention())
 
 
 def attention(aten: Namespace, op: FlexAttentionOp) -> list[SSAValue]:

@@ -13,14 +13,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from xdsl_exir.dialects import aten, edge
-from xdsl_exir.dialects.builder import Builder, flat_results, meta
+from xdsl_exir.dialects.builder import Builder, Results, meta
 from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.operator import MEMORY_FORMATS, OperatorOp
 from xdsl_exir.dialects.shapes.layout import ATEN_OPERATORS, dim_order, memory_format
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
-from xdsl_exir.transforms.decompose_aten import for_each_operator, replace
+from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 COPY = "dim_order_ops._clone_dim_order"
 IN_ORDER = {"aten.contiguous": COPY, **{name: ours for ours, name in ATEN_OPERATORS.items()}}
@@ -45,26 +44,30 @@ def order_of(op: OperatorOp, arguments: Mapping[str, Any]) -> list[int] | None:
     return dim_order(wish if isinstance(wish, str) else MEMORY_FORMATS[wish], meta(op.results[0]).ndim)
 
 
-def _in_aten(op: OperatorOp, formats: bool) -> None:
-    """Puts the operator of ATen in place of one that takes an order; where formats go, so does what changes nothing else."""
-    name = ATEN_OPERATORS.get(op.SPEC.qualified_name)
-    if name is None:
-        return
-    builder = Builder((aten if op.NUMBERS else edge).OPERATORS, op)
-    if not formats and list(op.operand_types) == list(op.result_types):
-        replace(builder, op, [*op.operands])
-        return
-    target = builder.dialect[name]
-    order: list[int] | None = op.arguments()["dim_order"]
-    arguments = {slot.name: op.arguments().get(slot.name) for slot in target.LAYOUT.slots}
-    if formats and order is not None:
-        try:
-            arguments["memory_format"] = memory_format(order)
-        except ExirError as error:
-            raise UnsupportedError([Unsupported(op.name, str(error), location_text(op))]) from None
-    replace(
-        builder, op, flat_results(builder.build(target, target.LAYOUT.bind((), arguments), op.result_types))
-    )
+class InATen(OperatorPattern):
+    """Puts the operator of ATen in place of one that takes an order.
+
+    With `formats` that says the order as a memory format; without, what changes nothing else goes.
+    """
+
+    def __init__(self, formats: bool):
+        self.formats = formats
+
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
+        name = ATEN_OPERATORS.get(op.SPEC.qualified_name)
+        if name is None:
+            return KEEP
+        if not self.formats and list(op.operand_types) == list(op.result_types):
+            return [*op.operands]
+        target, given = builder.dialect[name], op.arguments()
+        order: list[int] | None = given["dim_order"]
+        arguments = {slot.name: given.get(slot.name) for slot in target.LAYOUT.slots}
+        if self.formats and order is not None:
+            try:
+                arguments["memory_format"] = memory_format(order)
+            except ExirError as error:
+                raise UnsupportedError([Unsupported(op.name, str(error), location_text(op))]) from None
+        return builder.build(target, target.LAYOUT.bind((), arguments), op.result_types)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class ForgetLayouts(ModulePass):
     name = "forget-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for_each_operator(op, lambda found: _in_aten(found, formats=False))
+        apply_once(op, InATen(formats=False))
 
 
 @dataclass(frozen=True)
@@ -87,4 +90,4 @@ class ToMemoryFormats(ModulePass):
     name = "to-memory-formats"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for_each_operator(op, lambda found: _in_aten(found, formats=True))
+        apply_once(op, InATen(formats=True))

@@ -8,7 +8,8 @@ from xdsl_exir.dialects.spec import find
 from xdsl_exir.interpreter.interpreter import obstacles
 from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.transforms.decompose_aten import Decomposer
-from xdsl_exir.transforms.flex_attention import expand_flex_attention, has_flex_attention
+from xdsl_exir.transforms.flex_attention import FlexAttention, has_flex_attention
+from xdsl_exir.transforms.patterns import apply_once
 
 
 def runnable(module: ModuleOp) -> ModuleOp:
@@ -16,7 +17,7 @@ def runnable(module: ModuleOp) -> ModuleOp:
     if not has_flex_attention(module) and not obstacles(module):
         return module
     module = module.clone()
-    expand_flex_attention(module)
+    apply_once(module, FlexAttention())
     decomposer = Decomposer(keep=lambda name: IMPLS.find(find(name)) is not None)
     for op, _ in obstacles(module):
         decomposer.rewrite(op)

@@ -18,20 +18,14 @@ from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.spec import OperatorSpec, find
+from xdsl_exir.transforms.patterns import EXTRAS, KEEP
 
-
-class _Keep:
-    def __repr__(self) -> str:
-        return "KEEP"
-
-
-KEEP = _Keep()
-"""Returned by a rule: leave the operator as it is."""
+__all__ = ["DECOMPOSITIONS", "KEEP", "decomposition", "other_names", "reaches_edge"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry(
-    "decomposition", "xdsl_exir.transforms.decompositions", leading=1, extras=frozenset({"out"})
+    "decomposition", "xdsl_exir.transforms.decompositions", leading=1, extras=EXTRAS
 )
 
 

@@ -1,0 +1,141 @@
+"""Rewrites of operators as xDSL's `RewritePattern`s, each made of one small function.
+
+    def rule(aten: Namespace, self: SSAValue, dim: int) -> SSAValue: ...
+
+A rule gets the namespace to build with and, by name, the arguments of the operator that it asks for, in normal form
+(lists are lists, tensors and computed numbers are SSA values). It returns what the operator's call returns, or `KEEP`
+where it does not apply. Decompositions, specialisations and canonicalizations are rules; `OperatorPattern` is what puts
+one in an operation's place, in a stock walker or in a pass: everything is built, replaced and erased through the
+`PatternRewriter`, with the location and the origin of the operation that it comes of.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from xdsl_exir.dialects import aten, edge
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results
+from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.meta import may_equal
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.registry import Entry
+from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.errors import ExirError
+
+
+class _Keep:
+    def __repr__(self) -> str:
+        return "KEEP"
+
+
+KEEP = _Keep()
+"""Returned by a rule: leave the operator as it is."""
+
+EXTRAS = frozenset({"out", "op"})
+"""What a rule may ask for besides the operator's arguments: the types of its results, and the operation. Both are None of
+an operator that another rule would build."""
+
+FindRule = Callable[[OperatorSpec], Entry[Callable[..., Any]] | None]
+"""Gives the rule of an operator; None where it has none. `Registry.find` is one."""
+
+
+class OperatorPattern(RewritePattern, ABC):
+    """Puts in place of an operation made from a schema what `results` builds."""
+
+    @abstractmethod
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
+        """What stands in place of an operation, as its Python call returns it; `KEEP` where it stays."""
+
+    def dialect(self, op: OperatorOp) -> OperatorDialect:
+        """What is built is of this dialect: of the operation's own, if nobody says otherwise."""
+        return (aten if op.NUMBERS else edge).OPERATORS
+
+    def builder(
+        self, dialect: OperatorDialect, before: Operation, rewriter: PatternRewriter | None = None
+    ) -> Builder:
+        """Builds operators before an operation, through a rewriter if there is one."""
+        return Builder(dialect, before, rewriter=rewriter)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrites an operation, if the pattern applies to it. Raises `ExirError` where types do not agree."""
+        if not isinstance(op, OperatorOp):
+            return
+        acted = rewriter.has_done_action
+        builder = self.builder(self.dialect(op), op, rewriter)
+        results = self.results(op, builder)
+        if results is not KEEP:
+            replace(builder, op, flat_results(results))
+        elif builder.made:
+            for made in reversed(builder.made):
+                rewriter.erase(made)
+            rewriter.has_done_action = acted
+
+    def rewrite(self, op: OperatorOp) -> None:
+        """The same where nobody looks on."""
+        self.match_and_rewrite(op, PatternRewriter(op))
+
+
+class RulePattern(OperatorPattern):
+    """Applies the rules that `find` gives, to the operators that have one."""
+
+    def __init__(self, find: FindRule):
+        self.find = find
+
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
+        entry = self.find(op.SPEC)
+        if entry is None:
+            return KEEP
+        return call_rule(entry, builder, op.arguments(), op)
+
+
+def call_rule(
+    entry: Entry[Callable[..., Any]],
+    builder: Builder,
+    arguments: Mapping[str, Any],
+    op: OperatorOp | None = None,
+) -> Results:
+    """What a rule builds of arguments; `op` is the operation that has them, if one was built."""
+    extras = {"out": op and op.result_types, "op": op}
+    return entry.call({**extras, **arguments}, Namespace(builder))
+
+
+def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
+    """Puts values in place of an operation's results and erases it, and what was built without being of use, if it was of use.
+
+    Raises `ExirError` where types do not agree.
+    """
+    if len(results) != len(op.results):
+        raise ExirError(f"{op.name}: rule gives {len(results)} results for {len(op.results)}")
+    rewriter = builder.rewriter or PatternRewriter(op)
+    used = any(old.first_use is not None for old in op.results)
+    rewriter.replace(
+        op, (), [_as_type(builder, new, old) for old, new in zip(op.results, results, strict=True)]
+    )
+    for made in reversed(builder.made):
+        if used and is_trivially_dead(made):
+            rewriter.erase(made)
+
+
+def _as_type(builder: Builder, new: SSAValue, old: SSAValue) -> SSAValue:
+    """A value that stands for another, with its type."""
+    if new.type == old.type:
+        return new
+    if not may_equal(new.type, old.type):
+        raise ExirError(f"{old.owner}: rule gives {new.type} for {old.type}")
+    return builder.insert(RefineOp(new, old.type)).results[0]
+
+
+def apply_once(module: ModuleOp, pattern: RewritePattern) -> None:
+    """Applies a pattern to every operation, in every region, once: what it builds is not looked at again."""
+    rewriter = PatternRewriter(InsertPoint.at_end(module.body.block))
+    for op in list(module.body.walk()):
+        rewriter.current_operation, rewriter.insertion_point = op, InsertPoint.before(op)
+        pattern.match_and_rewrite(op, rewriter)
