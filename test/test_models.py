@@ -83,6 +83,19 @@ def test_stock_clean_ups_between_stages_change_no_result(name: str, tmp_path: Pa
         assert_same(xdsl_exir.compile(program).flat(inputs), expected)
 
 
+@pytest.mark.parametrize("name", ["bert6", "resnet18"])
+def test_stock_walkers_with_decompositions_do_what_the_pass_does(name: str, tmp_path: Path):
+    from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
+
+    from xdsl_exir.program import Program
+    from xdsl_exir.transforms.decompose_aten import decompositions
+
+    program = xdsl_exir.load(export(name, tmp_path)[1]["training"])
+    module = program.module.clone()
+    assert PatternRewriteWalker(GreedyRewritePatternApplier(decompositions())).rewrite_module(module)
+    assert Program(module).text(locations=True) == program.to_core().text(locations=True)
+
+
 @pytest.mark.parametrize("name", ["mlp", "resnet18"])
 def test_text_round_trip_of_every_stage(name: str, tmp_path: Path):
     from xdsl.parser import Parser

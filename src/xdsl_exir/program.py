@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import StringIO
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
@@ -124,24 +125,34 @@ class Program:
             PassPipeline(passes).apply(context().clone(), module)
         return replace(self, module=module)
 
-    def to_core(self, keep: tuple[str, ...] = ()) -> Program:
-        """Decomposed to core ATen, and verified. `keep` names operators to leave as they are.
+    def to_core(
+        self,
+        keep: tuple[str, ...] = (),
+        decompositions: Mapping[str, Callable[..., Any] | None] = MappingProxyType({}),
+    ) -> Program:
+        """Decomposed to core ATen, and verified. `keep` names operators to leave as they are; `decompositions` has
+        functions, as `@decomposition` takes them, that count for this program in place of the registered ones.
 
-        Raises `VerificationError` where the result breaks the rules of the aten dialect.
+        Raises `VerificationError` where the result breaks the rules of the aten dialect, `SpecError` for operators that
+        are not known and functions that do not take their arguments.
         """
         from xdsl_exir.transforms.decompose_aten import DecomposeAten
 
-        return self.apply(DecomposeAten(keep=keep)).verify()
+        return self.apply(DecomposeAten(keep, decompositions)).verify()
 
-    def to_edge(self, keep: tuple[str, ...] = ()) -> Program:
-        """Decomposed, specialised to the edge dialect, and verified. `keep` names operators not to decompose.
+    def to_edge(
+        self,
+        keep: tuple[str, ...] = (),
+        decompositions: Mapping[str, Callable[..., Any] | None] = MappingProxyType({}),
+    ) -> Program:
+        """Decomposed as by `to_core`, specialised to the edge dialect, and verified.
 
-        Raises `VerificationError` where the result breaks the rules of the edge dialect.
+        Raises `VerificationError` where the result breaks the rules of the edge dialect, `SpecError` as `to_core` does.
         """
         from xdsl_exir.transforms.aten_to_edge import AtenToEdge
         from xdsl_exir.transforms.decompose_aten import DecomposeAten
 
-        return self.apply(DecomposeAten(keep=keep), AtenToEdge()).verify()
+        return self.apply(DecomposeAten(keep, decompositions), AtenToEdge()).verify()
 
     def transform(self, pipeline: str | ModulePass) -> Program:
         """A new program with a pass or a pipeline (`"canonicalize,cse"`) applied, verified afterwards.

@@ -29,15 +29,15 @@ DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry(
 )
 
 
-def decomposition(*names: str) -> Callable[[F], F]:
-    """Registers the decomposition of the operators named."""
-    return DECOMPOSITIONS.register(*names)
+def decomposition(*names: str, may_keep: bool = False) -> Callable[[F], F]:
+    """Registers the decomposition of the operators named; `may_keep` says that it returns `KEEP` of some arguments."""
+    return DECOMPOSITIONS.register(*names, may_keep=may_keep)
 
 
 def reaches_edge(spec: OperatorSpec) -> bool:
     """Whether an operator can be in a decomposed program: it is a core one, has no rule, or one that may keep it."""
     entry = DECOMPOSITIONS.find(spec)
-    return "core" in spec.tags or entry is None or "KEEP" in entry.function.__code__.co_names
+    return "core" in spec.tags or entry is None or entry.options.get("may_keep", False)
 
 
 def other_names(operators: Mapping[str, str | tuple[str, int]]) -> None:

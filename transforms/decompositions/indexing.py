@@ -222,7 +222,7 @@ def triu(aten: Namespace, self: SSAValue, diagonal: Size) -> SSAValue:
     return keep_where(aten, self, aten.ge.Scalar(below_diagonal(aten, self), diagonal))
 
 
-@decomposition("aten.one_hot")
+@decomposition("aten.one_hot", may_keep=True)
 def one_hot(aten: Namespace, self: SSAValue, num_classes: int) -> Any:
     if num_classes == -1:
         return KEEP

@@ -166,7 +166,7 @@ COMPLEX_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
 """Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
 
 
-@decomposition("aten.pow.Tensor_Scalar")
+@decomposition("aten.pow.Tensor_Scalar", may_keep=True)
 def pow_scalar(aten: Namespace, self: SSAValue, exponent: Number) -> Any:
     dtype = meta(self).dtype
     if (
@@ -179,7 +179,7 @@ def pow_scalar(aten: Namespace, self: SSAValue, exponent: Number) -> Any:
     return KEEP if power is None else power(aten, self)
 
 
-@decomposition("aten.pow.Scalar")
+@decomposition("aten.pow.Scalar", may_keep=True)
 def power_of_number(aten: Namespace, self: Number, exponent: SSAValue) -> Any:
     """Powers of one are one, whatever the exponent is."""
     dtype = promotion(self, exponent)

@@ -392,7 +392,7 @@ def repeat_interleave(aten: Namespace, self: SSAValue, repeats: Size, dim: int |
     return aten.flatten.using_ints(copies, dim, dim + 1)
 
 
-@decomposition("aten.repeat_interleave.Tensor")
+@decomposition("aten.repeat_interleave.Tensor", may_keep=True)
 def repeated_places(aten: Namespace, repeats: SSAValue, output_size: Size | None) -> Any:
     """Each place stands where as many elements as it and those before are repeated are not passed yet."""
     if output_size is None:
