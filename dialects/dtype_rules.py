@@ -214,6 +214,8 @@ RANK = ".dim"
 """What the name of a flag ends in that is the rank of a tensor."""
 NOT = "not "
 """What begins a variable that excludes values of a flag: `not floor|trunc`."""
+OTHER = "other"
+"""A value that no row names."""
 
 
 def _flag_matches(value: str, variable: str) -> bool:
@@ -254,6 +256,12 @@ class DtypeRule:
             unions[name] = self._allowed_promoting(unions[name])
         return {name: frozenset(union) for name, union in unions.items()}
 
+    @cached_property
+    def given(self) -> tuple[frozenset[DType], ...]:
+        """For each result that is a tensor the dtypes that it can have."""
+        columns = zip(*(row.returns for row in self.rows), strict=True)
+        return tuple(frozenset(dtype for ret in column for dtype in self.aliases[ret]) for column in columns)
+
     def _allowed_promoting(self, computing: set[DType]) -> set[DType]:
         """Dtypes that promote with some other operand to one that the operator computes in."""
         if self.operands is not None:
@@ -276,6 +284,16 @@ class DtypeRule:
     def ranks(self) -> tuple[str, ...]:
         """The flags that are ranks."""
         return tuple(name for name in self._named if name.endswith(RANK))
+
+    @cached_property
+    def flags(self) -> Mapping[str, tuple[str, ...]]:
+        """The flags that are arguments, each with a value for every case that rows tell apart."""
+        values: dict[str, dict[str, None]] = {}
+        for row in self.rows:
+            for name, variable in row.operands.items():
+                if not self.allowed[name] and not name.endswith(RANK):
+                    values.setdefault(name, {}).setdefault(OTHER if variable.startswith(NOT) else variable)
+        return {name: tuple(held) for name, held in values.items()}
 
     @cached_property
     def may_miss(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from xdsl_exir.dialects.spec import FAMILIES, OperatorSpec, find, specs
+from xdsl_exir.dialects.spec.edge_yaml import edge_yaml_at
 from xdsl_exir.errors import SpecError
 
 
@@ -23,6 +24,11 @@ def add_parser(subparsers: Any) -> None:
         "--family", help=f"only operators of this family: {', '.join(FAMILIES)}, or the namespace of users'"
     )
     parser.add_argument("--tag", help="only operators with this tag (core, composite, view, ...)")
+    parser.add_argument(
+        "--edge-yaml",
+        metavar="FILE",
+        help="a file of ExecuTorch's form: what it says other than PyTorch's kernels",
+    )
     parser.set_defaults(function=run)
 
 
@@ -44,6 +50,9 @@ def stages_of(spec: OperatorSpec) -> dict[str, bool]:
 def run(args: argparse.Namespace) -> int:
     """Prints one operator in full, or a line for each."""
     patterns: list[str] = args.patterns
+    if args.edge_yaml is not None:
+        show_mistakes(args.edge_yaml)
+        return 0
     if len(patterns) == 1 and patterns[0] in specs():
         show(find(patterns[0]))
         return 0
@@ -63,6 +72,15 @@ def run(args: argparse.Namespace) -> int:
         print(f"{spec.qualified_name:{width}}  {spec.family:13}  {rule:16}  {known}")
     print(f"{len(selected)} operators", file=sys.stderr)
     return 0
+
+
+def show_mistakes(path: str) -> None:
+    """Prints a line for each row of an edge.yaml that says other than PyTorch."""
+    table = edge_yaml_at(path, "ops")
+    for mistake in table.mistakes:
+        print(mistake)
+    rows = sum(len(operator.rule.rows) for operator in table.values())
+    print(f"{len(table)} operators, {rows} rows, {len(table.mistakes)} of them wrong", file=sys.stderr)
 
 
 def show(spec: OperatorSpec) -> None:

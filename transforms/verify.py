@@ -7,7 +7,7 @@ signature fits its arguments and results. An error lists every violation with it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -39,7 +39,9 @@ from xdsl_exir.dialects.exir import (
     number_type,
     tensor_meta,
 )
+from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec.edge_yaml import EdgeOperator, edge_yaml_at
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError, VerificationError
 from xdsl_exir.locations import location_text
 
@@ -331,9 +333,30 @@ class VerifyAten(ModulePass):
 
 @dataclass(frozen=True)
 class VerifyEdge(ModulePass):
-    """Refuses what the edge stage may not hold; changes nothing."""
+    """Refuses what the edge stage may not hold; changes nothing.
+
+    `dtypes="edge.yaml"` names a file of ExecuTorch's form (`dialects/spec/edge_yaml.py`): an operator that it lists may have
+    only the dtypes that it lists.
+    """
 
     name = "verify-edge"
 
+    dtypes: str | None = None
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        raise_for(violations_of(op, "edge"))
+        violations = violations_of(op, "edge")
+        if self.dtypes is not None:
+            violations += _not_listed(op, edge_yaml_at(self.dtypes, self.name))
+        raise_for(violations)
+
+
+def _not_listed(module: ModuleOp, listed: Mapping[str, EdgeOperator]) -> Iterator[Violation]:
+    """Operations whose dtypes a file of ExecuTorch's form does not list."""
+    for op in module.walk():
+        operator = listed.get(op.SPEC.qualified_name) if isinstance(op, OperatorOp) else None
+        if operator is None:
+            continue
+        assert isinstance(op, OperatorOp)
+        if not operator.admits(op.arguments(lambda value: as_meta(value.type))):
+            dtypes = ", ".join(tensor_meta(t).dtype.name for t in op.operand_types if is_tensor_type(t))
+            yield Violation(op.name, f"{operator.place} lists no ({dtypes})", location_text(op))

@@ -20,7 +20,8 @@ from importlib.resources import files
 from typing import Any
 
 from xdsl_exir.dialects.dtype_rules import DtypeRule, expand
-from xdsl_exir.dialects.schema import FunctionSchema
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.schema import FunctionSchema, Type
 from xdsl_exir.dialects.sharing import Sharing
 from xdsl_exir.errors import SpecError
 from xdsl_exir.libraries import WAYS, found
@@ -59,6 +60,36 @@ ENTRY = re.compile(
 
 
 @dataclass(frozen=True)
+class Constrained:
+    """An argument or result of an operator with the dtypes that it may have."""
+
+    name: str
+    """Of a result PyTorch's name for it, mostly none."""
+    type: Type
+    allowed_types: frozenset[DType]
+    """Empty where it has no dtype, and of a number whatever may be one."""
+
+
+def constrained(
+    schema: FunctionSchema, rule: DtypeRule | None
+) -> tuple[tuple[Constrained, ...], tuple[Constrained, ...]]:
+    """A schema's arguments and results, each with what a rule allows."""
+    nothing = frozenset[DType]()
+    given = iter(rule.given if rule else ())
+    arguments = (
+        Constrained(
+            argument.name, argument.type, rule.allowed.get(argument.name, nothing) if rule else nothing
+        )
+        for argument in schema.arguments
+    )
+    returns = (
+        Constrained(ret.name, ret.type, next(given, nothing) if ret.type.is_tensor else nothing)
+        for ret in schema.returns
+    )
+    return tuple(arguments), tuple(returns)
+
+
+@dataclass(frozen=True)
 class OperatorSpec:
     """All that the spec says of one operator."""
 
@@ -81,6 +112,16 @@ class OperatorSpec:
     @cached_property
     def schema(self) -> FunctionSchema:
         return FunctionSchema.parse(self.schema_text)
+
+    @cached_property
+    def arguments(self) -> tuple[Constrained, ...]:
+        """The arguments, each with the dtypes that it may have in some combination."""
+        return constrained(self.schema, self.dtype_rule)[0]
+
+    @cached_property
+    def returns(self) -> tuple[Constrained, ...]:
+        """The results, each with the dtypes that it may have in some combination."""
+        return constrained(self.schema, self.dtype_rule)[1]
 
     @cached_property
     def sharing(self) -> Sharing | None:

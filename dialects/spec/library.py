@@ -216,7 +216,8 @@ def _check_form(schema: FunctionSchema, entry: Mapping[str, Any]) -> None:
     arguments = {argument.name: argument.type for argument in schema.arguments}
     results = {f"__ret_{index}" for index in range(len(schema.returns))}
     if "type_constraint" in entry:
-        _check_rows(entry, {*arguments, *results})
+        check_rows(entry)
+        _check_names_of_rows(entry, {*arguments, *results})
         return
     for key, value in entry.items():
         if key in results:
@@ -240,7 +241,7 @@ def _check_names(key: str, value: Any) -> None:
         raise SpecError(f"'{key}' is {value!r}, expected names of dtypes")
 
 
-def _check_rows(entry: Mapping[str, Any], known: set[str]) -> None:
+def check_rows(entry: Mapping[str, Any]) -> None:
     """Raises `SpecError` for rows, or an alias, that are not of the long form."""
     aliases, rows = entry.get("type_alias", {}), entry["type_constraint"]
     if not is_dict(aliases):
@@ -252,10 +253,15 @@ def _check_rows(entry: Mapping[str, Any], known: set[str]) -> None:
     promotes = entry.get("promotes", [])
     if not is_list(promotes):
         raise SpecError(f"'promotes' is {promotes!r}, expected a list of arguments")
-    for name in [name for row in rows for name in row] + promotes:
+
+
+def _check_names_of_rows(entry: Mapping[str, Any], known: set[str]) -> None:
+    """Raises `SpecError` for rows that speak of what the operator does not have, or not of all that it gives."""
+    rows: list[dict[str, Any]] = entry["type_constraint"]
+    results = {name for name in known if name.startswith("__ret_")}
+    for name in [name for row in rows for name in row] + entry.get("promotes", []):
         if name not in known:
             raise SpecError(f"a row speaks of '{name}', which is no argument or result")
-    results = {name for name in known if name.startswith("__ret_")}
     for row in rows:
         if missing := sorted(results - row.keys()):
             raise SpecError(f"a row lacks {missing[0]}")
