@@ -38,6 +38,7 @@ SLOW = {
     "*test_*fuzz*.py": "random programs",
     "*test_hostile.py": "large files",
     "*test_layouts.py": "every operator in every layout",
+    "*test_length.py": "long programs",
     "*test_libcalls.py": "every half, on several processors",
     "*test_metadata.py": "every pass over whole models",
     "*test_*models.py": "whole models",

@@ -12,10 +12,11 @@ import argparse
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,16 +112,26 @@ def outputs(count: int) -> str:
     return function([("%x", ROW)], lines, [(f"%{i}", ROW) for i in range(count)])
 
 
-def dense(count: int) -> str:
-    """A list of numbers in a literal."""
-    numbers = ", ".join(f"{i}.5" for i in range(count))
-    line = f"%0 = exir.constant dense<[{numbers}]> : tensor<{count}xf32>"
+def literal(count: int) -> str:
+    """The elements of a small tensor."""
+    line = f"%0 = exir.constant {numbers(count)} : tensor<{count}xf32>"
     return function([], [line], [("%0", f"tensor<{count}xf32>")])
 
 
+def numbers(count: int) -> str:
+    return f"[{', '.join(f'{i}.5' for i in range(count))}]"
+
+
+def attribute(text: str) -> str:
+    return f"func.func @f() attributes {{a = {text}}} {{\n  func.return\n}}\n"
+
+
+def dense(count: int) -> str:
+    return attribute(f"dense<{numbers(count)}> : tensor<{count}xf32>")
+
+
 def listed(count: int) -> str:
-    """A list of numbers as an attribute."""
-    return f"func.func @f() attributes {{a = [{', '.join(map(str, range(count)))}]}} {{\n  func.return\n}}\n"
+    return attribute(f"[{', '.join(map(str, range(count)))}]")
 
 
 SHAPES: dict[str, tuple[Callable[[int], str], int, tuple[str, ...]]] = {
@@ -136,6 +147,7 @@ SHAPES: dict[str, tuple[Callable[[int], str], int, tuple[str, ...]]] = {
     "outputs": (outputs, 500, ("native", "interpreter")),
     "text of operations": (adds, 12500, ("load",)),
     "save .pt2": (adds, 2500, ("save",)),
+    "numbers of a literal": (literal, 250_000, ("load",)),
     "dense numbers": (dense, 250_000, ("load",)),
     "numbers in a list": (listed, 250_000, ("load",)),
 }
@@ -174,19 +186,16 @@ def check(program: Any, run: Any) -> None:
 
 
 def apart(shape: str, count: int, target: str, limit: float) -> float | str:
-    """The same in a process of its own; what went wrong."""
+    """The same in a process of its own; what went wrong. The limit is of processor time, of it and of each tool it calls."""
     with tempfile.TemporaryDirectory() as folder:
-        done = None
-        try:
-            done = subprocess.run(
-                [sys.executable, __file__, "--one", shape, str(count), target],
-                env={**os.environ, "XDSL_EXIR_CACHE": folder},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=limit,
-            )
-        except subprocess.TimeoutExpired:
+        done = subprocess.run(
+            [sys.executable, __file__, "--limit", str(limit), "--one", shape, str(count), target],
+            env={**os.environ, "XDSL_EXIR_CACHE": folder},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == -signal.SIGXCPU or f"({signal.strsignal(signal.SIGXCPU)})" in done.stderr:
             return f"> {limit:g}"
         if done.returncode:
             return (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1][:60]
@@ -200,11 +209,15 @@ def main() -> None:
     parser.add_argument("--only", default="", help="regular expression of names of programs")
     parser.add_argument("--target", default="", help="one target")
     parser.add_argument("--scale", type=float, default=1.0, help="of N")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds that one may take")
+    parser.add_argument(
+        "--limit", type=float, default=120.0, help="seconds of processor time that one may take"
+    )
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         shape, count, target = options.one
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(options.limit), most))
         print(measure(shape, int(count), target))
         return
     print(f"{'program':20} {'':12} {'N':>7} {'s':>8} {'2N':>8} {'4N':>8} {'4N / N':>7}")
@@ -214,16 +227,21 @@ def main() -> None:
         for target in targets:
             if options.target in ("", target):
                 count = int(SHAPES[shape][1] * options.scale)
-                taken = []
+                taken: list[float | str] = []
                 for factor in (1, 2, 4):
                     taken.append(apart(shape, factor * count, target, options.limit))
                     if isinstance(taken[-1], str):
                         break
-                shown = [f"{one:8.2f}" if isinstance(one, float) else one for one in taken]
-                ratio = (
-                    f"{taken[2] / taken[0]:7.1f}" if len(taken) == 3 and isinstance(taken[2], float) else ""
-                )
-                print(f"{shape:20} {target:12} {count:7} {' '.join(shown)} {ratio}", flush=True)
+                print(f"{shape:20} {target:12} {count:7} {row(taken)}", flush=True)
+
+
+def row(taken: Sequence[float | str]) -> str:
+    """Times of N, 2N and 4N, and what the last one is of the first."""
+    shown = " ".join(one if isinstance(one, str) else f"{one:8.2f}" for one in taken)
+    first, last = taken[0], taken[-1]
+    if isinstance(first, str) or isinstance(last, str):
+        return shown
+    return f"{shown} {last / first:7.1f}"
 
 
 if __name__ == "__main__":

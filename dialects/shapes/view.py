@@ -795,9 +795,10 @@ def cat_shape(shapes: Sequence[Shape], dim: int) -> Shape:
     )
     dim = wrap_dim(dim, rank)
     rests = [without(shape, dim) for shape in joined]
-    for rest in rests[1:]:
-        message = f"sizes differ outside dimension {dim}: {' and '.join(map(shape_text, joined))}"
-        check(same_shape(rests[0], rest), message)
+    check(
+        all(same_shape(rests[0], rest) for rest in rests),
+        f"sizes differ outside dimension {dim}: {' and '.join(map(shape_text, joined))}",
+    )
     rest = [next((s for s in sizes if isinstance(s, int)), sizes[0]) for sizes in zip(*rests, strict=True)]
     return (*rest[:dim], sum((shape[dim] for shape in joined), 0), *rest[dim:])
 

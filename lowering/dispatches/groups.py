@@ -34,6 +34,8 @@ DIRECT = "direct"
 """The attribute of functions whose results may be computed in their destination. MLIR's eliminate-empty-tensors takes the
 destination of one result for what another is made of too, where both are one tensor with other elements written over."""
 WRITES = scf.ForOp | tensor.InsertSliceOp
+MOST = 128
+"""Operators of a group, and their operands: MLIR's bufferization takes time that grows with more than a function's length."""
 
 
 @dataclass
@@ -43,13 +45,16 @@ class LinalgGroup:
     planner: Planner
     ops: list[OperatorOp] = field(default_factory=list[OperatorOp])
     inside: set[Operation] = field(default_factory=set[Operation])
+    length: int = 0
+    """Operands and results of these operators."""
 
     def add(self, op: OperatorOp) -> None:
         self.ops.append(op)
         self.inside.add(op)
+        self.length += weight(op)
 
     def takes(self, op: OperatorOp) -> bool:
-        return space_of(self.planner, op) is None
+        return self.length + weight(op) <= MOST and space_of(self.planner, op) is None
 
     def dispatch(self, outputs: Sequence[SSAValue]) -> None:
         """Makes a dispatch of the group; outputs are what is used outside."""
@@ -119,6 +124,11 @@ class LinalgGroup:
             number(SymIntType(Expr.symbol(symbol)))
         text = linalg_text(block, outputs, [*inputs, *made], planner.is_large([*inputs, *made]))
         planner.call(planner.dispatches.generic, text, [*inputs, *made])
+
+
+def weight(op: OperatorOp) -> int:
+    """How much an operator adds to the length of a group: its operands, and that it is one."""
+    return 1 + len(op.operands)
 
 
 Group = RowGroup | LinalgGroup
@@ -224,8 +234,16 @@ def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
 
 def copy_text(source: Value, target: Value, large: bool) -> str:
     """A function that copies a value to another of its shape."""
+    return copies_text([(source, target)], large)
+
+
+def copies_text(copies: Sequence[tuple[Value, Value]], large: bool) -> str:
+    """A function that copies values to others of their shapes; its arguments are each value and where it goes."""
+    types = [value.type for copy in copies for value in copy]
+    arguments = ", ".join(f"%{index}: {type}" for index, type in enumerate(types))
+    lines = [
+        f"  linalg.copy ins(%{i} : {types[i]}) outs(%{i + 1} : {types[i + 1]})\n"
+        for i in range(0, len(types), 2)
+    ]
     attributes = f" attributes {{{LARGE}}}" if large else ""
-    return (
-        f"func.func @{NAME}(%0: {source.type}, %1: {target.type}){attributes} {{\n"
-        f"  linalg.copy ins(%0 : {source.type}) outs(%1 : {target.type})\n  return\n}}\n"
-    )
+    return f"func.func @{NAME}({arguments}){attributes} {{\n{''.join(lines)}  return\n}}\n"

@@ -1,7 +1,8 @@
 """Matrix products and convolutions as dispatches: which schedule takes which operator, and with what folded in.
 
 Weights that do not depend on inputs are packed; a batch norm is folded into the convolution before it; elementwise
-operators that follow go into the epilogue; permuted operands and results are read and written in place.
+operators that follow go into the epilogue; permuted operands and results are read and written in place. A `cat` of many
+pieces is copies.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
-from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
+from xdsl_exir.lowering.dispatches.groups import copies_text
+from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
 from xdsl_exir.lowering.sizes import is_static
@@ -303,3 +305,35 @@ def fold_batch_norm(
         shift = shift + constants[a["bias"]]
     folded = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
     return folded.astype(np.float32), shift.astype(np.float32)
+
+
+# --- long lists ----------------------------------------------------------------------------------------------
+
+MOST_PIECES = 32
+"""Pieces of a `cat` that is fused with what makes and uses them; and of one dispatch, where there are more."""
+
+
+@schedule("aten.cat")
+def _cat(planner: Planner, op: OperatorOp) -> bool:
+    """A `cat` of many pieces, each copied to its part of the result: compiled in time that grows with their number."""
+    a = op.arguments()
+    tensors: Sequence[SSAValue] = a["tensors"]
+    dim: int = a["dim"]
+    result = op.results[0]
+    meta = meta_of(result)
+    if len(tensors) <= MOST_PIECES or any(meta_of(tensor).dtype is not meta.dtype for tensor in tensors):
+        return False
+    pieces = [piece for piece in tensors if meta_of(piece).ndim == meta.ndim and 0 not in shape_of(piece)]
+    values = [planner.value(piece) for piece in pieces]
+    whole = planner.make(result)
+    start: Dim = 0
+    copies: list[tuple[Value, Value]] = []
+    for value in values:
+        size = value.shape[dim]
+        copies.append((value, part(whole, dim, start, size)))
+        start = start + size
+    for first in range(0, len(copies), MOST_PIECES):
+        some = copies[first : first + MOST_PIECES]
+        text = copies_text(some, planner.is_large([value for value, _ in some]))
+        planner.call(planner.dispatches.generic, text, [value for copy in some for value in copy])
+    return True

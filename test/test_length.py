@@ -1,0 +1,146 @@
+"""Long programs: what is done for one grows no faster than the program, and is right.
+
+Calls of Python functions are counted, which no other process disturbs; `length.py`, whose programs these are, takes the time.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from length import SHAPES, function, op
+
+import xdsl_exir
+from xdsl_exir.lowering.compile import groups_text, kernels_text
+from xdsl_exir.program import Program
+from xdsl_exir.runtime.native import Planned, plan_program
+
+LINEAR = 2.3
+"""How many times more calls twice the length may take."""
+
+
+def calls(function: Callable[[], Any]) -> int:
+    """How many calls of Python functions one makes."""
+    profile = cProfile.Profile(builtins=False)
+    profile.runcall(function)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def assert_linear(function: Callable[[int], Callable[[], Any]], count: int) -> None:
+    """`function` prepares what is then measured, for `count` and twice and four times that."""
+    function(1)()  # what is made once in a process is made
+    one, two, four = (calls(function(factor * count)) for factor in (1, 2, 4))
+    assert four - two < LINEAR * (two - one), (one, two, four)
+
+
+def loaded(shape: str, count: int, folder: Path) -> Program:
+    path = folder / f"{count}.mlir"
+    path.write_text(SHAPES[shape][0](count))
+    return xdsl_exir.load(path)
+
+
+NATIVE = [name for name, (_, _, targets) in SHAPES.items() if "native" in targets]
+
+
+@pytest.mark.parametrize("shape", NATIVE)
+def test_planning_is_linear(shape: str, tmp_path: Path) -> None:
+    def plan(count: int) -> Callable[[], Planned]:
+        program = loaded(shape, count, tmp_path)
+        return lambda: plan_program(program)
+
+    assert_linear(plan, 40)
+
+
+def dispatches(planned: Planned) -> list[str]:
+    """The texts of the functions that a plan calls."""
+    plans = {driver: planned.plans[method] for method, driver in planned.drivers.items()}
+    text = groups_text(planned.dispatches) + kernels_text(planned.dispatches, plans)
+    functions = re.split(r'^(?="?func\.func)', text, flags=re.MULTILINE)
+    return [one for one in functions if not any(f"@{driver}(" in one for driver in plans)]
+
+
+@pytest.mark.parametrize("shape", NATIVE)
+def test_dispatches_do_not_grow_with_the_program(shape: str, tmp_path: Path) -> None:
+    """MLIR and LLVM take time that grows faster than a function."""
+    one, two = (
+        max(map(len, dispatches(plan_program(loaded(shape, count, tmp_path))))) for count in (100, 200)
+    )
+    assert two < 1.2 * one, (one, two)
+
+
+def rows(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(sum(shape)).standard_normal(shape, np.float32)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(("dim", "dtype"), [(0, "f32"), (1, "i1"), (-1, "complex<f32>"), (2, "ui8")])
+def test_many_pieces(dim: int, dtype: str, tmp_path: Path) -> None:
+    """Some of them empty, one seen through a permutation."""
+    sizes = [[3, 5, 4], [3, 5, 4], [3, 5, 4]]
+    for size, extent in zip(sizes, (2, 0, 7), strict=True):
+        size[dim] = extent
+    turned = f"tensor<{'x'.join(map(str, sizes[0][::-1]))}x{dtype}>"
+    types = [f"tensor<{'x'.join(map(str, size))}x{dtype}>" for size in sizes]
+    names = [("%t", "%x1", "%x2")[i % 3] for i in range(50)]
+    whole = list(sizes[0])
+    whole[dim] = sum(sizes[i % 3][dim] for i in range(50))
+    made = f"tensor<{'x'.join(map(str, whole))}x{dtype}>"
+    lines = [
+        op("%t", "permute", "%x0, dims = [2, 1, 0]", turned, types[0]),
+        op(
+            "%y",
+            "cat",
+            f"[{', '.join(names)}], dim = {dim}",
+            ", ".join(types[i % 3] for i in range(50)),
+            made,
+        ),
+    ]
+    text = function([("%x0", turned), ("%x1", types[1]), ("%x2", types[2])], lines, [("%y", made)])
+    path = tmp_path / "cat.mlir"
+    path.write_text(text)
+    program = xdsl_exir.load(path)
+    arrays = [rows(*size) for size in (sizes[0][::-1], *sizes[1:])]
+    if dtype == "complex<f32>":
+        arrays = [(array + 1j * array**2).astype(np.complex64) for array in arrays]
+    elif dtype != "f32":
+        arrays = [(array > 0).astype(bool if dtype == "i1" else np.uint8) for array in arrays]
+    given = (arrays[0].transpose(2, 1, 0), *arrays[1:])
+    expected = np.concatenate([given[i % 3] for i in range(50)], dim)
+    for target in ("interpreter", "native"):
+        (actual,) = xdsl_exir.compile(program, target=target).flat(arrays)
+        np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.native
+def test_many_pieces_of_any_size(tmp_path: Path) -> None:
+    """Offsets are known when it is called; some pieces are numbers."""
+    piece, ones = "tensor<?x3xf32, #exir.shape<[s0, 3]>>", "tensor<1x3xf32>"
+    made = "tensor<?x3xf32, #exir.shape<[25 * s0 + 25, 3]>>"
+    names = ", ".join(["%x, %one"] * 25)
+    lines = [
+        f"%one = aten.full(size = [1, 3], fill_value = 1.0) : () -> {ones}",
+        op("%y", "cat", f"[{names}]", ", ".join([f"{piece}, {ones}"] * 25), made),
+    ]
+    path = tmp_path / "cat.mlir"
+    path.write_text(function([("%x", piece)], lines, [("%y", made)]))
+    run = xdsl_exir.compile(xdsl_exir.load(path), target="native")
+    for count in (4, 1, 300):
+        x = rows(count, 3)
+        (actual,) = run.flat([x])
+        np.testing.assert_array_equal(actual, np.concatenate([x, np.ones((1, 3), np.float32)] * 25))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("shape", ["rolls", "slices, cat", "cat", "stack"])
+def test_long_programs_are_right(shape: str, tmp_path: Path) -> None:
+    """Longer than one dispatch takes."""
+    program = loaded(shape, 150, tmp_path)
+    inputs = [rows(*type.get_shape()) for type in program.method().function_type.inputs.data]  # pyright: ignore
+    expected = xdsl_exir.compile(program).flat(inputs)
+    actual = xdsl_exir.compile(program, target="native").flat(inputs)
+    np.testing.assert_allclose(actual[0], expected[0], rtol=1e-6)
