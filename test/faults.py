@@ -40,7 +40,7 @@ from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.mlir import read_mlir
 from xdsl_exir.lowering import cache
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.aot import compile_library
+from xdsl_exir.runtime.c.library import compile_library
 
 ROWS, COLUMNS = 1024, 256
 TEXT = f"""

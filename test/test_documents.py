@@ -167,6 +167,8 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "model.pt2").write_bytes(DIGITS.read_bytes())
     (folder / "mine.mlir").write_text(MINE)
     (folder / "model.mlir").write_text(MINE.replace("mylib.soft_relu", "aten.silu"))
+    (folder / "edge.mlir").write_text(MINE.replace("mylib.soft_relu", "edge.aten.sigmoid"))
+    (folder / "edge.yaml").write_bytes((ROOT / "test/filecheck/Inputs/edge.yaml").read_bytes())
     return folder
 
 

@@ -23,7 +23,7 @@ from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.exporters import graph
 from xdsl_exir.limits import Limits, read_limits
 from xdsl_exir.program import context
-from xdsl_exir.runtime.aot import compile_library
+from xdsl_exir.runtime.c.library import compile_library
 
 SECONDS = 5.0
 """Processor time that a test may take: what grows faster than its text takes far more."""

@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compiles, and says what was written."""
-    from xdsl_exir.runtime.aot import compile_library
+    from xdsl_exir.runtime.c.library import compile_library
 
     path: Path = args.program
     program = read_program(args)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from xdsl_exir.importers.fx_text import from_fx_text
     from xdsl_exir.interpreter.backend import register_backend
     from xdsl_exir.program import Program, from_exported_program, load
+    from xdsl_exir.runtime.c.library import compile_library
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
     from xdsl_exir.universe import register_ops
@@ -40,6 +41,7 @@ _HOMES = {
     "from_fx_text": "importers.fx_text",
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
+    "compile_library": "runtime.c.library",
     "diff": "runtime.diff",
     "register_backend": "interpreter.backend",
     "register_ops": "universe",
@@ -55,6 +57,7 @@ __all__ = [
     "UnsupportedError",
     "VerificationError",
     "compile",
+    "compile_library",
     "diff",
     "from_exported_program",
     "from_fx_text",

@@ -1,7 +1,7 @@
 """Names that programs choose, as they are written where something else reads them: a terminal, C.
 
 Names of methods, inputs and modules are any text. MLIR has strings for them, which its printers escape; what we compile has
-names of its own instead (`own_name`). In C they stand in comments and in strings (`c_sizes.c_string`), and functions and
+names of its own instead (`own_name`). In C they stand in comments and in strings (`runtime/c/sizes.c_string`), and functions and
 parameters have names made of them (`c_name`).
 """
 

@@ -83,7 +83,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "verify-edge": _lazy("transforms.verify", "VerifyEdge"),
     },
     all_targets={
-        "exir-run": _lazy("runtime.target", "RunTarget"),
+        "exir-run": _lazy("runtime.xdsl_target", "RunTarget"),
     },
 )
 

@@ -21,7 +21,7 @@ from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.exchange.tensor_data import SourceFile
 from xdsl_exir.files import aside
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.aot import compile_library
+from xdsl_exir.runtime.c.library import compile_library
 
 torch = pytest.importorskip("torch")
 

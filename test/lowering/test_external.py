@@ -115,7 +115,7 @@ warnings.filterwarnings("error", category=EncodingWarning, module="xdsl_exir")
 from pathlib import Path
 import numpy as np
 import xdsl_exir
-from xdsl_exir.runtime.aot import compile_library
+from xdsl_exir.runtime.c.library import compile_library
 from xdsl_exir.tools.main import main
 
 folder, program = Path(sys.argv[1]), xdsl_exir.load(sys.argv[2])

@@ -316,7 +316,7 @@ def test_a_function_that_is_not_there_is_named() -> None:
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc) is installed")
 def test_c_libraries_have_them(tmp_path: Path) -> None:
-    from xdsl_exir.runtime.aot import compile_library
+    from xdsl_exir.runtime.c.library import compile_library
 
     text = """
         func.func @forward(%x: tensor<8xf16>) -> tensor<8xf16> {

@@ -17,7 +17,7 @@ from xdsl_exir.lowering import processor as processors
 from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.processor import FEATURES, LEVELS, Processor, host, processor
 from xdsl_exir.program import Program, context
-from xdsl_exir.runtime.c_cpu import cpu_check
+from xdsl_exir.runtime.c.cpu import cpu_check
 
 pytest.importorskip("llvmlite", reason="needs llvmlite: pip install llvmlite==0.50.0")
 pytestmark = [

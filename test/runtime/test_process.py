@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.runtime.aot import compile_library
+from xdsl_exir.runtime.c.library import compile_library
 from xdsl_exir.runtime.executable import Executable
 
 TEXT = """graph():

@@ -20,12 +20,12 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError, InputError, UnsupportedError
-from xdsl_exir.runtime.aot import Artifact, compile_library
-from xdsl_exir.runtime.c_interface import ERRORS
+from xdsl_exir.runtime.c.interface import ERRORS
+from xdsl_exir.runtime.c.library import Artifact, compile_library
 
 torch = pytest.importorskip("torch")
 
-from runtime.test_aot import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
+from runtime.test_c_library import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
 from runtime.test_state import EXAMPLE  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.export import Dim  # noqa: E402

@@ -20,8 +20,8 @@ from xdsl.parser import Parser
 import xdsl_exir
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import context
-from xdsl_exir.runtime.aot import Artifact, compile_library
-from xdsl_exir.runtime.c_interface import ERRORS
+from xdsl_exir.runtime.c.interface import ERRORS
+from xdsl_exir.runtime.c.library import Artifact, compile_library
 from xdsl_exir.tools.main import main
 
 COMPILER = shutil.which("cc") or ""
