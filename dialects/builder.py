@@ -121,7 +121,9 @@ class Builder:
         if isinstance(self.before, Block):
             self.before.add_op(op)
         elif self.rewriter is not None:
-            self.rewriter.insert(op, InsertPoint.before(self.before))
+            point = self.rewriter.insertion_point
+            at_hand = point.insert_before is self.before
+            self.rewriter.insert(op, point if at_hand else InsertPoint.before(self.before))
         else:
             block = self.before.parent
             assert block is not None, "building before an operation that is in no block"

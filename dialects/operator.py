@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from keyword import iskeyword
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
@@ -192,10 +192,26 @@ def is_dense_list(base: str) -> bool:
     return base in _DENSE
 
 
+def dense_array(type: IntegerType, values: Sequence[int]) -> DenseArrayBase[IntegerType]:
+    """A list of integers or booleans as attribute."""
+    if len(values) > LONG:
+        return DenseArrayBase.from_list(type, values)
+    return _short_array(type, tuple(values))
+
+
+LONG = 16
+"""Elements of a list that is made again each time: of short ones programs have few different ones."""
+
+
+@lru_cache(maxsize=4096)
+def _short_array(type: IntegerType, values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(type, values)
+
+
 def list_to_attr(base: str, values: Sequence[Value]) -> Attribute:
     """A list of constants as attribute: dense for integers and booleans, an array of numbers or strings else."""
     if base in _DENSE:
-        return DenseArrayBase.from_list(_DENSE[base], list(values))
+        return dense_array(_DENSE[base], values)
     return ArrayAttr([to_attr(base, value) for value in values])
 
 
@@ -280,9 +296,8 @@ class Slot:
                 return [value], None
             operands: list[SSAValue] = [item for item in value if item is not None]
             masked = len(operands) != len(value)
-            return operands, DenseArrayBase.from_list(
-                i1, [item is not None for item in value]
-            ) if masked else None
+            mask = dense_array(i1, [item is not None for item in value]) if masked else None
+            return operands, mask
         if not kind.is_list:
             return ([value], None) if is_value(value) else ([], to_attr(kind.base, value))
         operands = [item for item in value if is_value(item)]
@@ -402,9 +417,8 @@ class OperatorLayout:
             if attr is not None and slot.property_name is not None:
                 properties[slot.property_name] = attr
         if self.segmented:
-            properties[AttrSizedOperandSegments.attribute_name] = DenseArrayBase.from_list(
-                operator_segment_type, sizes
-            )
+            segments = dense_array(operator_segment_type, sizes)
+            properties[AttrSizedOperandSegments.attribute_name] = segments
         return operands, properties
 
 

@@ -176,5 +176,5 @@ class AtenToEdge(ModulePass):
     name = "aten-to-edge"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in specialisations():
-            apply_once(op, pattern)
+        apply_once(op, Specialiser())
+        apply_once(op, UnusedNumbers(), NumberOp)

@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xdsl_exir.dialects.builder import Builder, Results, Rule
+from xdsl_exir.dialects.control_flow import FlexAttentionOp
 from xdsl_exir.dialects.operator import OperatorDialect
 from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.spec import OperatorSpec, find
@@ -111,6 +112,5 @@ class DecomposeAten(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known(self.keep, "decompose-aten: keep")
         known(self.decompositions, "decompose-aten: decompositions")
-        decomposer = Decomposer(frozenset(self.keep).__contains__, self.decompositions)
-        for pattern in (FlexAttention(), decomposer):
-            apply_once(op, pattern)
+        apply_once(op, FlexAttention(), FlexAttentionOp)
+        apply_once(op, Decomposer(frozenset(self.keep).__contains__, self.decompositions))

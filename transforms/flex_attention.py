@@ -42,7 +42,7 @@ class ExpandFlexAttention(ModulePass):
     name = "expand-flex-attention"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_once(op, FlexAttention())
+        apply_once(op, FlexAttention(), FlexAttentionOp)
 
 
 def attention(aten: Namespace, op: FlexAttentionOp) -> list[SSAValue]:

@@ -133,9 +133,10 @@ def _as_type(builder: Builder, new: SSAValue, old: SSAValue) -> SSAValue:
     return builder.insert(RefineOp(new, old.type)).results[0]
 
 
-def apply_once(module: ModuleOp, pattern: RewritePattern) -> None:
-    """Applies a pattern to every operation, in every region, once: what it builds is not looked at again."""
+def apply_once(module: ModuleOp, pattern: RewritePattern, kind: type[Operation] = OperatorOp) -> None:
+    """Applies a pattern to every operation of a kind, in every region, once: what it builds is not looked at again."""
     rewriter = PatternRewriter(InsertPoint.at_end(module.body.block))
     for op in list(module.body.walk()):
-        rewriter.current_operation, rewriter.insertion_point = op, InsertPoint.before(op)
-        pattern.match_and_rewrite(op, rewriter)
+        if isinstance(op, kind):
+            rewriter.current_operation, rewriter.insertion_point = op, InsertPoint.before(op)
+            pattern.match_and_rewrite(op, rewriter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xdsl_exir.dialects.control_flow import FlexAttentionOp
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.interpreter.interpreter import obstacles
 from xdsl_exir.interpreter.operators import IMPLS
@@ -17,7 +18,7 @@ def runnable(module: ModuleOp) -> ModuleOp:
     if not has_flex_attention(module) and not obstacles(module):
         return module
     module = module.clone()
-    apply_once(module, FlexAttention())
+    apply_once(module, FlexAttention(), FlexAttentionOp)
     decomposer = Decomposer(keep=lambda name: IMPLS.find(find(name)) is not None)
     for op, _ in obstacles(module):
         decomposer.rewrite(op)
