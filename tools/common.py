@@ -58,6 +58,16 @@ def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str]
         metavar="FILE",
         help="run the program on these inputs (.npy, .npz) after every pass, and stop at one that changes its results",
     )
+    add_stats(parser)
+
+
+def add_stats(parser: argparse.ArgumentParser) -> None:
+    """The argument that asks how passes did."""
+    parser.add_argument(
+        "--stats",
+        action="store_true",
+        help="print how long passes took and how often each pattern was applied, on standard error",
+    )
 
 
 def add_cpu(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@
     xdsl-exir run model.pt2 --inputs x.npy        # its outputs
     xdsl-exir compile model.pt2 -o out/           # a shared library for C, with header and weights
     xdsl-exir diff model.pt2 model.pt2@edge --inputs x.npy      # the first operation that differs
+    xdsl-exir bisect model.pt2 -p decompose-aten   # the application of a pattern that changes a result
     xdsl-exir irdl > exir.irdl.mlir               # the dialects, for stock mlir-opt --irdl-file
     xdsl-exir ops aten.add.Tensor                 # what the spec says of an operator
 
@@ -17,9 +18,10 @@ import importlib
 import io
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
 
-COMMANDS = ("import_program", "run", "compile", "diff", "irdl", "ops")
+COMMANDS = ("import_program", "run", "compile", "diff", "bisect", "irdl", "ops")
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -46,6 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+@contextmanager
+def statistics() -> Generator[None]:
+    """Prints on standard error in the end how long passes took and how often each pattern was applied."""
+    from xdsl_exir.transforms.watch import Watch, watching
+
+    with watching(Watch()) as watch:
+        yield
+    print(watch.table(), file=sys.stderr)
+
+
 def _run(arguments: Sequence[str] | None) -> int:
     # What takes long to import is imported here, where an interruption is one line as well.
     from xdsl_exir.errors import ExirError
@@ -57,7 +69,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             stream.reconfigure(encoding="utf-8", errors=errors)
     args = make_parser().parse_args(arguments)
     try:
-        return args.function(args)
+        with statistics() if getattr(args, "stats", False) else nullcontext():
+            return args.function(args)
     except BrokenPipeError:
         # The reader of our output (a pager, head) went away: nobody is left to tell.
         sys.stderr.close()

@@ -14,6 +14,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -82,6 +83,9 @@ class Specialiser(OperatorPattern):
     def __init__(self, *names: str):
         self.names = frozenset(names)
         """The operators that it is for; all if none are named."""
+
+    def label(self, op: Operation) -> str:
+        return f"specialisation of {op.name}"
 
     def dialect(self, op: OperatorOp) -> OperatorDialect:
         return edge.OPERATORS

@@ -40,6 +40,9 @@ class Decomposer(RulePattern):
         """Whether an operator, by qualified name, stays as it is."""
         self.table = {name: rule and DECOMPOSITIONS.entry(name, rule) for name, rule in (table or {}).items()}
 
+    def label(self, op: Operation) -> str:
+        return f"decomposition of {op.name}"
+
     def entry(self, spec: OperatorSpec) -> Entry[Callable[..., Any]] | None:
         """The rule of an operator that has one and is not kept."""
         name = spec.qualified_name

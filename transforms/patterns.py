@@ -13,11 +13,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+)
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
@@ -29,6 +37,7 @@ from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.watch import Labelled, told
 
 
 class _Keep:
@@ -47,7 +56,7 @@ FindRule = Callable[[OperatorSpec], Entry[Callable[..., Any]] | None]
 """Gives the rule of an operator; None where it has none. `Registry.find` is one."""
 
 
-class OperatorPattern(RewritePattern, ABC):
+class OperatorPattern(Labelled, ABC):
     """Puts in place of an operation made from a schema what `results` builds."""
 
     @abstractmethod
@@ -88,6 +97,10 @@ class RulePattern(OperatorPattern):
 
     def __init__(self, find: FindRule):
         self.find = find
+
+    def label(self, op: Operation) -> str:
+        entry = self.find(op.SPEC) if isinstance(op, OperatorOp) else None
+        return super().label(op) if entry is None else entry.function.__name__
 
     def results(self, op: OperatorOp, builder: Builder) -> Results:
         entry = self.find(op.SPEC)
@@ -133,9 +146,21 @@ def _as_type(builder: Builder, new: SSAValue, old: SSAValue) -> SSAValue:
     return builder.insert(RefineOp(new, old.type)).results[0]
 
 
+@dataclass(frozen=True)
+class ApplyPatterns(ModulePass):
+    """Applies patterns, in order, until none of them applies any more."""
+
+    name = "apply-patterns"
+
+    patterns: tuple[RewritePattern, ...]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        PatternRewriteWalker(GreedyRewritePatternApplier([*self.patterns])).rewrite_module(op)
+
+
 def apply_once(module: ModuleOp, pattern: RewritePattern, kind: type[Operation] = OperatorOp) -> None:
     """Applies a pattern to every operation of a kind, in every region, once: what it builds is not looked at again."""
-    rewriter = PatternRewriter(InsertPoint.at_end(module.body.block))
+    pattern, rewriter = told(pattern), PatternRewriter(InsertPoint.at_end(module.body.block))
     for op in list(module.body.walk()):
         if isinstance(op, kind):
             rewriter.current_operation, rewriter.insertion_point = op, InsertPoint.before(op)

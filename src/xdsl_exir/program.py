@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import StringIO
@@ -22,6 +24,7 @@ from xdsl_exir.threads import lock_against_forks
 
 if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
+    from xdsl.pattern_rewriter import RewritePattern
 
     from xdsl_exir.exchange.graph import ExportedGraph
     from xdsl_exir.exchange.pytree import TreeSpec
@@ -120,9 +123,11 @@ class Program:
 
     def apply(self, *passes: ModulePass) -> Program:
         """A new program with passes applied, not verified."""
+        from xdsl_exir.transforms.watch import run_passes
+
         module = self.module.clone()
         with REWRITING:
-            PassPipeline(passes).apply(context().clone(), module)
+            run_passes(passes, context().clone(), module)
         return replace(self, module=module)
 
     def to_core(
@@ -154,13 +159,52 @@ class Program:
 
         return self.apply(DecomposeAten(keep, decompositions), AtenToEdge()).verify()
 
-    def transform(self, pipeline: str | ModulePass) -> Program:
-        """A new program with a pass or a pipeline (`"canonicalize,cse"`) applied, verified afterwards.
+    def transform(
+        self,
+        pipeline: str | ModulePass | RewritePattern | Sequence[RewritePattern],
+        stats: bool = False,
+        check: Sequence[Any] | bool = False,
+    ) -> Program:
+        """A new program with a pass, a pipeline (`"canonicalize,cse"`) or patterns applied, verified afterwards.
 
-        Raises `ExirError` for a pipeline that does not parse, `VerificationError` where the result is not valid.
+        `stats` prints on standard error how long passes took and how often each pattern was applied. `check` has flat
+        inputs of the first method, or True for random ones: before and after are run in the interpreter.
+
+        Raises `ExirError` for a pipeline that does not parse and, with `check`, where results change: it names the first
+        application of a pattern after which they do. Raises `VerificationError` where the result is not valid.
         """
-        passes = (pipeline,) if isinstance(pipeline, ModulePass) else self.passes(pipeline)
-        return self.apply(*passes).verify()
+        from xdsl_exir.transforms.watch import Watch, watching
+
+        passes = self._as_passes(pipeline)
+        with watching(Watch()) if stats else nullcontext() as watch:
+            after = self.apply(*passes)
+        if watch is not None:
+            print(watch.table(), file=sys.stderr)
+        if check is not False:
+            from xdsl_exir.runtime.bisect import bisect
+            from xdsl_exir.runtime.inputs import random_inputs
+
+            found = bisect(self, passes, random_inputs(self) if check is True else check)
+            if found is not None:
+                raise ExirError(str(found))
+        return after.verify()
+
+    def _as_passes(
+        self, pipeline: str | ModulePass | RewritePattern | Sequence[RewritePattern]
+    ) -> tuple[ModulePass, ...]:
+        from xdsl.pattern_rewriter import RewritePattern
+
+        from xdsl_exir.transforms.patterns import ApplyPatterns
+
+        match pipeline:
+            case str():
+                return self.passes(pipeline)
+            case ModulePass():
+                return (pipeline,)
+            case RewritePattern():
+                return (ApplyPatterns((pipeline,)),)
+            case _:
+                return (ApplyPatterns(tuple(pipeline)),)
 
     def unflatten(self) -> Program:
         """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does. Those of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -86,6 +87,32 @@ def test_import_and_passes(capsys: pytest.CaptureFixture[str], silu: Path) -> No
     out = output_of(capsys, "import", silu, "-p", "decompose-aten,aten-to-edge,canonicalize")
     assert "edge.aten.sigmoid(" in out
     assert output_of(capsys, "import", silu, "--stage", "edge") == out
+
+
+def test_stats(capsys: pytest.CaptureFixture[str], silu: Path) -> None:
+    assert main(["import", str(silu), "--stage", "edge", "--stats"]) == 0
+    captured = capsys.readouterr()
+    assert "edge.aten.sigmoid(" in captured.out
+    table = [line.split() for line in captured.err.splitlines()]
+    assert table[0][1:] == ["s", "decompose-aten"]
+    assert ["1", "decomposition", "of", "aten.silu"] in table
+
+
+def test_bisect(capsys: pytest.CaptureFixture[str], silu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+
+    arguments = ("bisect", silu, "-p", "decompose-aten,aten-to-edge")
+    assert output_of(capsys, *arguments) == "no difference\n"
+    silu.write_text(SILU.replace("silu", "gelu"))
+    former = DECOMPOSITIONS.override("aten.gelu", lambda aten, self: aten.sigmoid(self))
+    try:
+        assert main([str(argument) for argument in (*arguments, "--inputs", silu.parent / "xy.npz")]) == 1
+    finally:
+        DECOMPOSITIONS.override("aten.gelu", former)
+    *steps, found, limit = capsys.readouterr().out.splitlines()
+    assert found.startswith("application 1 of decompose-aten, decomposition of aten.gelu changes")
+    assert limit == "XDSL_EXIR_OPT_LIMIT=decompose-aten=1"
+    assert all(re.fullmatch(r"\d+ of \d+: (right|wrong)", step) for step in steps)
 
 
 def test_import_to_other_forms(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
