@@ -16,7 +16,7 @@ Every operator prints and parses in call form, arguments in the schema's order, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from keyword import iskeyword
@@ -820,6 +820,12 @@ class OperatorDialect:
             spec = operator_specs.find(operator)
             known = self._classes[operator] = make_class(spec, self.prefix, self.numbers)
         return known
+
+    def forget(self, names: Collection[str]) -> None:
+        """Drops the classes of operators that are no longer known."""
+        for name in names:
+            self._classes.pop(name, None)
+        _operators_by_class_name.cache_clear()
 
     def operators(self) -> Iterator[str]:
         """Qualified names of the operators of this dialect."""

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from xdsl_exir.dialects.spec import OperatorSpec, find
+from xdsl_exir.dialects.spec import OperatorSpec, find, specs
 from xdsl_exir.errors import SpecError
 from xdsl_exir.threads import Lock
+
+REGISTRIES: list[Registry[Any]] = []
+"""Those of all stages that are imported."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 G = TypeVar("G", bound=Callable[..., Any])
@@ -35,6 +37,11 @@ class Entry(Generic[F]):
     options: Mapping[str, Any]
     rank: int = 0
     """Whose it is: 0 the project's, 1 that of a user's library, 2 registered by hand."""
+
+    @property
+    def home(self) -> str:
+        """The module, or the `.py` file, that the function is from."""
+        return self.function.__module__
 
     def call(self, arguments: Mapping[str, Any], *leading: Any) -> Any:
         """Calls the function with `leading` arguments, then with what it asks for of `arguments`."""
@@ -54,36 +61,28 @@ def optional_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return (*positional, *(function.__kwdefaults__ or ()))
 
 
-class _Importing(threading.local):
-    """What a thread is about."""
-
-    depth = 0
-    """Of users' libraries that it is importing since a function of theirs was asked for."""
-
-
-_importing = _Importing()
 _FILES = Lock()
 """Held where a `.py` file is imported; of modules Python holds its own."""
 
 
 def rank_of(function: Callable[..., Any]) -> int:
-    """The rank of a function that is being registered."""
-    return 0 if function.__module__.startswith("xdsl_exir.") else 1 if _importing.depth else 2
+    """The rank of a function, by the module that it is from: a library's are those of its package."""
+    module = function.__module__
+    if module.startswith("xdsl_exir."):
+        return 0
+    packages = {home if home.endswith(".py") else home.partition(".")[0] for home in specs().homes}
+    return 1 if module in packages or module.partition(".")[0] in packages else 2
 
 
 def import_functions(home: str, optional: bool = False) -> None:
     """Imports a module by name, or a `.py` file by path, once. Raises `SpecError` where there is none and it is needed."""
-    _importing.depth += 1
-    try:
-        if home.endswith(".py"):
-            with _FILES:
-                _import_file(home)
-        elif home in sys.modules or find_spec(home) is not None:
-            import_module(home)  # waits where another thread is importing it
-        elif not optional:
-            raise SpecError(f"no module '{home}', which has the functions of a library of operators")
-    finally:
-        _importing.depth -= 1
+    if home.endswith(".py"):
+        with _FILES:
+            _import_file(home)
+    elif home in sys.modules or find_spec(home) is not None:
+        import_module(home)  # waits where another thread is importing it
+    elif not optional:
+        raise SpecError(f"no module '{home}', which has the functions of a library of operators")
 
 
 def _import_file(home: str) -> None:
@@ -98,6 +97,14 @@ def _import_file(home: str) -> None:
     except BaseException:
         del sys.modules[home]
         raise
+
+
+def forget(names: Collection[str], homes: Collection[str]) -> None:
+    """Drops operators' functions of all stages, and the `.py` files and modules (`homes`) that they are from."""
+    for registry in REGISTRIES:
+        registry.forget(names, homes)
+    for home in homes:
+        sys.modules.pop(home, None)
 
 
 class Registry(Generic[F]):
@@ -118,8 +125,10 @@ class Registry(Generic[F]):
         """Number of the functions' parameters that come before the operator's arguments."""
         self.extras = extras
         """Names that functions may ask for besides the operator's arguments."""
-        self._entries: dict[str, Entry[F]] = {}
+        self._entries: dict[str, tuple[Entry[F], ...]] = {}
+        """By operator, by rank and then in the order in which they were registered: the last counts."""
         self._loaded: set[str] = set()
+        REGISTRIES.append(self)
 
     def register(
         self, *names: str, parameters: tuple[str, ...] | None = None, **options: Any
@@ -136,9 +145,8 @@ class Registry(Generic[F]):
         def decorate(function: G) -> G:
             for name in names:
                 entry = self.entry(name, cast(F, function), parameters, options)
-                known = self._entries.get(name)
-                if known is None or known.rank <= entry.rank:
-                    self._entries[name] = entry
+                known = (*self._entries.get(name, ()), entry)
+                self._entries[name] = tuple(sorted(known, key=lambda held: held.rank))
             return function
 
         return decorate
@@ -166,7 +174,18 @@ class Registry(Generic[F]):
     def find(self, spec: OperatorSpec) -> Entry[F] | None:
         """The function of an operator; None where the stage has none."""
         self._load(spec.functions or self._home(spec.family))
-        return self._entries.get(spec.qualified_name)
+        known = self._entries.get(spec.qualified_name)
+        return known[-1] if known else None
+
+    def forget(self, names: Collection[str], homes: Collection[str]) -> None:
+        """Drops what is registered for the operators named, and by the modules or files named for any."""
+        self._loaded.difference_update(homes)
+        kept: dict[str, tuple[Entry[F], ...]] = {}
+        for name, known in self._entries.items():
+            left = () if name in names else tuple(entry for entry in known if entry.home not in homes)
+            if left:
+                kept[name] = left
+        self._entries = kept
 
     def _home(self, family: str) -> str:
         return f"{self.package}.{family}"
@@ -183,12 +202,10 @@ class Registry(Generic[F]):
         A new function keeps the options of the former; None removes the entry.
         """
         former = self.find(find(name))
+        self._entries.pop(name, None)
         if isinstance(function, Entry):
-            self._entries[name] = function
-        elif function is None:
-            self._entries.pop(name, None)
-        else:
-            self._entries.pop(name, None)
+            self._entries[name] = (function,)
+        elif function is not None:
             self.register(name, **(former.options if former else {}))(function)
         return former
 

@@ -4,7 +4,6 @@ printed after the run (with xdist as well)."""
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,20 +11,16 @@ from typing import Any
 
 import pytest
 
-from xdsl_exir.dialects.meta import SHAPES
 from xdsl_exir.dialects.spec import specs
-from xdsl_exir.interpreter.operators import IMPLS
-from xdsl_exir.lowering import LOWERINGS, toolchain
-from xdsl_exir.lowering.data_dependent import RULES
+from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.processor import llvm_binding
-from xdsl_exir.program import context
-from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
-from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
+from xdsl_exir.universe import unregister_ops
 
 SLOW = {
     "lowering/*": "every operator natively",
     "exporters/*": "every model there and back",
-    "*test_a[col]*.py": "tables of errors, C compilers, views of every operator",
+    "*test_a[cl]*.py": "tables of errors, views of every operator",
+    "*test_c_*.py": "C compilers, tables of errors",
     "*test_control_flow.py": "many programs natively",
     "*test_data_dependent.py": "many programs natively",
     "*test_d[iot]*.py": "many programs natively; the examples of documents; every operator in every combination of dtypes",
@@ -111,18 +106,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def clean() -> Iterator[None]:
     """Forgets what a test registers."""
 
-    def kept() -> list[Any]:
-        return [specs()._specs, XDSL_EXIR_UNIVERSE.all_dialects]
-
-    before = [set(table) for table in kept()]
+    before = set(specs())
     yield
-    for table, names in zip(kept(), before, strict=True):
-        for name in [name for name in table if name not in names]:
-            del table[name]
-    for registry in (SHAPES, IMPLS, DECOMPOSITIONS, LOWERINGS, RULES):
-        for name in [name for name in registry._entries if name not in specs()]:
-            del registry._entries[name]
-        registry._loaded -= {name for name in registry._loaded if name.endswith(".py")}
-    for name in [name for name in sys.modules if name.endswith(".py")]:
-        del sys.modules[name]
-    context.cache_clear()
+    unregister_ops(*(name for name in specs() if name not in before))

@@ -14,6 +14,7 @@ import pytest
 from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.meta import SHAPES, shape_rule
 from xdsl_exir.dialects.spec import find, specs
 from xdsl_exir.errors import ExirError, LoadError, SpecError, UnsupportedError
@@ -21,7 +22,7 @@ from xdsl_exir.importers.build import dialect_of
 from xdsl_exir.interpreter.operators import impl
 from xdsl_exir.libraries import found
 from xdsl_exir.program import Program, context
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 
 # What torch.export warns of is its own use of its own functions.
@@ -574,3 +575,31 @@ def test_load_error_is_still_a_load_error(tmp_path: Path) -> None:
     path.write_bytes(b"nothing")
     with pytest.raises(LoadError):
         xdsl_exir.load(path)
+
+
+@pytest.mark.usefixtures("clean")
+def test_unregistered_and_edited(tmp_path: Path) -> None:
+    """A library may be registered again with another schema; what it changed of built-in operators goes with it."""
+    source, functions = tmp_path / "edited.yaml", tmp_path / "edited.py"
+    functions.write_text(
+        "from xdsl_exir.dialects.meta import shape_rule\n"
+        "from xdsl_exir.transforms.decompositions import decomposition\n"
+        "@shape_rule('edited.f')\n"
+        "def f(x): return x.shape\n"
+        "@decomposition('aten.silu')\n"
+        "def silu(aten, self): return aten.relu(self)\n"
+    )
+    silu = DECOMPOSITIONS.find(find("aten.silu"))
+    for parameter in ("alpha", "beta"):
+        source.write_text(f"- func: edited::f(Tensor x, float {parameter}=1.0) -> Tensor\n  rule: same\n")
+        assert xdsl_exir.register_ops(source) == ("edited.f",)
+        assert SHAPES.find(find("edited.f")) is not None
+        assert [slot.name for slot in edge.OPERATORS["edited.f"].LAYOUT.slots] == ["x", parameter]
+        assert DECOMPOSITIONS.find(find("edited.f")) is None  # which reads the library
+        assert DECOMPOSITIONS.find(find("aten.silu")) is not silu
+        xdsl_exir.unregister_ops("edited.f")
+        assert DECOMPOSITIONS.find(find("aten.silu")) is silu
+        with pytest.raises(SpecError, match="unknown operator"):
+            find("edited.f")
+    with pytest.raises(SpecError, match=r"aten\.silu is built in"):
+        xdsl_exir.unregister_ops("aten.silu")

@@ -13,7 +13,7 @@ the same table, from files of the same form.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -166,6 +166,21 @@ class SpecTable(Mapping[str, OperatorSpec]):
                 raise SpecError(f"{spec.place}: {spec.qualified_name} is specified twice, {before}")
             new[spec.qualified_name] = spec
         self._specs = {**self._specs, **new}  # others may be going through those there were
+
+    def remove(self, names: Collection[str]) -> tuple[OperatorSpec, ...]:
+        """Takes users' operators away, and gives what was said of them. Raises `SpecError` for one that is built in, or
+        unknown."""
+        taken = tuple(find(name) for name in names)
+        for spec in taken:
+            if not spec.place:
+                raise SpecError(f"{spec.qualified_name} is built in")
+        self._specs = {name: spec for name, spec in self._specs.items() if name not in names}
+        return taken
+
+    @property
+    def homes(self) -> frozenset[str]:
+        """Where the functions of users' operators are: modules, and paths of `.py` files."""
+        return frozenset(spec.functions for spec in self._specs.values() if spec.functions)
 
     def __getitem__(self, name: str) -> OperatorSpec:
         return self._specs[name]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from xdsl_exir.runtime.c.library import compile_library
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
-    from xdsl_exir.universe import register_ops
+    from xdsl_exir.universe import register_ops, unregister_ops
 
 _HOMES = {
     **dict.fromkeys(
@@ -44,7 +44,7 @@ _HOMES = {
     "compile_library": "runtime.c.library",
     "diff": "runtime.diff",
     "register_backend": "interpreter.backend",
-    "register_ops": "universe",
+    **dict.fromkeys(("register_ops", "unregister_ops"), "universe"),
 }
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "load",
     "register_backend",
     "register_ops",
+    "unregister_ops",
 ]
 
 

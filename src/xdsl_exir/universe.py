@@ -120,3 +120,26 @@ def register_ops(
         XDSL_EXIR_UNIVERSE.all_dialects.setdefault(name, dialect)
     context.cache_clear()
     return tuple(spec.qualified_name for spec in added)
+
+
+def unregister_ops(*names: str) -> None:
+    """Takes users' operators away again, with what is registered for them, and with all that the Python of libraries
+    of which nothing is left has registered. (In a notebook: unregister, edit, register.) Programs that hold them must not
+    be used any more.
+
+    Raises `SpecError` for an operator that is built in, or that is not known.
+    """
+    from xdsl_exir.dialects import aten, edge
+    from xdsl_exir.dialects.registry import forget
+    from xdsl_exir.dialects.spec import specs
+    from xdsl_exir.program import context
+
+    table = specs()
+    taken = table.remove(names)
+    forget(names, {spec.functions for spec in taken} - table.homes - {""})
+    for dialect in (aten.OPERATORS, edge.OPERATORS):
+        dialect.forget(names)
+    for namespace in {spec.schema.namespace for spec in taken}:
+        if not any(name.startswith(f"{namespace}.") for name in table):
+            XDSL_EXIR_UNIVERSE.all_dialects.pop(namespace, None)
+    context.cache_clear()
