@@ -1,6 +1,6 @@
 """What each operator computes, in NumPy: a small function each, in the family's file.
 
-    @kernel("aten.sigmoid", promote=True)
+    @impl("aten.sigmoid", promote=True)
     def sigmoid(self: Array) -> Array:
         return 1 / (1 + np.exp(-self))
 

@@ -1,1 +1,1 @@
-"""Kernels of attention: none. All of it decomposes into matrix products and softmax."""
+"""Functions of attention: none. All of it decomposes into matrix products and softmax."""

@@ -1,4 +1,4 @@
-"""Kernels of gradients that `run_decompositions` leaves as they are: of convolution and of pooling."""
+"""Functions of gradients that `run_decompositions` leaves as they are: of convolution and of pooling."""
 
 from __future__ import annotations
 

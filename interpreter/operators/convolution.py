@@ -1,4 +1,4 @@
-"""Kernels of convolution, over any number of dimensions.
+"""Functions of convolution, over any number of dimensions.
 
 A convolution gathers each output position's patch into a column and multiplies once, by BLAS ("im2col"; Chellapilla
 et al. 2006); a transposed one multiplies first and adds the columns up where they overlap. With one channel a group

@@ -1,4 +1,4 @@
-"""Kernels of operators that make tensors from numbers.
+"""Functions of operators that make tensors from numbers.
 
 `empty` and its kin give zeros: what uninitialised memory holds could not be reproduced.
 """

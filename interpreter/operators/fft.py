@@ -1,4 +1,4 @@
-"""Kernels of Fourier transforms, by scipy.fft.
+"""Functions of Fourier transforms, by scipy.fft.
 
 PyTorch's normalizations are numbers: 0 none, 1 by the root of the number of values, 2 by their number. SciPy's names
 of the same depend on the direction.

@@ -1,4 +1,4 @@
-"""Kernels of operators that pick, place and order elements.
+"""Functions of operators that pick, place and order elements.
 
 Indices are checked as PyTorch checks them: where it takes no negative ones, NumPy's wrapping would give wrong numbers
 silently.

@@ -1,4 +1,4 @@
-"""Kernels of the operators that say how tensors lie in memory: here values are elements, in whatever order."""
+"""Functions of the operators that say how tensors lie in memory: here values are elements, in whatever order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of linear algebra, by LAPACK: NumPy's batched functions where there is one, else SciPy's, matrix by matrix.
+"""Functions of linear algebra, by LAPACK: NumPy's batched functions where there is one, else SciPy's, matrix by matrix.
 
 Pivots count from 1 and statuses (`info`) are LAPACK's, as in PyTorch.
 """

@@ -1,1 +1,1 @@
-"""Kernels of losses: none. All of them decompose."""
+"""Functions of losses: none. All of them decompose."""

@@ -1,4 +1,4 @@
-"""Kernels of matrix products: BLAS for floats, in float64 as sums are (its float32 products of odd sizes are one long sum),
+"""Functions of matrix products: BLAS for floats, in float64 as sums are (its float32 products of odd sizes are one long sum),
 NumPy's loops for integers, which wrap around."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels of normalizations, softmax and dropout. Statistics are of the population: variances are not corrected."""
+"""Functions of normalizations, softmax and dropout. Statistics are of the population: variances are not corrected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of pointwise operators.
+"""Functions of pointwise operators.
 
 Where NumPy's function has PyTorch's semantics the table of its kind names it; the others are written out.
 """

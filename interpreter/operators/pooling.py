@@ -1,4 +1,4 @@
-"""Kernels of pooling.
+"""Functions of pooling.
 
 Both kinds of windows, sliding and adaptive, are tables: for each pooled dimension the coordinates that each window
 covers, one row per tap, one column per window, with what lies outside the input marked.

@@ -1,4 +1,4 @@
-"""Kernels of quantization operators: affine, rounding half to even, saturating."""
+"""Functions of quantization operators: affine, rounding half to even, saturating."""
 
 from __future__ import annotations
 

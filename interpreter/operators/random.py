@@ -1,4 +1,4 @@
-"""Kernels of random operators. They draw from the run's generator, so a run with a seed can be repeated.
+"""Functions of random operators. They draw from the run's generator, so a run with a seed can be repeated.
 
 Distributions are PyTorch's, the numbers are not: its generators are others.
 """

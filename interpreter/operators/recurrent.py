@@ -1,1 +1,1 @@
-"""Kernels of recurrent layers: none. All of them decompose into cells, unrolled over time."""
+"""Functions of recurrent layers: none. All of them decompose into cells, unrolled over time."""

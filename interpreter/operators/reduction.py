@@ -1,4 +1,4 @@
-"""Kernels of reductions, scans and norms."""
+"""Functions of reductions, scans and norms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of resampling that `run_decompositions` leaves: images to other sizes, images sampled along grids."""
+"""Functions of resampling that `run_decompositions` leaves: images to other sizes, images sampled along grids."""
 
 from __future__ import annotations
 

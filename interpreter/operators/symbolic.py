@@ -1,4 +1,4 @@
-"""Kernels of operators that give numbers, of assertions, which raise, and of printing."""
+"""Functions of operators that give numbers, of assertions, which raise, and of printing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of views and rearrangements. They move elements and never compute, so operands arrive as they are.
+"""Functions of views and rearrangements. They move elements and never compute, so operands arrive as they are.
 
 Most results are NumPy views of the operands, which costs nothing; nobody writes to arrays that they return.
 """
