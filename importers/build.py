@@ -707,7 +707,7 @@ def _statistics(
             for ref in (refs["running_mean"], refs["running_var"])
             if isinstance(ref, g.Ref)
         ]
-        if not bound[flag] or len(statistics) != 2:
+        if not bound[flag] or len(statistics) != 2 or 0 in meta(bound["input"]).shape:
             return False
         *results, mean, variance = functional(Namespace(build.builder), bound)
         build.define_all(node.result_names, results)

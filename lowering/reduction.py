@@ -250,8 +250,9 @@ def register_median(name: str, rank: Rank) -> None:
     def over_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
         dtype = out[0].dtype
         if 0 in self.shape:
-            # PyTorch's answer for integers is the cast of NaN.
-            return b.fill(math.nan if dtype.category is Category.FLOAT else lowest(dtype), (), dtype)
+            # PyTorch's answer for integers is the cast of NaN: what narrow ones keep of that is 0.
+            of_integers = 0 if dtype.bits < 32 else lowest(dtype)
+            return b.fill(math.nan if dtype.category is Category.FLOAT else of_integers, (), dtype)
         return over_dim(b, self, None, [*out, TensorMeta((), dt.Long)])[0]
 
     del over_all

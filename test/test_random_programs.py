@@ -115,6 +115,17 @@ FOUND = {
     "a number summed to its size": ([I32], "v1 = v0.sum_to_size(())", "v2 = v1 + 1", "v1.mul_(2)"),
     "a write to what is not summed": ([I32, 3, 4], "v1 = v0 + 1", "v1.sum_to_size(3, 4).mul_(2)"),
     "a copy with strides": ([F32, 3, 4], "v1 = torch.ops.prims.copy_strided(v0, [1, 3])", "v2 = v1.t() * 2"),
+    "attention over heads of symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.nn.functional.scaled_dot_product_attention(v0, v0, v0)"),
+    "transforms of symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.fft.irfft(v0)", "v2 = torch.fft.fft(v0, 3)", "v3 = torch.fft.irfft2(v0, (v0.shape[1], v0.shape[0]))"),
+    "shifts of symbolic sizes": ([F32, "s0", 3], "v1 = torch.fft.fftshift(v0)", "v2 = torch.fft.ifftshift(v0)"),
+    "no places in nothing": ([F64, 2, 0, 0], "v1 = v0.index_fill(1, torch.tensor([-1]), -2)", "v2 = v0.index_reduce(1, torch.tensor([5]), v0.new_zeros(2, 1, 0), 'mean')"),
+    "the median of no integers": ([torch.int8, 0], "v1 = v0.median()", "v2 = v0.long().median()", "v3 = v0.float().nanmedian()"),
+    "products of nothing": ([C64, 1, "s0", 0], "v1 = torch.inner(v0, v0)"),
+    "products of several symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.einsum('abi,jki->abjk', v0[..., None], v0[..., None])"),
+    "sizes that are known as a product": ([F32, "s0", "s1"], "v1 = v0.repeat_interleave(1, 0)", "v2 = torch.nn.functional.interpolate(v1.reshape(1, 1, -1), scale_factor=2)"),
+    "norms of nothing": ([F32, 0], "v1 = torch.nn.functional.batch_norm(v0, None, None, training=True)", "v2 = torch.nn.functional.batch_norm(v0.reshape(2, 3, 0), torch.zeros(3), torch.ones(3), training=True)"),
+    "a mean of no pixels": ([F32, 1, 1, 0], "v1 = torch.nn.functional.adaptive_avg_pool1d(v0, 1)", "v2 = torch.nn.functional.adaptive_avg_pool1d(v0.mT, 2)"),
+    "a loss rounded at each step": ([torch.float16, 3, 4], "v1 = torch.nn.functional.soft_margin_loss(v0 * 20 - 9, 9 - v0 * 20)"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}

@@ -42,6 +42,8 @@ def batch_norm(
     running_var: TensorMeta | None,
     training: bool,
 ) -> Shape:
+    if 0 in input.shape:  # of any rank: nothing is normalized
+        return input.shape
     shape, *_ = native_batch_norm(input, weight, bias, running_mean, running_var, training)
     return shape
 

@@ -28,14 +28,17 @@ def check_positive(name: str, values: Sequence[int]) -> None:
     check(all(value > 0 for value in values), f"{name} {list(values)} must be greater than zero")
 
 
-def check_image(shape: Sequence[Dim], count: int) -> None:
-    """Checks `[N, C, *spatial]` or `[C, *spatial]` with `count` spatial dimensions, of which only N may be 0."""
+def check_image(shape: Sequence[Dim], count: int, filled: Sequence[Dim] | None = None) -> None:
+    """Checks `[N, C, *spatial]` or `[C, *spatial]` with `count` spatial dimensions, of which only N may be 0.
+
+    `filled` are those that must not be 0 where others may be.
+    """
     check(
         len(shape) in (count + 1, count + 2),
         f"expected {count + 1} or {count + 2} dimensions, got {shape_text(shape)}",
     )
     check(
-        all(size != 0 for size in shape[-count - 1 :]),
+        all(size != 0 for size in (shape[-count - 1 :] if filled is None else filled)),
         f"only the batch dimension may be empty, got {shape_text(shape)}",
     )
 
@@ -74,10 +77,10 @@ def pooled(
     return (*shape[:-count], *sizes)
 
 
-def adaptive(shape: Shape, count: int, output_size: Sequence[Dim]) -> Shape:
-    """The shape of a tensor pooled to given sizes of its last `count` dimensions."""
+def adaptive(shape: Shape, count: int, output_size: Sequence[Dim], filled: Shape | None = None) -> Shape:
+    """The shape of a tensor pooled to given sizes of its last `count` dimensions; `filled` are those that must not be 0."""
     sizes = list(output_size)
-    check_image(shape, count)
+    check_image(shape, count, filled)
     check(len(sizes) == count, f"output_size {shape_text(sizes)} must be one number or {count}")
     check(
         all(isinstance(size, Expr) or size >= 0 for size in sizes),
@@ -127,12 +130,12 @@ def _register(count: int) -> None:
 
     def adaptive_avg_pool(self: TensorMeta, output_size: list[Dim]) -> Shape:
         # One element is the mean, which complex numbers have too.
-        is_mean = count > 1 and all(size == 1 for size in output_size)
+        is_mean = all(size == 1 for size in output_size)
         check(
-            is_mean or self.dtype.category is not Category.COMPLEX,
+            (is_mean and count > 1) or self.dtype.category is not Category.COMPLEX,
             "complex numbers are pooled to one element only",
         )
-        return adaptive(self.shape, count, output_size)
+        return adaptive(self.shape, count, output_size, filled=() if is_mean else self.shape[-count:])
 
     def adaptive_max_pool(self: TensorMeta, output_size: list[Dim]) -> list[Shape]:
         return [adaptive(self.shape, count, output_size)] * 2

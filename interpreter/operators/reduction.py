@@ -144,8 +144,9 @@ def min_dim(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
 @impl("aten.median")
 def median(self: Array) -> Array:
     if self.size == 0:
-        # PyTorch's answer for integers is the cast of NaN.
-        return np.array(np.nan if self.dtype.kind == "f" else np.iinfo(self.dtype).min)
+        # PyTorch's answer for integers is the cast of NaN: what narrow ones keep of that is 0.
+        narrow = self.dtype.kind in "iu" and self.itemsize < 4
+        return np.array(0 if narrow else np.nan if self.dtype.kind == "f" else np.iinfo(self.dtype).min)
     return median_dim(self.reshape(-1), 0, False)[0]
 
 

@@ -7,7 +7,7 @@ import math
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.dialects.dtypes import Bool, DType, Long
+from xdsl_exir.dialects.dtypes import Bool, Double, DType, Long
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.matmul import Size, contiguous, transpose
@@ -48,10 +48,13 @@ def masked_scores(
 ) -> SSAValue:
     """`query @ key.mT * scale + mask`. Each factor gets the root of the scale, so that half the range suffices."""
     if scale is None:
-        scale = default_scale(query)
-    root = math.sqrt(abs(scale))
-    query = aten.mul.Scalar(query, math.copysign(root, scale))
-    keys = aten.mul.Scalar(transpose(aten, key), root)
+        scale = default_scale(aten, query)
+    if isinstance(scale, SSAValue):
+        query, keys = (aten.mul.Tensor(each, aten.sqrt(scale)) for each in (query, transpose(aten, key)))
+    else:
+        root = math.sqrt(abs(scale))
+        query = aten.mul.Scalar(query, math.copysign(root, scale))
+        keys = aten.mul.Scalar(transpose(aten, key), root)
     masks = [attn_mask] if attn_mask is not None else []
     if is_causal:
         masks.append(causal_mask(aten, sizes(aten, query)[-2], sizes(aten, key)[-2]))
@@ -70,13 +73,11 @@ def causal_mask(aten: Namespace, queries: Size, keys: Size) -> SSAValue:
     return aten.logical_and(aten.le.Scalar(aten.sub.Tensor(columns, rows), 0), everything)
 
 
-def default_scale(query: SSAValue) -> float:
-    """`1 / sqrt(E)` of a query `[..., L, E]`."""
-    size = meta(query).shape[-1]
-    if not isinstance(size, int):
-        raise ExirError(
-            f"scaled_dot_product_attention: the scale of heads of symbolic size {size} must be given"
-        )
+def default_scale(aten: Namespace, query: SSAValue) -> float | SSAValue:
+    """`1 / sqrt(E)` of a query `[..., L, E]`, where `E` is symbolic a 0-dim tensor."""
+    size = sizes(aten, query)[-1]
+    if isinstance(size, SSAValue):
+        return aten.rsqrt(aten.full([], size, dtype=Double))
     return size**-0.5 if size else math.inf
 
 

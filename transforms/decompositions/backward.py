@@ -486,7 +486,7 @@ def flash_attention_backward(
 ) -> tuple[SSAValue, ...]:
     """The softmax again from its saved denominators; then the gradients of two matrix products."""
     dtype, models = meta(query).dtype, (query, key, value)
-    scale = default_scale(query) if scale is None else scale
+    scale = default_scale(aten, query) if scale is None else scale
     key, value = repeat_heads(aten, key, query), repeat_heads(aten, value, query)
     grad, out, query, key, value = (
         cast(aten, each, opmath(dtype)) for each in (grad_out, out, query, key, value)

@@ -14,6 +14,7 @@ from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.dialects.shapes.fft import dims_and_sizes, full_last
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of
 
 # --- what rules share ----------------------------------------------------------------------------------------
 
@@ -46,22 +47,22 @@ def is_complex(self: SSAValue) -> bool:
 def static(size: Dim) -> int:
     """A size that a rule needs as number. Raises `ExirError` for a symbolic one."""
     if not isinstance(size, int):
-        raise ExirError(f"a Fourier transform of symbolic size {size} to another size")
+        raise ExirError(f"frames of symbolic size {size}")
+    return size
+
+
+def length(n: Size) -> Dim:
+    """How many values a transform is of. Raises `ExirError` where the data tells."""
+    [size] = dims_of([n], "a Fourier transform")
     return size
 
 
 def resize(aten: Namespace, self: SSAValue, dims: Sequence[int], sizes: Sequence[Dim]) -> SSAValue:
     """Cuts dimensions off, or fills them up with zeros."""
-    padding = [0] * (2 * meta(self).ndim)
+    padding: list[Size] = [0] * (2 * meta(self).ndim)
     for dim, size in zip(dims, sizes, strict=True):
-        old = meta(self).shape[dim]
-        if old == size:
-            continue
-        missing = static(size) - static(old)
-        if missing < 0:
-            self = aten.slice.Tensor(self, dim, 0, size)
-        else:
-            padding[2 * (meta(self).ndim - 1 - dim) + 1] = missing
+        # What is missing may be negative, which cuts off.
+        padding[2 * (meta(self).ndim - 1 - dim) + 1] = Sizes(aten, self)(size - meta(self).shape[dim])
     return aten.constant_pad_nd(self, padding) if any(padding) else self
 
 
@@ -73,44 +74,45 @@ def conjugate(aten: Namespace, self: SSAValue) -> SSAValue:
 
 
 def of_real(
-    aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None, forward: bool, onesided: bool
+    aten: Namespace, self: SSAValue, n: Size | None, dim: int, norm: str | None, forward: bool, onesided: bool
 ) -> SSAValue:
     """A transform of real numbers; the inverse one is the forward one's conjugate."""
     self = floating(aten, self)
     dim = wrap_dim(dim, meta(self).ndim)
     if n is not None:
-        self = resize(aten, self, [dim], [n])
+        self = resize(aten, self, [dim], [length(n)])
     result = aten._fft_r2c(self, [dim], normalization(norm, forward), onesided)
     return result if forward else conjugate(aten, result)
 
 
 def of_complex(
-    aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None, forward: bool
+    aten: Namespace, self: SSAValue, n: Size | None, dim: int, norm: str | None, forward: bool
 ) -> SSAValue:
     if not is_complex(self):
         return of_real(aten, self, n, dim, norm, forward, onesided=False)
     dim = wrap_dim(dim, meta(self).ndim)
     if n is not None:
-        self = resize(aten, self, [dim], [n])
+        self = resize(aten, self, [dim], [length(n)])
     return aten._fft_c2c(self, [dim], normalization(norm, forward), forward)
 
 
 def to_real(
-    aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None, forward: bool
+    aten: Namespace, self: SSAValue, n: Size | None, dim: int, norm: str | None, forward: bool
 ) -> SSAValue:
     """The real numbers of which `self` is half the spectrum."""
     self = as_complex(aten, self)
     dim = wrap_dim(dim, meta(self).ndim)
-    size = 2 * (meta(self).shape[dim] - 1) if n is None else n
+    size = 2 * (meta(self).shape[dim] - 1) if n is None else length(n)
+    last = Sizes(aten, self)(size)
     if n is not None:
-        self = resize(aten, self, [dim], [n // 2 + 1])
+        self = resize(aten, self, [dim], [size // 2 + 1])
     if forward:
         self = conjugate(aten, self)
-    return aten._fft_c2r(self, [dim], normalization(norm, forward), static(size))
+    return aten._fft_c2r(self, [dim], normalization(norm, forward), last)
 
 
 def _register(name: str, transform: Callable[..., SSAValue], **how: bool) -> None:
-    def rule(aten: Namespace, self: SSAValue, n: Dim | None, dim: int, norm: str | None) -> SSAValue:
+    def rule(aten: Namespace, self: SSAValue, n: Size | None, dim: int, norm: str | None) -> SSAValue:
         return transform(aten, self, n, dim, norm, **how)
 
     decomposition(name)(rule)
@@ -126,61 +128,67 @@ _register("aten.fft_irfft", to_real, forward=False)
 
 # --- several dimensions --------------------------------------------------------------------------------------
 
-Sizes = Sequence[Dim] | None
+Lengths = Sequence[Size] | None
 Dims = Sequence[int] | None
 
 
+def dims_and_lengths(self: SSAValue, s: Lengths, dim: Dims) -> tuple[list[int], list[Dim]]:
+    """The dimensions transformed, and how many values along each."""
+    return dims_and_sizes(meta(self).shape, None if s is None else dims_of(s, "a Fourier transform"), dim)
+
+
 def of_complexes(
-    aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None, forward: bool
+    aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None, forward: bool
 ) -> SSAValue:
     self = as_complex(aten, self)
-    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    dims, sizes = dims_and_lengths(self, s, dim)
     return aten._fft_c2c(resize(aten, self, dims, sizes), dims, normalization(norm, forward), forward)
 
 
 @decomposition("aten.fft_fftn", "aten.fft_fft2")
-def fftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+def fftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     return of_complexes(aten, self, s, dim, norm, forward=True)
 
 
 @decomposition("aten.fft_ifftn", "aten.fft_ifft2")
-def ifftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+def ifftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     return of_complexes(aten, self, s, dim, norm, forward=False)
 
 
 @decomposition("aten.fft_rfftn", "aten.fft_rfft2")
-def rfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+def rfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     self = floating(aten, self)
-    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    dims, sizes = dims_and_lengths(self, s, dim)
     return aten._fft_r2c(resize(aten, self, dims, sizes), dims, normalization(norm, True), True)
 
 
 @decomposition("aten.fft_ihfftn", "aten.fft_ihfft2")
-def ihfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+def ihfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     self = floating(aten, self)
-    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
+    dims, sizes = dims_and_lengths(self, s, dim)
     scale = normalization(norm, False)
     half = aten._fft_r2c(resize(aten, self, dims, sizes), dims[-1:], scale, True)
     half = conjugate(aten, half)
     return aten._fft_c2c(half, dims[:-1], scale, False) if len(dims) > 1 else half
 
 
-def half_spectrum(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims) -> tuple[SSAValue, list[int], int]:
+def half_spectrum(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims) -> tuple[SSAValue, list[int], Size]:
     """Complex numbers cut or filled up to half a spectrum, its dimensions, and the size the last one stands for."""
     self = as_complex(aten, self)
-    dims, sizes = dims_and_sizes(meta(self).shape, s, dim)
-    last = static(full_last(meta(self).shape, s, dims))
-    return resize(aten, self, dims, [*sizes[:-1], last // 2 + 1]), dims, last
+    dims, sizes = dims_and_lengths(self, s, dim)
+    last = full_last(meta(self).shape, None if s is None else sizes, dims)
+    length = Sizes(aten, self)(last)
+    return resize(aten, self, dims, [*sizes[:-1], last // 2 + 1]), dims, length
 
 
 @decomposition("aten.fft_irfftn", "aten.fft_irfft2")
-def irfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+def irfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     self, dims, last = half_spectrum(aten, self, s, dim)
     return aten._fft_c2r(self, dims, normalization(norm, False), last)
 
 
 @decomposition("aten.fft_hfftn", "aten.fft_hfft2")
-def hfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None) -> SSAValue:
+def hfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     self, dims, last = half_spectrum(aten, self, s, dim)
     scale = normalization(norm, True)
     if len(dims) > 1:
@@ -194,13 +202,13 @@ def hfftn(aten: Namespace, self: SSAValue, s: Sizes, dim: Dims, norm: str | None
 @decomposition("aten.fft_fftshift")
 def fftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
     dims = wrap_dims(dim, meta(self).ndim)
-    return aten.roll(self, [static(meta(self).shape[d]) // 2 for d in dims], dims)
+    return aten.roll(self, Sizes(aten, self).all([meta(self).shape[d] // 2 for d in dims]), dims)
 
 
 @decomposition("aten.fft_ifftshift")
 def ifftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
     dims = wrap_dims(dim, meta(self).ndim)
-    return aten.roll(self, [(static(meta(self).shape[d]) + 1) // 2 for d in dims], dims)
+    return aten.roll(self, Sizes(aten, self).all([(meta(self).shape[d] + 1) // 2 for d in dims]), dims)
 
 
 def centred(

@@ -123,7 +123,9 @@ def msort(aten: Namespace, self: SSAValue) -> SSAValue:
 def put(
     aten: Namespace, self: SSAValue, dim: int, index: SSAValue, values: SSAValue, accumulate: bool = False
 ) -> SSAValue:
-    """`self` with values at a vector of indices along a dimension."""
+    """`self` with values at a vector of indices along a dimension; without elements, whatever the indices are."""
+    if 0 in meta(self).shape:
+        return aten.clone(self)
     if meta(index).ndim == 0:
         index = aten.unsqueeze(index, 0)
     if meta(self).ndim == 0:
@@ -142,8 +144,6 @@ def index_copy(aten: Namespace, self: SSAValue, dim: int, index: SSAValue, sourc
 def index_add(
     aten: Namespace, self: SSAValue, dim: int, index: SSAValue, source: SSAValue, alpha: PythonNumber
 ) -> SSAValue:
-    if 0 in meta(self).shape:  # whatever the indices are
-        return aten.clone(self)
     scaled = source if alpha == 1 else aten.mul.Tensor(source, alpha)
     return put(aten, self, dim, index, scaled, accumulate=True)
 
@@ -171,6 +171,8 @@ def index_reduce(
     reduce: str,
     include_self: bool,
 ) -> SSAValue:
+    if 0 in meta(self).shape:
+        return aten.clone(self)
     dim = wrap_dim(dim, meta(self).ndim)
     along = [-1 if axis == dim else 1 for axis in range(meta(source).ndim)]
     places = aten.expand(aten.view(index, along), sizes(aten, source))

@@ -157,12 +157,9 @@ def binary_cross_entropy_with_logits(
 
 @decomposition("aten.soft_margin_loss")
 def soft_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
-    """`log(1 + exp(-self target))`"""
-
-    def loss(x: SSAValue, y: SSAValue) -> SSAValue:
-        return aten.log1p(aten.exp(aten.mul.Tensor(aten.neg(x), y)))
-
-    return widened(aten, reduction, loss, self, target)
+    """`log(1 + exp(-self target))`, rounded to the dtype of `self` after each step: PyTorch computes it in place."""
+    exponent = cast(aten, aten.mul.Tensor(aten.neg(self), target), meta(self).dtype)
+    return reduced(aten, aten.log1p(aten.exp(exponent)), reduction)
 
 
 @decomposition("aten.poisson_nll_loss")

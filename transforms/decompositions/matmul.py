@@ -17,11 +17,11 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtype_rules import promote_types
 from xdsl_exir.dialects.dtypes import Bool, Category, DType
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
 from xdsl_exir.dialects.shapes.matmul import cross_dim, expanded_in_all, parse_einsum
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 Size: TypeAlias = int | SSAValue
 """A size as argument: constant or computed."""
@@ -285,12 +285,10 @@ class Term:
     def view(self, aten: Namespace, *groups: Sequence[str]) -> SSAValue:
         """The tensor with one dimension for each group of labels."""
         labels = [label for group in groups for label in group]
-        known = self.sizes(aten)
-        shape = [flat_size(*map(known.__getitem__, group)) for group in groups]
-        if shape.count(-1) > 1:
-            raise ExirError(f"a product of {meta(self.value).shape} needs two products of symbolic sizes")
+        flat = [prod(map(self.shape.__getitem__, group)) for group in groups]
+        shape = Sizes(aten, self.value).of_view(flat)
         arranged = self.arrange(aten, labels)
-        if list(meta(arranged.value).shape) == shape:
+        if list(meta(arranged.value).shape) == flat:
             return arranged.value
         return aten.view(arranged.value if arranged is self else contiguous(aten, arranged.value), shape)
 

@@ -18,12 +18,29 @@ from xdsl_exir.transforms.decompositions.matmul import flat_size
 other_names(
     {
         "layer_norm": ("native_layer_norm", 0),
-        "batch_norm": ("native_batch_norm", 0),
     }
 )
 
 
 # --- batch norm ----------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.batch_norm")
+def batch_norm(
+    aten: Namespace,
+    input: SSAValue,
+    weight: SSAValue | None,
+    bias: SSAValue | None,
+    running_mean: SSAValue | None,
+    running_var: SSAValue | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> SSAValue:
+    if 0 in meta(input).shape:
+        return aten.clone(input)
+    operands = input, weight, bias, running_mean, running_var
+    return aten.native_batch_norm(*operands, training, momentum, eps)[0]
 
 
 @decomposition("aten.native_batch_norm")

@@ -59,6 +59,13 @@ class Sizes:
         """The sizes of a shape."""
         return [self(size) for size in shape]
 
+    def of_view(self, shape: Sequence[Dim]) -> list[Size]:
+        """The sizes of a view's shape: one that alone is not known is left to the view, where there are elements."""
+        unknown = [size for size in shape if not isinstance(size, int)]
+        if len(unknown) == 1 and 0 not in shape:
+            return [size if isinstance(size, int) else -1 for size in shape]
+        return self.all(shape)
+
     def _value(self, size: Dim) -> SSAValue:
         """A size as SSA value."""
         if not isinstance(size, Expr):
@@ -72,10 +79,21 @@ class Sizes:
             return self._solved(size)
         if size.head not in SYM_OP_OF:
             raise ExirError(f"size {size} cannot be computed from the operands' sizes")
+        if size.head == "mul" and (factors := self._factors(size)):
+            return reduce(partial(self._apply, "mul"), map(self._value, factors))
         args = [self._value(arg) for arg in size.args]
         if len(args) == 1:
             return self._apply(size.head, *args)
         return reduce(partial(self._apply, size.head), args)
+
+    def _factors(self, product: Expr) -> list[Dim]:
+        """A known product of symbols, of which nothing may tell each, and what another one is a multiple of it by."""
+        for size in self.known:
+            if isinstance(size, Expr) and size.head in ("mul", "pow"):
+                times = product // size
+                if times * size == product and not (isinstance(times, Expr) and times.head == "floordiv"):
+                    return [size, times]
+        return []
 
     def _solved(self, symbol: Expr) -> SSAValue:
         """A symbol from a size that is linear in it and depends on no other."""
