@@ -39,15 +39,14 @@ from xdsl.irdl.constraints import RangeLengthConstraint
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import exir
+from xdsl_exir.dialects.arguments import STRINGS, is_dense_list
 from xdsl_exir.dialects.operator import (
-    STRINGS,
     ConstantOf,
     NumberConstraint,
     OperatorDialect,
     OperatorOp,
     TensorOf,
     define,
-    is_dense_list,
 )
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.errors import SpecError

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.ancestry import calls_of, origin_of, places_of
+from xdsl_exir.dialects.argument_syntax import is_default
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import (
@@ -45,7 +46,7 @@ from xdsl_exir.dialects.exir import (
     tensor_meta,
 )
 from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr, to_str
-from xdsl_exir.dialects.operator import OperatorOp, is_default
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp, SymSumOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g

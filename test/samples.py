@@ -19,11 +19,12 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.arguments import OperatorLayout
 from xdsl_exir.dialects.builder import Builder
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import SymIntType, TensorMeta, tensor_type
 from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorLayout, OperatorOp
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.spec import OperatorSpec, specs
 

@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException, Verify
 
 import xdsl_exir
 from xdsl_exir.dialects import aten
-from xdsl_exir.dialects.operator import MEMORY_FORMATS
+from xdsl_exir.dialects.arguments import MEMORY_FORMATS
 from xdsl_exir.program import context
 
 MLIR_OPT = "mlir-opt-22"

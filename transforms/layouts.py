@@ -13,9 +13,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from xdsl_exir.dialects.arguments import MEMORY_FORMATS
 from xdsl_exir.dialects.builder import Builder, Results, meta
 from xdsl_exir.dialects.exir import is_tensor_type
-from xdsl_exir.dialects.operator import MEMORY_FORMATS, OperatorOp
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.layout import ATEN_OPERATORS, dim_order, memory_format
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text

@@ -15,15 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
-from xdsl_exir.dialects.operator import (
-    OperatorDialect,
-    OperatorLayout,
-    Slot,
-    class_name,
-    field_name,
-    python_name,
-    result_names,
-)
+from xdsl_exir.dialects.arguments import OperatorLayout, Slot, field_name, python_name
+from xdsl_exir.dialects.operator import OperatorDialect, class_name, result_names
 from xdsl_exir.dialects.spec import OperatorSpec, find
 
 MODULES: dict[str, OperatorDialect] = {

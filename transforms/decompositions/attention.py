@@ -43,7 +43,7 @@ def masked_scores(
     key: SSAValue,
     attn_mask: SSAValue | None,
     is_causal: bool,
-    scale: float | None,
+    scale: float | SSAValue | None,
     dtype: DType,
 ) -> SSAValue:
     """`query @ key.mT * scale + mask`. Each factor gets the root of the scale, so that half the range suffices."""

@@ -486,16 +486,16 @@ def flash_attention_backward(
 ) -> tuple[SSAValue, ...]:
     """The softmax again from its saved denominators; then the gradients of two matrix products."""
     dtype, models = meta(query).dtype, (query, key, value)
-    scale = default_scale(aten, query) if scale is None else scale
+    factor = default_scale(aten, query) if scale is None else scale
     key, value = repeat_heads(aten, key, query), repeat_heads(aten, value, query)
     grad, out, query, key, value = (
         cast(aten, each, opmath(dtype)) for each in (grad_out, out, query, key, value)
     )
-    scores = masked_scores(aten, query, key, attn_mask, is_causal, scale, dtype)
+    scores = masked_scores(aten, query, key, attn_mask, is_causal, factor, dtype)
     weights = aten.exp(aten.sub.Tensor(scores, aten.unsqueeze(logsumexp, -1)))
     of_weights = aten.matmul(grad, transpose(aten, value))
     share = aten.sum.dim_IntList(aten.mul.Tensor(grad, out), [-1], True)
-    of_scores = product(aten, weights, aten.sub.Tensor(of_weights, share), scale)
+    of_scores = product(aten, weights, aten.sub.Tensor(of_weights, share), factor)
     gradients = (
         aten.matmul(of_scores, key),
         aten.matmul(transpose(aten, of_scores), query),
