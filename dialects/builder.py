@@ -244,7 +244,7 @@ class Packet:
         self._builder = builder
         self._name = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Results:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Results:
         return self._builder.call(self._name, args, kwargs)
 
     def __getattr__(self, overload: str) -> Packet:

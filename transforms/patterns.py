@@ -12,7 +12,7 @@ one in an operation's place, in a stock walker or in a pass: everything is built
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ class OperatorPattern(Labelled, ABC):
 
     def dialect(self, op: OperatorOp) -> OperatorDialect:
         """What is built is of this dialect: of the operation's own, if nobody says otherwise."""
-        return (aten if op.NUMBERS else edge).OPERATORS
+        return dialect_of(op)
 
     def builder(
         self, dialect: OperatorDialect, before: Operation, rewriter: PatternRewriter | None = None
@@ -83,9 +83,7 @@ class OperatorPattern(Labelled, ABC):
         if results is not KEEP:
             replace(builder, op, flat_results(results))
         elif builder.made:
-            for made in reversed(builder.made):
-                rewriter.erase(made)
-            rewriter.has_done_action = acted
+            undo(builder, rewriter, acted)
 
     def rewrite(self, op: OperatorOp) -> None:
         """The same where nobody looks on."""
@@ -120,10 +118,22 @@ def call_rule(
     return entry.call({**extras, **arguments}, Namespace(builder))
 
 
-def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
+def dialect_of(op: OperatorOp) -> OperatorDialect:
+    """The dialect of an operation."""
+    return (aten if op.NUMBERS else edge).OPERATORS
+
+
+def undo(builder: Builder, rewriter: PatternRewriter, acted: bool) -> None:
+    """Erases what was built; whether the rewriter has acted is what it was before."""
+    for made in reversed(builder.made):
+        rewriter.erase(made)
+    rewriter.has_done_action = acted
+
+
+def replace(builder: Builder, op: Operation, results: Sequence[SSAValue | None]) -> None:
     """Puts values in place of an operation's results and erases it, and what was built without being of use, if it was of use.
 
-    Raises `ExirError` where types do not agree.
+    None stands for a result that nobody uses. Raises `ExirError` where types do not agree.
     """
     if len(results) != len(op.results):
         raise ExirError(f"{op.name}: rule gives {len(results)} results for {len(op.results)}")
@@ -137,9 +147,9 @@ def replace(builder: Builder, op: Operation, results: list[SSAValue]) -> None:
             rewriter.erase(made)
 
 
-def _as_type(builder: Builder, new: SSAValue, old: SSAValue) -> SSAValue:
+def _as_type(builder: Builder, new: SSAValue | None, old: SSAValue) -> SSAValue | None:
     """A value that stands for another, with its type."""
-    if new.type == old.type:
+    if new is None or new.type == old.type:
         return new
     if not may_equal(new.type, old.type):
         raise ExirError(f"{old.owner}: rule gives {new.type} for {old.type}")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from xdsl_exir.runtime.c.library import compile_library
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
+    from xdsl_exir.transforms.rewrite import rewrite
     from xdsl_exir.universe import register_ops, unregister_ops
 
 _HOMES = {
@@ -45,6 +46,7 @@ _HOMES = {
     "diff": "runtime.diff",
     "register_backend": "interpreter.backend",
     **dict.fromkeys(("register_ops", "unregister_ops"), "universe"),
+    "rewrite": "transforms.rewrite",
 }
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "load",
     "register_backend",
     "register_ops",
+    "rewrite",
     "unregister_ops",
 ]
 
