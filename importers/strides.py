@@ -149,6 +149,21 @@ def viewed_by(node: g.Node, result: str) -> g.Ref | None:
     return viewed if isinstance(viewed, g.Ref) else None
 
 
+def written_by(node: g.Node, result: str) -> g.Ref | None:
+    """The operand that a result of a node is, as what operators like `fill_` give; None if there is none."""
+    from xdsl_exir.importers.build import is_known
+    from xdsl_exir.importers.functionalize import mutation_of
+
+    mutation = mutation_of(node.target) if is_known(node.target) else None
+    if mutation is None or mutation.is_view or mutation.resizes:
+        return None
+    names = node.result_names
+    place = names.index(result) - (len(names) - len(mutation.written))
+    given = {item.name: item.value for item in node.inputs}
+    written = given.get(mutation.written[place]) if 0 <= place < len(mutation.written) else None
+    return written if isinstance(written, g.Ref) else None
+
+
 def shares(node: g.Node, before: Memory, after: Memory) -> bool:
     """Whether the result of a node with a `viewed_by` lies in the memory of that."""
     known = spec.find(node.target)
@@ -305,6 +320,10 @@ class _Rewriter:
         while True:
             yield name
             node = self.producers.get(name)
+            written = None if node is None else written_by(node, name)
+            if written is not None:
+                name = written.name
+                continue
             viewed = None if node is None else viewed_by(node, name)
             if node is None or viewed is None:
                 return

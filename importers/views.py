@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
-from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import Unsupported, UnsupportedError
 
@@ -94,7 +94,7 @@ def places_of(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSA
     # Steps that change no element may be of operators that convert places.
     steps = [step for step in steps if INVERSES.get(step.operator) is not _same]
     for step in steps:
-        if not _moves(step) or meta(value).dtype is not meta(base).dtype:
+        if not _moves(step, meta(base).dtype) or meta(value).dtype is not meta(base).dtype:
             raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
     count = prod(meta(base).shape)
     every = aten.arange(count if isinstance(count, int) else aten.sym_numel(base), device=meta(base).device)
@@ -104,13 +104,13 @@ def places_of(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSA
     return places
 
 
-def _moves(step: Step) -> bool:
-    """Whether a view only moves elements: it does the same to numbers of any dtype."""
+def _moves(step: Step, dtype: DType) -> bool:
+    """Whether a view of elements of a dtype only moves them: it does the same to numbers of any dtype."""
     rule = spec.find(step.operator).dtype_rule
     return (
         rule is not None
         and dt.Long in rule.allowed.get(step.source, ())
-        and step.operator not in CONJUGATIONS
+        and (step.operator not in CONJUGATIONS or dtype.category is not Category.COMPLEX)
         and step.operator not in ("aten.view.dtype", "aten.real", "aten.imag", "aten._neg_view")
     )
 
@@ -136,9 +136,10 @@ def write_through(builder: Builder, base: SSAValue, steps: Sequence[Step], value
         return step.invert(builder, base, value)
     viewed = step.apply(builder, base)
     if step.operator in OVERLAPPING and meta(viewed).shape != meta(base).shape:
-        moves = [*takewhile(_moves, steps)]
+        dtype = meta(base).dtype
+        moves = [*takewhile(lambda step: _moves(step, dtype), steps)]
         others = steps[len(moves) :]
-        if any(map(_moves, others)):
+        if any(_moves(step, dtype) for step in others):
             raise UnsupportedError(
                 [Unsupported(others[0].operator, "a write through this view is not known")]
             )

@@ -126,10 +126,12 @@ FOUND = {
     "norms of nothing": ([F32, 0], "v1 = torch.nn.functional.batch_norm(v0, None, None, training=True)", "v2 = torch.nn.functional.batch_norm(v0.reshape(2, 3, 0), torch.zeros(3), torch.ones(3), training=True)"),
     "a mean of no pixels": ([F32, 1, 1, 0], "v1 = torch.nn.functional.adaptive_avg_pool1d(v0, 1)", "v2 = torch.nn.functional.adaptive_avg_pool1d(v0.mT, 2)"),
     "a loss rounded at each step": ([torch.float16, 3, 4], "v1 = torch.nn.functional.soft_margin_loss(v0 * 20 - 9, 9 - v0 * 20)"),
+    "memory of what was written": ([F32, 3, 3], "v1 = v0 + 1", "v2 = v1[0, 0:-1:3]", "v2.neg_()", "v2.as_strided((2,), (1,)).fill_(0.5)", "v3 = v1[1:, 1].mul_(2).as_strided((2,), (2,), 1)"),
+    "a write to the adjoint of a part": ([F32, 1, 4], "v1 = v0 + 1", "v1.expand(3, 4)[:1].adjoint().mul_(2)"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}
-NOT_CORE = {"a fill of a part of what repeats", "a write to one of windows", "a write to strides that repeat"}
+NOT_CORE = {"memory of what was written", "a fill of a part of what repeats", "a write to one of windows", "a write to strides that repeat"}
 """Those that PyTorch's own functionalization, which makes programs core, changes."""
 
 
