@@ -131,7 +131,12 @@ FOUND = {
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}
-NOT_CORE = {"memory of what was written", "a fill of a part of what repeats", "a write to one of windows", "a write to strides that repeat"}
+NOT_CORE = {
+    "memory of what was written",
+    "a fill of a part of what repeats",
+    "a write to one of windows",
+    "a write to strides that repeat",
+}
 """Those that PyTorch's own functionalization, which makes programs core, changes."""
 
 
