@@ -29,6 +29,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, Recurs
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.canonicalization import Canonicalizes
 from xdsl_exir.dialects.exir import (
     SymBoolType,
     SymType,
@@ -196,7 +197,7 @@ class CondOp(IRDLOperation):
     false_region = region_def("single_block")
     outputs = var_result_def()
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect(), Canonicalizes())
 
     assembly_format = (
         "$pred `:` type($pred) (`inputs` `(` $inputs^ `:` type($inputs) `)`)? (`->` type($outputs)^)? "
@@ -233,7 +234,7 @@ class LoopOp(IRDLOperation):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect(), Canonicalizes())
 
     assembly_format = (
         "(`carried` `(` $carried_inputs^ `:` type($carried_inputs) `)`)? "
@@ -345,7 +346,7 @@ class MapOp(IRDLOperation):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect(), Canonicalizes())
 
     assembly_format = (
         "`xs` `(` $xs `:` type($xs) `)` (`args` `(` $pos_args^ `:` type($pos_args) `)`)? "
@@ -395,7 +396,7 @@ class ScanOp(IRDLOperation):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect(), Canonicalizes())
 
     assembly_format = (
         "(`init` `(` $init^ `:` type($init) `)`)? `xs` `(` $xs `:` type($xs) `)` "
@@ -453,7 +454,7 @@ class AssociativeScanOp(IRDLOperation):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect(), Canonicalizes())
 
     assembly_format = (
         "`xs` `(` $xs `:` type($xs) `)` (`additional` `(` $additional_inputs^ `:` type($additional_inputs) `)`)? "
@@ -531,7 +532,7 @@ class FlexAttentionOp(IRDLOperation):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect(), Canonicalizes())
 
     assembly_format = (
         "$query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) "

@@ -45,6 +45,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.canonicalization import Folds, IsItsValue, MaterializesConstants
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, apply, provably, provably_equal
 from xdsl_exir.errors import ExirError
@@ -667,7 +668,7 @@ class NumberOp(IRDLOperation):
     value = prop_def()
     result = result_def()
 
-    traits = traits_def(Pure(), ConstantLike())
+    traits = traits_def(Pure(), ConstantLike(), IsItsValue())
 
     def __init__(self, value: PythonNumber, symbolic: bool = False):
         """`symbolic` makes a constant of symbolic arithmetic, whose type says its value: `!exir.symint<2>`."""
@@ -720,7 +721,7 @@ class ConstantOp(IRDLOperation):
     value = prop_def()
     result = result_def(TensorType)
 
-    traits = traits_def(Pure(), ConstantLike())
+    traits = traits_def(Pure(), ConstantLike(), IsItsValue())
 
     def __init__(self, value: PythonNumber | Sequence[PythonNumber], result_type: AnyTensor):
         if isinstance(value, Sequence):
@@ -813,7 +814,7 @@ class RefineOp(IRDLOperation):
     input = operand_def()
     result = result_def()
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Folds())
 
     assembly_format = "$input attr-dict `:` type($input) `->` type($result)"
 
@@ -841,7 +842,7 @@ def dialect() -> Dialect:
     from xdsl_exir.dialects.sym_ops import SYM_OPS
 
     operations: list[type[Operation]] = [NumberOp, ConstantOp, RefineOp, *dict.fromkeys(SYM_OPS.values())]
-    return Dialect("exir", operations, ATTRIBUTES)
+    return Dialect("exir", operations, ATTRIBUTES, [MaterializesConstants()])
 
 
 ATTRIBUTES: list[type[Attribute]] = [

@@ -59,6 +59,7 @@ from xdsl_exir.dialects.arguments import (
     list_to_attr,
     to_attr,
 )
+from xdsl_exir.dialects.canonicalization import Canonicalizes, Folds, MaterializesConstants
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     NumberMeta,
@@ -415,7 +416,8 @@ EFFECT_TAGS = frozenset({"random", "effect"})
 
 
 def _traits(spec: OperatorSpec) -> tuple[OpTrait, ...]:
-    return (ResultTypes(),) if spec.tags & EFFECT_TAGS else (Pure(), ResultTypes())
+    simplifies = (ResultTypes(), Canonicalizes(), Folds())
+    return simplifies if spec.tags & EFFECT_TAGS else (Pure(), *simplifies)
 
 
 def class_name(spec: OperatorSpec) -> str:
@@ -483,7 +485,8 @@ class OperatorDialect:
 
     def dialect(self) -> Dialect:
         """The xDSL dialect."""
-        return Dialect(self.name, [self[name] for name in self.operators()], [])
+        operations = [self[name] for name in self.operators()]
+        return Dialect(self.name, operations, [], [MaterializesConstants()])
 
     def by_class_name(self, class_name_: str) -> type[OperatorOp]:
         """The class of this Python name; raises `AttributeError` as modules do."""

@@ -14,6 +14,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def,
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xdsl_exir.dialects.canonicalization import Folds
 from xdsl_exir.dialects.exir import SymBoolType, SymFloatType, SymIntType, SymType
 from xdsl_exir.dialects.expr import Dim, Expr, apply, provably_equal
 from xdsl_exir.errors import ExirError
@@ -39,7 +40,7 @@ class SymOp(IRDLOperation):
     args = var_operand_def(SymType)
     result = result_def(SymType)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Folds())
 
     assembly_format = "$args attr-dict `:` functional-type($args, $result)"
 
