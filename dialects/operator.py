@@ -485,7 +485,7 @@ class OperatorDialect:
 
     def dialect(self) -> Dialect:
         """The xDSL dialect."""
-        operations = [self[name] for name in self.operators()]
+        operations: list[type[Operation]] = [self[name] for name in self.operators()]
         return Dialect(self.name, operations, [], [MaterializesConstants()])
 
     def by_class_name(self, class_name_: str) -> type[OperatorOp]:

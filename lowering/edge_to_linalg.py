@@ -333,8 +333,8 @@ def literal(builder: LinalgBuilder, op: ConstantOp) -> Tensor:
     """A literal as a filled tensor, or as elements put together."""
     meta = tensor_meta(op.type)
     shape, values = meta.shape, op.values
-    if op.is_splat:
-        return builder.fill(values[0], shape, meta.dtype)
+    if op.is_splat or not values:
+        return builder.fill(values[0] if values else 0, shape, meta.dtype)
     elements = [builder.constant(value, meta.dtype) for value in values]
     flat = tensor_of([len(elements)], meta.dtype)
     value = builder.add(tensor.FromElementsOp(*elements, result_type=flat))

@@ -17,6 +17,7 @@ from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.universe import unregister_ops
 
 SLOW = {
+    "*test_canonicalizations.py": "every rule in every dtype",
     "lowering/*": "every operator natively",
     "exporters/*": "every model there and back",
     "*test_a[cl]*.py": "tables of errors, views of every operator",

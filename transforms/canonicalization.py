@@ -7,7 +7,7 @@ accepted as a delegate stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -21,9 +21,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
-from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects.backend import DelegateOp
-from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results
+from xdsl_exir.dialects.builder import Builder, Results, flat_results
 from xdsl_exir.dialects.exir import (
     ORIGIN,
     ConstantOp,
@@ -38,15 +37,15 @@ from xdsl_exir.dialects.exir import (
     symbolic_type,
     tensor_meta,
 )
-from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import SENTINEL, SYMBOLIC, OperatorOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import literal_array, obstacle, run_operator
 from xdsl_exir.narrowing import is_list
-from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS, KEEP
+from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
 from xdsl_exir.transforms.canonicalizations.control_flow import PATTERNS
-from xdsl_exir.transforms.matching import known, symbolic_constant
+from xdsl_exir.transforms.matching import known, static, symbolic_constant
+from xdsl_exir.transforms.patterns import KEEP, RulePattern
 
 LARGEST = 256
 """Elements up to which literals are computed with, and made: they are text of the program."""
@@ -135,8 +134,8 @@ def is_small(value: SSAValue) -> bool:
     """Whether a value is a number, or a tensor of few elements."""
     if not is_tensor_type(value.type):
         return True
-    shape = tensor_meta(value.type).shape
-    return not any(isinstance(size, Expr) for size in shape) and prod(map(int, shape)) <= LARGEST  # pyright: ignore[reportArgumentType]
+    shape = static(tensor_meta(value.type).shape)
+    return shape is not None and prod(shape) <= LARGEST
 
 
 def operand_value(value: SSAValue) -> Any:
@@ -156,7 +155,7 @@ def literal_of(value: Any, type: Attribute) -> Attribute | None:
         return number_attr(value)
     array: Array = np.ascontiguousarray(value)
     if not array.size:
-        return ArrayAttr([])
+        return number_attr(np.zeros((), array.dtype).item())  # of which there are none
     items = [number_attr(item) for item in array.ravel().tolist()]
     splat = array.tobytes() == array.ravel()[:1].tobytes() * array.size
     attr = items[0] if splat else ArrayAttr(items)
@@ -183,20 +182,22 @@ def in_delegate(op: Operation) -> bool:
     return isinstance(op.parent_op(), DelegateOp)
 
 
-class OperatorCanonicalization(RewritePattern):
-    """Applies the rule of the operator that an operation is of, if it has one that applies."""
+class Canonicalization(RulePattern):
+    """Applies the rule of the operator that an operation is of, if it has one that applies. Types stay as they are."""
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        assert isinstance(op, OperatorOp)
+    def results(self, op: OperatorOp, builder: Builder) -> Results:
         if in_delegate(op):
-            return
-        entry = CANONICALIZATIONS.find(op.SPEC)
-        if entry is not None:
-            apply_rule(
-                op,
-                rewriter,
-                lambda aten: entry.call({"out": op.result_types, "op": op, **op.arguments()}, aten),
-            )
+            return KEEP
+        try:
+            results = super().results(op, builder)
+        except (
+            ExirError
+        ):  # what it would build is none: the operation is wrong itself, for the verifier to tell
+            return KEEP
+        values = None if results is KEEP else flat_results(results)
+        if values is None or not fits(builder, op, values):
+            return KEEP
+        return [retyped(builder, new, old) for old, new in zip(op.results, values, strict=True)]
 
 
 class KnownNumbers(RewritePattern):
@@ -230,29 +231,6 @@ def made_static(value: Any) -> Any:
     return known(value) if has_known(value) else value
 
 
-def apply_rule(op: OperatorOp, rewriter: PatternRewriter, rule: Callable[[Namespace], Results]) -> None:
-    """Puts what a rule gives in place of an operation. Where types would change, or the rule says `KEEP`, nothing happens."""
-    builder = Builder((aten if op.NUMBERS else edge).OPERATORS, op)
-    try:
-        results = rule(Namespace(builder))
-    except (
-        ExirError
-    ):  # what the rule would build is none: the operation is an error itself, for the verifier to tell
-        results = KEEP
-    values = None if results is KEEP else flat_results(results)
-    if values is None or not fits(builder, op, values):
-        for made in reversed(builder.made):
-            made.detach()
-            made.erase()
-        return
-    for old, new in zip(op.results, values, strict=True):
-        if new.type != old.type:
-            rewriter.replace_value_with_new_type(new, old.type)
-    for made in builder.made:
-        rewriter.handle_operation_insertion(made)
-    rewriter.replace(op, [], values)
-
-
 def fits(builder: Builder, op: OperatorOp, values: Sequence[SSAValue]) -> bool:
     """Whether values can stand for an operation's results: of the same types, or built just now and of equal sizes under other names."""
     return len(values) == len(op.results) and all(
@@ -261,7 +239,15 @@ def fits(builder: Builder, op: OperatorOp, values: Sequence[SSAValue]) -> bool:
     )
 
 
-OPERATOR_PATTERNS: tuple[RewritePattern, ...] = (KnownNumbers(), OperatorCanonicalization())
+def retyped(builder: Builder, new: SSAValue, old: SSAValue) -> SSAValue:
+    """A value that fits, of the type of what it stands for."""
+    if new.type == old.type:
+        return new
+    assert builder.rewriter is not None
+    return builder.rewriter.replace_value_with_new_type(new, old.type)
+
+
+OPERATOR_PATTERNS: tuple[RewritePattern, ...] = (KnownNumbers(), Canonicalization(CANONICALIZATIONS.find))
 
 
 def patterns_of(op: type[Operation]) -> tuple[RewritePattern, ...]:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import meta
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -52,7 +51,7 @@ def symbolic_constant(type: SymType) -> PythonNumber | None:
     value = type.data
     if not isinstance(value, Expr):
         return value
-    if value.free_symbols:
+    if value.free_symbols():
         return None
     try:
         number = value.evaluate({})
@@ -110,4 +109,4 @@ def static(sizes: Sequence[Any]) -> list[int] | None:
 
 def is_tensor(value: Any) -> bool:
     """Whether something is an SSA value of a tensor."""
-    return isinstance(value, SSAValue) and is_tensor_type(value.type)
+    return is_value(value) and is_tensor_type(value.type)

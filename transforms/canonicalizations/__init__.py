@@ -19,12 +19,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from xdsl_exir.dialects.registry import Registry
-from xdsl_exir.transforms.decompositions import KEEP
+from xdsl_exir.transforms.patterns import EXTRAS, KEEP
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 CANONICALIZATIONS: Registry[Callable[..., Any]] = Registry(
-    "canonicalization", __name__, leading=1, extras=frozenset({"out", "op"})
+    "canonicalization", __name__, leading=1, extras=EXTRAS
 )
 
 

@@ -208,22 +208,26 @@ def cat(aten: Namespace, tensors: list[SSAValue], dim: int, out: list[Any]) -> R
     """One piece is itself; pieces without elements go, and those of a piece that nobody else needs take its place."""
     if len(tensors) == 1:
         return tensors[0]
-    rank = tensor_meta(out[0]).ndim
-    pieces: list[SSAValue] = []
+    rank, pieces = tensor_meta(out[0]).ndim, list[SSAValue]()
     for piece in tensors:
-        inner = made_by(piece, "aten.cat") if piece.has_one_use() else None
-        along = inner.arguments()["dim"] if inner is not None else 0
-        is_like = (
-            inner is not None and meta(piece).ndim == rank and wrap_dim(along, rank) == wrap_dim(dim, rank)
-        )
-        # Of elements that the inner one promotes, the outer one need not.
-        if is_like and all(meta(value).dtype is meta(piece).dtype for value in inner.operands):
-            pieces += inner.operands
+        if nested := pieces_of(piece, dim):
+            pieces += nested
         elif meta(piece).ndim != rank or meta(piece).shape[dim] != 0:
             pieces.append(piece)
-    if len(pieces) == len(tensors):
+    if pieces == tensors or not pieces:
         return KEEP
-    return pieces[0] if len(pieces) == 1 else aten.cat(pieces, dim) if pieces else KEEP
+    return pieces[0] if len(pieces) == 1 else aten.cat(pieces, dim)
+
+
+def pieces_of(value: SSAValue, dim: int) -> list[SSAValue]:
+    """The pieces that a value is put together of along this dimension for one user alone. Where they are promoted, it stays."""
+    inner = made_by(value, "aten.cat") if value.has_one_use() else None
+    if inner is None or wrap_dim(inner.arguments()["dim"], meta(value).ndim) != wrap_dim(
+        dim, meta(value).ndim
+    ):
+        return []
+    of_one_dtype = all(meta(piece).dtype is meta(value).dtype for piece in inner.operands)
+    return list(inner.operands) if of_one_dtype else []
 
 
 @canonicalization("aten.stack")
@@ -240,10 +244,11 @@ def pad(aten: Namespace, self: SSAValue, pad: list[Any], value: Any) -> Results:
     if not any(widths):
         return self
     inner = made_by(self, "aten.constant_pad_nd")
-    given = inner.arguments() if inner is not None else {"pad": []}
-    before = static(given["pad"])
-    if inner is None or before is None or key_of(given["value"]) != key_of(value):
+    if inner is None or key_of(inner.arguments()["value"]) != key_of(value):
+        return KEEP
+    before = static(inner.arguments()["pad"])
+    if before is None or min(widths + before) < 0:
         return KEEP
     count = max(len(widths), len(before))
     both = [a + b for a, b in zip(widths + [0] * (count - len(widths)), before + [0] * (count - len(before)), strict=True)]  # fmt: skip
-    return KEEP if min(widths + before) < 0 else aten.constant_pad_nd(inner.operands[0], both, value)
+    return aten.constant_pad_nd(inner.operands[0], both, value)
