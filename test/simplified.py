@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from differential import to_numpy
 from random_programs import export, program_of, quiet
 
 import xdsl_exir
-from differential import to_numpy
 from xdsl_exir.errors import ExirError
 
 PASSES = ("canonicalize", "optimize{level=1}")
@@ -50,8 +50,7 @@ def bits(results: Sequence[Any]) -> list[Any]:
             np.isnan(part) if part.dtype.kind not in "biu" else np.zeros(part.shape, bool) for part in parts
         ]
         plain = [
-            np.where(nan, part.dtype.type(0), part).tobytes()
-            for nan, part in zip(is_nan, parts, strict=True)
+            np.where(nan, part.dtype.type(0), part).tobytes() for nan, part in zip(is_nan, parts, strict=True)
         ]
         seen.append((array.dtype, array.shape, plain, [nan.tobytes() for nan in is_nan]))
     return seen
