@@ -58,11 +58,11 @@ from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copy_text, groups_o
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
-from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.schedules import Machine
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 from xdsl_exir.names import own_name
+from xdsl_exir.transforms.fold_constants import Folding
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
 
@@ -108,7 +108,7 @@ class Planner:
         self.dispatches = dispatches
         self.machine = machine
         self.plan = Plan()
-        folding = Folding(function, state, inner=True)
+        folding = Folding(function, state, inner=True, lowers=lambda op: obstacle(op) is None)
         self.constants, self.folded = folding.known, folding.folded
         self.values: dict[SSAValue, Value] = {}
         """What lies in memory already."""

@@ -24,8 +24,8 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type, is_value, tensor_type
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.lowering.folding import Array
 from xdsl_exir.transforms.decompose_aten import Decomposer
+from xdsl_exir.transforms.fold_constants import Array
 
 ASSERT = "aten._assert_async.msg"
 FLAG = tensor_type((), dt.Bool)

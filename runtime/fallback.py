@@ -24,7 +24,6 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, re
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
@@ -59,14 +58,14 @@ from xdsl_exir.lowering.edge_to_linalg import (
     obstacle_to_all,
     sizes_of,
 )
-from xdsl_exir.lowering.folding import Array, Folding
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.runtime.native import NativeEngine, as_edge, constant_arguments, is_draw, without_checks
+from xdsl_exir.runtime.native import NativeEngine, as_edge, is_draw, without_checks
 from xdsl_exir.transforms.decompositions.view import Sizes
+from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead
 from xdsl_exir.transforms.partition import group
 from xdsl_exir.transforms.runnable import runnable
 
@@ -137,14 +136,16 @@ def split(program: Program) -> Split:
     state = dict(edge.state)
     cut = Split(edge.module, Program(ModuleOp([]), state))
     for name, function in edge.methods.items():
-        constants = constant_arguments(edge, function)
+        constants = constant_arguments(edge.module, function, edge.state)
         attrs: dict[SSAValue, DictionaryAttr] = {
             arg: own
             for arg, own in zip(function.args, function.arg_attrs or (), strict=False)
             if arg in constants
         }
         cut.bound[name] = []
-        for arg, array in bind_folded(function, Folding(function, constants)).items():
+        for arg, array in bind_folded(
+            function, Folding(function, constants, lowers=lambda op: obstacle(op) is None)
+        ).items():
             target = f"{name}.folded{len(cut.bound[name])}"
             state[target] = TensorData.of(array, meta_of(arg).dtype)
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
@@ -161,30 +162,6 @@ def split(program: Program) -> Split:
         types = piece.function_type
         cut.outer.body.block.add_op(FuncOp.external(name, types.inputs.data, types.outputs.data))
     return cut
-
-
-def bind_folded(function: FuncOp, folding: Folding) -> dict[SSAValue, Array]:
-    """Makes known results that are needed arguments of the function, with their arrays. Drops what computed them."""
-    block = function.body.block
-    bound: dict[SSAValue, Array] = {}
-    for op in list(block.ops):
-        for result in op.results if op in folding.folded and not isinstance(op, ConstantOp) else ():
-            if not all(use.operation in folding.folded for use in result.uses):
-                arg = block.insert_arg(result.type, len(block.args))
-                arg.name_hint = result.name_hint
-                bound[arg] = folding.known[result]
-                result.replace_all_uses_with(arg)
-    drop_dead(block)
-    function.update_function_type()
-    return bound
-
-
-def drop_dead(block: Block) -> None:
-    """Drops what nobody uses."""
-    for op in reversed(list(block.ops)):
-        if is_trivially_dead(op):
-            op.detach()
-            op.erase()
 
 
 def lowerable(block: Block, cut: Split) -> set[Operation]:

@@ -14,22 +14,15 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.exir import (
-    INPUT,
-    MUTATIONS,
-    OUTPUT,
-    InputAttr,
-    InputKind,
-    OutputAttr,
     is_tensor_type,
 )
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError, Unsupported
-from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.interpreter.backend import BACKENDS
 from xdsl_exir.interpreter.interpreter import run_operator
 from xdsl_exir.interpreter.memory import check_fits
@@ -41,13 +34,13 @@ from xdsl_exir.lowering.compile import module_object
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
-from xdsl_exir.lowering.folding import Known
 from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import describe, entry, load_object, words_of
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program
+from xdsl_exir.transforms.fold_constants import constant_arguments
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
@@ -61,24 +54,6 @@ def as_edge(program: Program) -> Program:
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
     inlined = (InlineDelegates(keep=tuple(BACKENDS)),) if has_delegates else ()
     return program.apply(*inlined, ForgetLayouts())
-
-
-def constant_arguments(program: Program, function: FuncOp) -> Known:
-    """Arrays of the arguments that hold state which no call of any method changes."""
-    written = {
-        attr.data.target
-        for method in program.methods.values()
-        for attrs in method.res_attrs or ()
-        if isinstance(attr := attrs.data.get(OUTPUT), OutputAttr) and attr.data.kind in MUTATIONS
-    }
-    constants: dict[SSAValue, TensorData] = {}
-    for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
-        attr = attrs.data.get(INPUT)
-        if isinstance(attr, InputAttr) and attr.data.kind is not InputKind.USER_INPUT:
-            data = program.state.get(attr.data.target)
-            if data is not None and attr.data.target not in written:
-                constants[arg] = data
-    return Known(constants)
 
 
 def is_check(op: Operation) -> bool:
@@ -128,7 +103,7 @@ def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp
     program = replace(program, module=program.module.clone())
     for function in program.methods.values():
         drop_draws(function)
-        assert_preconditions(function, constant_arguments(program, function))
+        assert_preconditions(function, constant_arguments(program.module, function, program.state))
     return program, {name: take_checks(function) for name, function in program.methods.items()}
 
 
@@ -336,7 +311,7 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
     machine = planned.cpu.machine()
     for name, function in program.methods.items():
-        constants = constant_arguments(program, function)
+        constants = constant_arguments(program.module, function, program.state)
         with REWRITING:
             planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
         planned.passed[name] = [

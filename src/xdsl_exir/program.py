@@ -47,6 +47,38 @@ def context() -> Context:
     return context
 
 
+class State(dict[str, "TensorData"]):
+    """The state of a program that passes are at work on: they may add to it, and take from it."""
+
+    def add(self, name: str, array: Any) -> str:
+        """Adds an array, under a name like this one that nothing has yet; gives the name."""
+        from xdsl_exir.exchange.tensor_data import TensorData
+        from xdsl_exir.interpreter.interpreter import dtype_of
+
+        free = next(f"{name}_{number}" for number in range(len(self) + 1) if f"{name}_{number}" not in self)
+        self[free] = TensorData.of(array, dtype_of(array.dtype))
+        return free
+
+
+_STATES: dict[ModuleOp, State] = {}
+"""By module, while passes are at work on it."""
+
+
+def state_of(module: ModuleOp) -> State:
+    """The state of the program whose module a pass is given; of a module alone, as `xdsl-opt` has it, there is none."""
+    return _STATES.get(module, State())
+
+
+def methods_of(module: ModuleOp) -> dict[str, FuncOp]:
+    """The public functions of a module by name."""
+    from xdsl.dialects.builtin import StringAttr
+    from xdsl.dialects.func import FuncOp
+
+    private = StringAttr("private")
+    functions = (op for op in module.ops if isinstance(op, FuncOp))
+    return {op.sym_name.data: op for op in functions if op.sym_visibility != private}
+
+
 @dataclass(frozen=True)
 class Slot:
     """One leaf of the inputs or outputs of a method or module: an SSA value, or a constant fixed at export. Those of a
@@ -105,12 +137,7 @@ class Program:
     @property
     def methods(self) -> dict[str, FuncOp]:
         """The public functions of the module by name."""
-        from xdsl.dialects.builtin import StringAttr
-        from xdsl.dialects.func import FuncOp
-
-        private = StringAttr("private")
-        functions = (op for op in self.module.ops if isinstance(op, FuncOp))
-        return {op.sym_name.data: op for op in functions if op.sym_visibility != private}
+        return methods_of(self.module)
 
     def method(self, name: str | None = None) -> FuncOp:
         """A method by name, the first by default. Raises `ExirError` for an unknown one."""
@@ -127,8 +154,12 @@ class Program:
 
         module = self.module.clone()
         with REWRITING:
-            run_passes(passes, context().clone(), module)
-        return replace(self, module=module)
+            state = _STATES[module] = State(self.state)
+            try:
+                run_passes(passes, context().clone(), module)
+            finally:
+                del _STATES[module]
+        return replace(self, module=module, state=state)
 
     def to_core(
         self,

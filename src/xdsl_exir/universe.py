@@ -70,6 +70,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
         "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
         "expand-flex-attention": _lazy("transforms.flex_attention", "ExpandFlexAttention"),
+        "fold-constants": _lazy("transforms.fold_constants", "FoldConstants"),
         "forget-layouts": _lazy("transforms.layouts", "ForgetLayouts"),
         "from-irdl-names": _lazy("transforms.irdl_names", "FromIrdlNames"),
         "to-irdl-names": _lazy("transforms.irdl_names", "ToIrdlNames"),

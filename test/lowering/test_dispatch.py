@@ -28,13 +28,13 @@ from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena, plan_memory
 from xdsl_exir.lowering.dispatches.elements import Lanes
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
-from xdsl_exir.lowering.folding import Folding
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
 from xdsl_exir.names import own_name
 from xdsl_exir.runtime.native import NativeMethod
+from xdsl_exir.transforms.fold_constants import Folding
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.fallback import SplitEngine, split
-from xdsl_exir.runtime.native import constant_arguments
 from xdsl_exir.tools.main import main
+from xdsl_exir.transforms.fold_constants import constant_arguments
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning"
@@ -216,7 +216,7 @@ def test_native_throughout_needs_no_interpreter() -> None:
 def test_weights_stay_constant_in_pieces() -> None:
     cut = split(export(in_the_middle, X))
     for piece in cut.pieces.methods.values():
-        state = constant_arguments(cut.pieces, piece)
+        state = constant_arguments(cut.pieces.module, piece, cut.pieces.state)
         [given] = [arg for arg in piece.args if arg not in state]
         assert given.name_hint not in ("p_linear_weight", "p_linear_bias")
         assert {array.shape for array in state.values()} == {(4, 4), (4,)}
