@@ -107,22 +107,26 @@ def _symbolic(type: Attribute) -> Attribute | None:
 
 def computed(op: OperatorOp) -> list[Attribute | None] | None:
     """The results of an operator of small constants; None where it is none, has effects, or is an error to run."""
-    if not is_side_effect_free(op) or not all(map(is_small, (*op.operands, *op.results))):
+    results = run_small(op, [operand_value(operand) for operand in op.operands])
+    if results is None:
         return None
-    if obstacle(op) is not None:
-        return None
-    operands = [operand_value(operand) for operand in op.operands]
-    if any(operand is None for operand in operands):
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            results = run_operator(op, tuple(operands), np.random.default_rng(0))
-    except ExirError:
-        return None  # it is an error when the program is run, if it is run
     literals = [literal_of(result, value.type) for result, value in zip(results, op.results, strict=True)]
     # Exported graphs have literals of several numbers as inputs, and those of regions have no inputs of their own.
     outside = isinstance(op.parent_op(), FuncOp)
     return literals if all(is_value_of(attr, outside) for attr in literals) else None
+
+
+def run_small(op: OperatorOp, operands: Sequence[Any]) -> Sequence[Any] | None:
+    """What an operator gives for values of which some may be unknown (None); None where that cannot be said."""
+    if any(operand is None for operand in operands) or not is_side_effect_free(op):
+        return None
+    if obstacle(op) is not None or not all(map(is_small, (*op.operands, *op.results))):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return run_operator(op, tuple(operands), np.random.default_rng(0))
+    except ExirError:
+        return None  # it is an error when the program is run, if it is run
 
 
 def is_value_of(attr: Attribute | None, several: bool) -> bool:

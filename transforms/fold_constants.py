@@ -94,6 +94,11 @@ class Known(MutableMapping[SSAValue, Array]):
     def __len__(self) -> int:
         return len(self.entries)
 
+    def read(self, value: SSAValue) -> Array:
+        """The array of a value, which is not kept."""
+        entry = self.entries[value]
+        return entry if isinstance(entry, np.ndarray) else entry.numpy()
+
     def nbytes(self, value: SSAValue) -> int:
         """Bytes of an array, which is not read."""
         return self.entries[value].nbytes
@@ -263,6 +268,15 @@ def input_of(attrs: DictionaryAttr) -> InputSpec | None:
     """What an argument of a method is, by its attributes."""
     attr = attrs.data.get(INPUT)
     return attr.data if isinstance(attr, InputAttr) else None
+
+
+def is_state(value: SSAValue) -> bool:
+    """Whether a value is an argument of a method that callers do not give: a parameter, a buffer, a constant."""
+    function = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    if not isinstance(value, BlockArgument) or not isinstance(function, FuncOp) or function.arg_attrs is None:
+        return False
+    spec = input_of(list(function.arg_attrs)[value.index])
+    return spec is not None and spec.kind is not InputKind.USER_INPUT
 
 
 def take_arguments(function: FuncOp, taken: Collection[BlockArgument]) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bits import bits
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
@@ -199,21 +200,6 @@ def built(case: Case, dtype: DType, shape: Sequence[Any], y: Sequence[Any]) -> P
 
 def operators_of(program: Program) -> list[str]:
     return [op.name for op in program.module.walk() if isinstance(op, OperatorOp)]
-
-
-def bits(results: Sequence[Any]) -> list[Any]:
-    """Results to compare: dtypes, shapes and all bits, of NaNs that they are."""
-    seen: list[Any] = []
-    for array in map(np.asarray, results):
-        parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
-        is_nan = [
-            np.isnan(part) if part.dtype.kind not in "biu" else np.zeros(part.shape, bool) for part in parts
-        ]
-        plain = [
-            np.where(nan, part.dtype.type(0), part).tobytes() for nan, part in zip(is_nan, parts, strict=True)
-        ]
-        seen.append((array.dtype, array.shape, plain, [nan.tobytes() for nan in is_nan]))
-    return seen
 
 
 def run(program: Program, arrays: Sequence[Any]) -> list[Any]:

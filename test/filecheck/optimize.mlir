@@ -1,0 +1,120 @@
+// RUN: xdsl-opt %s --split-input-file -p optimize | filecheck %s
+// RUN: xdsl-opt %s --split-input-file -p 'optimize{level=0}' | filecheck %s --check-prefix=NONE
+// RUN: xdsl-opt %s --split-input-file -p 'optimize{level=2}' | filecheck %s --check-prefix=LEVEL2
+// RUN: xdsl-opt %s --split-input-file -p sink-casts | filecheck %s --check-prefix=SINK
+// RUN: xdsl-opt %s --split-input-file -p merge-common | filecheck %s --check-prefix=COMMON
+// RUN: xdsl-opt %s --split-input-file -p merge-views | filecheck %s --check-prefix=VIEWS
+// RUN: xdsl-opt %s --split-input-file -p unroll-loops | filecheck %s --check-prefix=UNROLL
+// RUN: xdsl-opt %s --split-input-file -p 'unroll-loops{turns=2}' | filecheck %s --check-prefix=FEW
+
+// One thing said twice, by two nodes of the exported graph; what is random is two things.
+func.func @common(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %0 = aten.sin(%x) {exir.origin = #exir.origin<"sin", "aten.sin", "">} : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = aten.sin(%x) {exir.origin = #exir.origin<"sin_1", "aten.sin", "">} : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = aten.mul.Tensor(%0, %1) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %3 = aten.rand_like(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %4 = aten.rand_like(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %2, %3, %4 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+// CHECK-LABEL:  func.func @common
+// CHECK-NEXT:     %0 = aten.sin(%x) {exir.origin = #exir.origin<"sin", "aten.sin", "">}
+// CHECK-NEXT:     %1 = aten.mul.Tensor(%0, %0)
+// CHECK-NEXT:     %2 = aten.rand_like(%x)
+// CHECK-NEXT:     %3 = aten.rand_like(%x)
+// NONE-LABEL:   func.func @common
+// NONE-NEXT:      aten.sin(
+// NONE-NEXT:      aten.sin(
+// COMMON-LABEL: func.func @common
+// COMMON-NEXT:    aten.sin(
+// COMMON-NEXT:    aten.mul.Tensor(
+
+// -----
+// Casts to more bits go below what moves elements, others stay.
+func.func @casts(%x: tensor<2x3xbf16>, %y: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<3x2xbf16>) {
+  %0 = aten._to_copy(%x, dtype = f32) : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+  %1 = aten.permute(%0, dims = [1, 0]) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %2 = aten._to_copy(%y, dtype = bf16) : (tensor<2x3xf32>) -> tensor<2x3xbf16>
+  %3 = aten.permute(%2, dims = [1, 0]) : (tensor<2x3xbf16>) -> tensor<3x2xbf16>
+  func.return %1, %3 : tensor<3x2xf32>, tensor<3x2xbf16>
+}
+// SINK-LABEL: func.func @casts
+// SINK-NEXT:    %0 = aten.permute(%x, dims = [1, 0]) : (tensor<2x3xbf16>) -> tensor<3x2xbf16>
+// SINK-NEXT:    %1 = aten._to_copy(%0, dtype = f32) : (tensor<3x2xbf16>) -> tensor<3x2xf32>
+// SINK-NEXT:    %2 = aten._to_copy(%y, dtype = bf16)
+// SINK-NEXT:    %3 = aten.permute(%2, dims = [1, 0])
+
+// -----
+func.func @views(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  %0 = aten.view(%x, size = [3, 2]) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %1 = aten.neg(%0) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %2 = aten.neg(%1) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %3 = aten.view(%2, size = [2, 3]) : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %4 = aten.view(%3, size = [6]) : (tensor<2x3xf32>) -> tensor<6xf32>
+  func.return %4 : tensor<6xf32>
+}
+// VIEWS-LABEL: func.func @views
+// VIEWS:         aten.neg(
+// VIEWS-NEXT:    %2 = aten.neg(
+// VIEWS-NEXT:    %3 = aten.view(%2, size = [6])
+
+// -----
+// Three turns, as computing the condition says; and as many as there are rows.
+func.func @loops(%x: tensor<2xf32>, %rows: tensor<2x2xf32>) -> (tensor<i64>, tensor<2xf32>, tensor<2xf32>, tensor<2x2xf32>) {
+  %zero = exir.constant 0 : tensor<i64>
+  %0, %1 = higher_order.while_loop carried(%zero, %x : tensor<i64>, tensor<2xf32>) -> tensor<i64>, tensor<2xf32> {
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>):
+    %c = aten.lt.Scalar(%i, other = 3) : (tensor<i64>) -> tensor<i1>
+    higher_order.yield %c : tensor<i1>
+  } do {
+  ^bb1(%i: tensor<i64>, %a: tensor<2xf32>):
+    %one = exir.number 1 : i64
+    %j = aten.add.Tensor(%i, %one) : (tensor<i64>, i64) -> tensor<i64>
+    %b = aten.sin(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    higher_order.yield %j, %b : tensor<i64>, tensor<2xf32>
+  }
+  %2, %3 = higher_order.scan init(%1 : tensor<2xf32>) xs(%rows : tensor<2x2xf32>) -> tensor<2xf32>, tensor<2x2xf32> {
+  ^bb2(%carry: tensor<2xf32>, %row: tensor<2xf32>):
+    %d = aten.sub.Tensor(%carry, %row) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    higher_order.yield %d, %d : tensor<2xf32>, tensor<2xf32>
+  }
+  func.return %0, %1, %2, %3 : tensor<i64>, tensor<2xf32>, tensor<2xf32>, tensor<2x2xf32>
+}
+// CHECK-LABEL: func.func @loops
+// CHECK-NEXT:    aten.sin(%x)
+// CHECK:         exir.constant 3 : tensor<i64>
+// CHECK:         aten.select.int(%rows, dim = 0, index = 0)
+// CHECK-NEXT:    aten.sub.Tensor(
+// CHECK-NEXT:    aten.select.int(%rows, dim = 0, index = 1)
+// CHECK-NEXT:    aten.sub.Tensor(
+// CHECK-NEXT:    aten.unsqueeze(
+// CHECK-NEXT:    aten.unsqueeze(
+// CHECK-NEXT:    aten.cat(
+// CHECK-NEXT:    func.return
+// UNROLL-LABEL: func.func @loops
+// UNROLL-NOT:     higher_order
+// FEW-LABEL: func.func @loops
+// FEW:            higher_order.while_loop
+// FEW-NOT:        higher_order.scan
+
+// -----
+// What weights alone make is left to fold-constants, which needs the program's state. Products with an input's columns stay apart.
+func.func @weights(%w: tensor<4x2x3x3xf32> {exir.input = #exir.input<parameter, "w">}, %g: tensor<4xf32> {exir.input = #exir.input<parameter, "g">},
+                   %a: tensor<5x2xf32> {exir.input = #exir.input<parameter, "a">}, %b: tensor<5x3xf32> {exir.input = #exir.input<parameter, "b">},
+                   %x: tensor<1x2x5x5xf32> {exir.input = #exir.input<user_input, "x">}, %y: tensor<6x5xf32> {exir.input = #exir.input<user_input, "y">},
+                   %c: tensor<5x3xf32> {exir.input = #exir.input<user_input, "c">})
+    -> (tensor<1x4x3x3xf32>, tensor<6x2xf32>, tensor<6x3xf32>, tensor<6x3xf32>) {
+  %0 = aten.convolution(%x, %w, bias = none, stride = [1, 1], padding = [0, 0], dilation = [1, 1], transposed = false, output_padding = [0, 0], groups = 1) : (tensor<1x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  %1, %2, %3 = aten._native_batch_norm_legit_no_training(%0, %g, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<1x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1x4x3x3xf32>, tensor<0xf32>, tensor<0xf32>)
+  %4 = aten.mm(%y, %a) : (tensor<6x5xf32>, tensor<5x2xf32>) -> tensor<6x2xf32>
+  %5 = aten.mm(%y, %b) : (tensor<6x5xf32>, tensor<5x3xf32>) -> tensor<6x3xf32>
+  %6 = aten.mm(%y, %c) : (tensor<6x5xf32>, tensor<5x3xf32>) -> tensor<6x3xf32>
+  func.return %1, %4, %5, %6 : tensor<1x4x3x3xf32>, tensor<6x2xf32>, tensor<6x3xf32>, tensor<6x3xf32>
+}
+// LEVEL2-LABEL: func.func @weights
+// LEVEL2-NOT:     batch_norm
+// LEVEL2:         aten.convolution(%x, %{{.*}}, %{{.*}}, stride
+// LEVEL2-NEXT:    aten.cat([%a, %b], dim = 1)
+// LEVEL2-NEXT:    aten.mm(%y, %{{.*}}) : (tensor<6x5xf32>, tensor<5x5xf32>) -> tensor<6x5xf32>
+// LEVEL2-NEXT:    aten.slice.Tensor(%{{.*}}, dim = 1, start = 0, end = 2)
+// LEVEL2-NEXT:    aten.slice.Tensor(%{{.*}}, dim = 1, start = 2, end = 5)
+// LEVEL2-NEXT:    aten.mm(%y, %c)

@@ -1,0 +1,197 @@
+"""The optimiser: what each pass does with a program's weights, and that level 1 changes no bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from bits import bits
+from xdsl.parser import Parser
+
+import xdsl_exir
+from xdsl_exir.dialects.dtypes import Float
+from xdsl_exir.errors import ExirError
+from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.program import Program, context
+from xdsl_exir.transforms.optimize import LEVELS
+
+rng = np.random.default_rng(0)
+WEIGHTS: dict[str, Any] = {
+    "w": rng.standard_normal((4, 2, 3, 3)),
+    "scale": rng.random(4) + 0.5,
+    "shift": rng.standard_normal(4),
+    "mean": rng.standard_normal(4),
+    "var": rng.random(4),
+    "a": rng.standard_normal((9, 2)),
+    "b": rng.standard_normal((9, 3)),
+    "c": np.ones(3),
+    "d": np.ones(3),
+    "count": np.zeros(3),
+}
+
+TEXT = """
+func.func @forward({arguments}, %x: tensor<2x2x5x5xf32> {{exir.input = #exir.input<user_input, "x">}})
+    -> (tensor<3xf32> {{exir.output = #exir.output<buffer_mutation, "count">}}, tensor<8x2xf32> {{exir.output = #exir.output<user_output>}}, tensor<8x3xf32> {{exir.output = #exir.output<user_output>}}) {{
+  %0 = edge.aten.convolution(%x, %w, bias = none, stride = [1, 1], padding = [0, 0], dilation = [1, 1], transposed = false, output_padding = [0, 0], groups = 1) : (tensor<2x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %1, %2, %3 = edge.aten._native_batch_norm_legit_no_training(%0, %scale, %shift, %mean, %var, momentum = 0.1, eps = 1.0e-05) : (tensor<2x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x3x3xf32>, tensor<0xf32>, tensor<0xf32>)
+  %4 = edge.aten.view(%1, size = [8, 9]) : (tensor<2x4x3x3xf32>) -> tensor<8x9xf32>
+  %5 = edge.aten.mm(%4, %a) : (tensor<8x9xf32>, tensor<9x2xf32>) -> tensor<8x2xf32>
+  %6 = edge.aten.exp(%c) : (tensor<3xf32>) -> tensor<3xf32>
+  %7 = edge.aten.add.Tensor(%6, %d) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %8 = edge.aten.addmm(%7, %4, %b) : (tensor<3xf32>, tensor<8x9xf32>, tensor<9x3xf32>) -> tensor<8x3xf32>
+  %9 = edge.aten.mm(%4, %b) : (tensor<8x9xf32>, tensor<9x3xf32>) -> tensor<8x3xf32>
+  %10 = edge.aten.add.Tensor(%8, %9) : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  %11 = edge.aten.add.Tensor(%count, %d) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %12 = edge.aten.add.Tensor(%10, %11) : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
+  func.return %11, %5, %12 : tensor<3xf32>, tensor<8x2xf32>, tensor<8x3xf32>
+}}
+"""
+
+
+def program() -> Program:
+    """A convolution, its norm, products with weights, and a buffer that counts calls."""
+    arguments = ", ".join(
+        f"%{name}: tensor<{'x'.join(map(str, array.shape))}xf32> "
+        f'{{exir.input = #exir.input<{"buffer" if name == "count" else "parameter"}, "{name}">}}'
+        for name, array in WEIGHTS.items()
+    )
+    module = Parser(context().clone(), TEXT.format(arguments=arguments)).parse_module()
+    state = {name: TensorData.of(array.astype(np.float32), Float) for name, array in WEIGHTS.items()}
+    return Program(module, state).verify()
+
+
+X = rng.standard_normal((2, 2, 5, 5)).astype(np.float32)
+
+
+def run(made: Program, calls: int = 2) -> list[Any]:
+    """The results of several calls, one after another."""
+    executable = xdsl_exir.compile(made)
+    return [array for _ in range(calls) for array in executable.flat([X])]
+
+
+def names(made: Program) -> list[str]:
+    return [op.name.removeprefix("edge.aten.") for op in made.module.walk() if op.name.startswith("edge.")]
+
+
+@pytest.mark.parametrize("pipeline", ["canonicalize", *dict.fromkeys(LEVELS[1]), "merge-views", "optimize"])
+def test_no_bit_changes(pipeline: str) -> None:
+    before = program()
+    after = before.transform(pipeline)
+    assert bits(run(after)) == bits(run(before))
+    again = after.transform(pipeline)
+    assert str(again) == str(after)
+    assert again.state.keys() == after.state.keys()
+
+
+def test_what_depends_on_weights_is_computed_once() -> None:
+    before = program()
+    after = before.transform("fold-constants")
+    assert "exp" not in names(after)
+    assert before.state.keys() - after.state.keys() == {"c"}
+    assert set(before.state) == set(WEIGHTS), "a pass changed the program that it was given"
+    assert {"d", "count"} <= set(after.state), "state that is needed, or written to"
+    [folded] = after.state.keys() - before.state.keys()
+    np.testing.assert_array_equal(after.state[folded].numpy(), np.exp(np.ones(3, np.float32)) + 1)
+
+
+def test_more_memory_than_the_limit_is_not_taken() -> None:
+    text = """
+func.func @forward(%w: tensor<2xf32> {exir.input = #exir.input<parameter, "w">}) -> tensor<600x2xf32> {
+  %0 = edge.aten.repeat(%w, repeats = [600, 1]) : (tensor<2xf32>) -> tensor<600x2xf32>
+  func.return %0 : tensor<600x2xf32>
+}"""
+    state = {"w": TensorData.of(np.ones(2, np.float32), Float)}
+    made = Program(Parser(context().clone(), text).parse_module(), state)
+    assert "repeat" in names(made.transform("fold-constants{limit=1000}"))
+    assert "repeat" not in names(made.transform("fold-constants"))
+
+
+def test_equal_weights_are_one() -> None:
+    after = program().transform("dedupe-weights")
+    assert set(WEIGHTS) - set(after.state) == {"d"}
+    assert "count" in after.state
+
+
+def test_norms_and_products_are_merged() -> None:
+    before = program()
+    after = before.transform("optimize{level=2}")
+    assert names(after).count("convolution") == 1
+    assert "_native_batch_norm_legit_no_training" not in names(after)
+    assert sum(name in ("mm", "addmm") for name in names(after)) == 2
+    for got, expected in zip(run(after), run(before), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("suffix", ["pt2", "mlir"])
+def test_optimised_programs_are_saved(suffix: str, tmp_path: Any) -> None:
+    after = program().transform("optimize{level=2}")
+    after.save(tmp_path / f"m.{suffix}")
+    assert bits(run(xdsl_exir.load(tmp_path / f"m.{suffix}"))) == bits(run(after))
+
+
+def test_there_are_three_levels() -> None:
+    made = program()
+    assert str(made.transform("optimize{level=0}")) == str(made)
+    with pytest.raises(ExirError, match="no level 3; there are 0 to 2"):
+        made.transform("optimize{level=3}")
+
+
+def results(text: str, pipeline: str, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], str]:
+    """The bits of a program's results before and after a pipeline, and what it became."""
+    made = Program(Parser(context().clone(), text).parse_module())
+    after = made.transform(pipeline)
+    first, second = (bits(xdsl_exir.compile(each).flat([a.copy() for a in arrays])) for each in (made, after))
+    return first, second, str(after)
+
+
+LOOP = """
+func.func @forward(%x: tensor<2xf32>) -> (tensor<i64>, tensor<2xf32>) {{
+  %start = exir.constant {start} : tensor<i64>
+  %0, %1 = higher_order.while_loop carried(%start, %x : tensor<i64>, tensor<2xf32>) -> tensor<i64>, tensor<2xf32> {{
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>):
+    %c = aten.lt.Scalar(%i, other = 9) : (tensor<i64>) -> tensor<i1>
+    higher_order.yield %c : tensor<i1>
+  }} do {{
+  ^bb1(%i: tensor<i64>, %a: tensor<2xf32>):
+    %two = exir.number 2 : i64
+    %j = aten.mul.Tensor(%i, %two) : (tensor<i64>, i64) -> tensor<i64>
+    %b = aten.sin(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    higher_order.yield %j, %b : tensor<i64>, tensor<2xf32>
+  }}
+  func.return %0, %1 : tensor<i64>, tensor<2xf32>
+}}"""
+
+
+@pytest.mark.parametrize(("start", "turns"), [(1, 4), (3, 2), (9, 0), (20, 0), (-1, None)])
+def test_loops_of_few_turns_are_unrolled(start: int, turns: int | None) -> None:
+    """-1 doubles until it wraps to 0, and turns for ever: it is not run."""
+    text = LOOP.format(start=start)
+    if turns is None:
+        after = str(Program(Parser(context().clone(), text).parse_module()).transform("unroll-loops"))
+        assert "while_loop" in after
+        return
+    before, after, made = results(text, "unroll-loops", [np.array([0.5, -3], np.float32)])
+    assert before == after
+    assert "while_loop" not in made
+    assert made.count("aten.sin") == turns
+
+
+MAP = """
+func.func @forward(%x: tensor<{n}x2xf32>, %y: tensor<2xf32>) -> tensor<{n}x2xf32> {{
+  %0 = higher_order.map xs(%x : tensor<{n}x2xf32>) args(%y : tensor<2xf32>) -> tensor<{n}x2xf32> {{
+  ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
+    %c = edge.aten.div.Tensor(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    higher_order.yield %c : tensor<2xf32>
+  }}
+  func.return %0 : tensor<{n}x2xf32>
+}}"""
+
+
+@pytest.mark.parametrize("n", [1, 3, 9])
+def test_maps_of_few_turns_are_unrolled(n: int) -> None:
+    arrays = [rng.standard_normal((n, 2)).astype(np.float32), np.array([0, -0.0], np.float32)]
+    before, after, made = results(MAP.format(n=n), "unroll-loops", arrays)
+    assert before == after
+    assert ("higher_order.map" in made) == (n > 8)
