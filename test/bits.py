@@ -14,7 +14,7 @@ def bits(results: Sequence[Any]) -> list[Any]:
     """Results to compare: dtypes, shapes and all bits, of NaNs that they are."""
     seen: list[Any] = []
     for array in map(np.asarray, results):
-        parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
+        parts = [np.real(array), np.imag(array)] if array.dtype.kind == "c" else [array]
         is_nan = [
             np.isnan(part) if part.dtype.kind not in "biu" else np.zeros(part.shape, bool) for part in parts
         ]

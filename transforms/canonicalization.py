@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
+from xdsl_exir.dialects.arguments import SENTINEL, SYMBOLIC
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.builder import Builder, Results, flat_results
 from xdsl_exir.dialects.exir import (
@@ -38,7 +39,7 @@ from xdsl_exir.dialects.exir import (
     tensor_meta,
 )
 from xdsl_exir.dialects.meta import may_equal
-from xdsl_exir.dialects.operator import SENTINEL, SYMBOLIC, OperatorOp
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import literal_array, obstacle, run_operator
 from xdsl_exir.narrowing import is_list

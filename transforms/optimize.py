@@ -11,13 +11,15 @@ Level 1 changes no bit of what the interpreter gives; of level 2 the errors are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
+from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker, RewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl.universe import Universe
@@ -79,9 +81,10 @@ class MergeViews(ModulePass):
     name = "merge-views"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = GreedyRewritePatternApplier([Canonicalization(_rule_of_view)], ctx=ctx)
+        patterns: list[RewritePattern] = [Canonicalization(_rule_of_view)]
+        pattern = GreedyRewritePatternApplier(patterns, ctx=ctx)
         PatternRewriteWalker(pattern).rewrite_module(op)
 
 
-def _rule_of_view(spec: OperatorSpec) -> Entry[object] | None:
+def _rule_of_view(spec: OperatorSpec) -> Entry[Callable[..., Any]] | None:
     return CANONICALIZATIONS.find(spec) if spec.family in ("view", "layout") else None

@@ -4,6 +4,8 @@ A case is what a rule is about, written as it is built, and how many operations 
 run with both sides in all dtypes its operators take, on special values and on nothing, with sizes that are numbers and symbols.
 """
 
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,7 @@
 """The optimiser: what each pass does with a program's weights, and that level 1 changes no bit."""
 
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Sequence
