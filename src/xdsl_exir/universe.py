@@ -71,6 +71,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
         "expand-flex-attention": _lazy("transforms.flex_attention", "ExpandFlexAttention"),
         "batch-matmuls": _lazy("transforms.batch_matmuls", "BatchMatmuls"),
+        "canonicalize-fastmath": _lazy("transforms.fastmath", "CanonicalizeFastMath"),
         "fold-batch-norm": _lazy("transforms.fold_batch_norm", "FoldBatchNorm"),
         "fold-constants": _lazy("transforms.fold_constants", "FoldConstants"),
         "forget-layouts": _lazy("transforms.layouts", "ForgetLayouts"),

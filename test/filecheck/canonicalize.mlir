@@ -1,5 +1,7 @@
 // RUN: xdsl-opt %s --split-input-file -p canonicalize | filecheck %s
 // RUN: xdsl-opt %s --split-input-file -p decompose-aten,aten-to-edge,canonicalize,verify-edge | filecheck %s --check-prefix=EDGE
+// RUN: xdsl-opt %s --split-input-file -p "canonicalize-fastmath{flags=nsz}" | filecheck %s --check-prefix=NSZ
+// RUN: xdsl-opt %s --split-input-file -p "canonicalize-fastmath{flags=fast}" | filecheck %s --check-prefix=FAST
 
 // The stock pass knows our operators. What is built has the location and the origin of what it stands for.
 func.func @constants() -> (tensor<f32>, tensor<2xi64>) {
@@ -140,3 +142,33 @@ func.func @delegated(%x: tensor<3xf32>) -> tensor<3xf32> {
 // EDGE-LABEL: func.func @delegated
 // EDGE:          edge.aten.neg(%a)
 // EDGE-NEXT:     edge.aten.neg(
+
+// -----
+// What changes a result's bits needs a flag.
+func.func @fast(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %zero = exir.constant 0.0 : tensor<f32>
+  %three = exir.constant 3.0 : tensor<f32>
+  %0 = aten.add.Tensor(%x, %zero) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %1 = aten.mul.Tensor(%x, %zero) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %2 = aten.div.Tensor(%x, %three) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %3 = aten.mul.Tensor(%x, %three) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %4 = aten.mul.Tensor(%3, %three) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  func.return %0, %1, %2, %4 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+// CHECK-LABEL: func.func @fast
+// CHECK:         aten.add.Tensor(%x, %zero)
+// CHECK-NEXT:    aten.mul.Tensor(%x, %zero)
+// CHECK-NEXT:    aten.div.Tensor(%x, %three)
+// CHECK-NEXT:    aten.mul.Tensor(%x, %three)
+// CHECK-NEXT:    aten.mul.Tensor(
+// NSZ-LABEL: func.func @fast
+// NSZ-NOT:     aten.add
+// NSZ:         aten.mul.Tensor(%x, %zero)
+// NSZ-NEXT:    aten.div.Tensor(%x, %three)
+// FAST-LABEL: func.func @fast
+// FAST:         exir.constant 0.0 : tensor<3xf32>
+// FAST-NEXT:    exir.constant 0.3333333432674408 : tensor<f32>
+// FAST-NEXT:    aten.mul.Tensor(%x, %
+// FAST-NEXT:    exir.constant 9.0 : tensor<f32>
+// FAST-NEXT:    aten.mul.Tensor(%x, %
+// FAST-NEXT:    func.return %x

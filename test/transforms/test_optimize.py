@@ -197,3 +197,36 @@ def test_maps_of_few_turns_are_unrolled(n: int) -> None:
     before, after, made = results(MAP.format(n=n), "unroll-loops", arrays)
     assert before == after
     assert ("higher_order.map" in made) == (n > 8)
+
+
+FAST = """
+func.func @forward(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) {
+  %zero = exir.constant 0.0 : tensor<f32>
+  %tiny = exir.constant 1.0e-40 : tensor<f32>
+  %seven = exir.constant 7.0 : tensor<f32>
+  %0 = aten.add.Tensor(%x, %zero) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %1 = aten.mul.Tensor(%x, %zero) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %2 = aten.sub.Tensor(%x, %x) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %3 = aten.div.Tensor(%x, %seven) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %4 = aten.div.Tensor(%3, %tiny) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  func.return %0, %1, %2, %3, %4 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
+}"""
+FINITE = np.array([1, -2.5, 0.1, 3e20, -1e-20, 7], np.float32)
+
+
+def test_flags_allow_what_finite_numbers_do_not_notice() -> None:
+    """But for the last bit of a quotient; 1e-40 has no reciprocal in float32."""
+    made = Program(Parser(context().clone(), FAST).parse_module())
+    fast = made.transform("canonicalize-fastmath{flags=fast}")
+    assert [str(fast).count(f"aten.{name}.") for name in ("add", "sub", "mul", "div")] == [0, 0, 1, 1]
+    with np.errstate(all="ignore"):
+        for got, expected in zip(
+            *(xdsl_exir.compile(each).flat([FINITE]) for each in (fast, made)), strict=True
+        ):
+            np.testing.assert_allclose(got, expected, rtol=2e-7)
+    assert str(made.transform("canonicalize-fastmath")) == str(made)
+
+
+def test_flags_are_those_of_mlir() -> None:
+    with pytest.raises(ExirError, match="no flag 'fsat'"):
+        program().transform("canonicalize-fastmath{flags=fsat}")
