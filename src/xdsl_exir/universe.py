@@ -81,6 +81,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "merge-common": _lazy("transforms.optimize", "MergeCommon"),
         "merge-views": _lazy("transforms.optimize", "MergeViews"),
         "optimize": _lazy("transforms.optimize", "Optimize"),
+        "specialize": _lazy("transforms.specialize", "Specialize"),
         "sink-casts": _lazy("transforms.sink_casts", "SinkCasts"),
         "unroll-loops": _lazy("transforms.unroll_loops", "UnrollLoops"),
         "decompose-aten": _lazy("transforms.decompose_aten", "DecomposeAten"),
