@@ -23,7 +23,7 @@ from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import SpecError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.strides import memory_of, tensor_of
-from xdsl_exir.importers.views import CONJUGATIONS, Step, write_through
+from xdsl_exir.importers.views import CONJUGATIONS, Step, and_then, write_through
 
 
 @dataclass(eq=False)
@@ -56,7 +56,8 @@ class Tensor:
     def view(self, step: Step, value: SSAValue, described: g.TensorMeta | None) -> Tensor:
         """A view of this tensor; `value` is what the view operator gave."""
         flags = self._flags_after(step.operator)
-        return Tensor(self.storage, described, (*self.steps, step), value, self.storage.version, *flags)
+        steps = and_then(self.steps, step)
+        return Tensor(self.storage, described, steps, value, self.storage.version, *flags)
 
     def _flags_after(self, operator: str) -> tuple[bool, bool]:
         """Whether its view by an operator is conjugated and negated: the imaginary part of a conjugate is a negative."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from functools import partial
+from itertools import islice, takewhile
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -123,30 +124,51 @@ OVERLAPPING = frozenset(
 """Views of which two elements may be one of what they view."""
 
 
+def and_then(steps: Sequence[Step], step: Step) -> tuple[Step, ...]:
+    """Steps, and one more. A reshape to sizes that are said is one of what other reshapes before it were of."""
+    count = len(steps)
+    while (
+        step.operator in ("aten.view", "aten._unsafe_view", "aten.reshape")
+        and count
+        and INVERSES.get(steps[count - 1].operator) is _reshape
+        and steps[count - 1].place is None
+    ):
+        count -= 1
+    return (*steps[:count], step)
+
+
 def write_through(builder: Builder, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
     """What `base` becomes when its view by `steps`, one after the other, becomes `value`.
 
     A write to a part of a view that overlaps itself changes more of that view than the part: it is inverted by place
     from before that view. Raises `UnsupportedError` for unknown views.
     """
-    if not steps:
-        return value
-    step, *rest = steps
-    if not rest:
-        return step.invert(builder, base, value)
-    viewed = step.apply(builder, base)
-    if step.operator in OVERLAPPING and meta(viewed).shape != meta(base).shape:
-        dtype = meta(base).dtype
-        moves = [*takewhile(lambda step: _moves(step, dtype), steps)]
-        others = steps[len(moves) :]
-        if any(_moves(step, dtype) for step in others):
-            raise UnsupportedError(
-                [Unsupported(others[0].operator, "a write through this view is not known")]
-            )
-        for step in moves[1:]:
-            viewed = step.apply(builder, viewed)
-        return _by_places(Namespace(builder), base, moves, write_through(builder, viewed, others, value))
-    return step.invert(builder, base, write_through(builder, viewed, rest, value))
+    undo: list[Callable[[SSAValue], SSAValue]] = []
+    at = 0
+    while at < len(steps):
+        step = steps[at]
+        at += 1
+        if at == len(steps):
+            undo.append(partial(step.invert, builder, base))
+            break
+        viewed = step.apply(builder, base)
+        if step.operator in OVERLAPPING and meta(viewed).shape != meta(base).shape:
+            dtype = meta(base).dtype
+            moves = [step, *takewhile(partial(_moves, dtype=dtype), islice(steps, at, None))]
+            at += len(moves) - 1
+            if any(_moves(step, dtype) for step in islice(steps, at, None)):
+                raise UnsupportedError(
+                    [Unsupported(steps[at].operator, "a write through this view is not known")]
+                )
+            for move in moves[1:]:
+                viewed = move.apply(builder, viewed)
+            undo.append(partial(_by_places, Namespace(builder), base, moves))
+        else:
+            undo.append(partial(step.invert, builder, base))
+        base = viewed
+    for invert in reversed(undo):
+        value = invert(value)
+    return value
 
 
 @inverse("alias", "detach", "lift", "lift_fresh", "contiguous", "to.dtype", "to.device", "to.dtype_layout", "to.other",
