@@ -79,6 +79,10 @@ class CustomObj:
     class_fqn: str
 
 
+MAX_NESTING = 32
+"""Limit to the depth of sub-graphs in one another: what reads and writes them recurses."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subgraph:
     """A graph passed to a higher-order operator. It sees nothing of the graph around it."""

@@ -21,6 +21,7 @@ from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, get_args
 from xdsl_exir.dialects.dtypes import BY_NAME, BY_SERIALIZED_CODE, DType
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.graph import (
+    MAX_NESTING,
     CustomObj,
     CustomObjMeta,
     Device,
@@ -53,7 +54,7 @@ SCHEMA_VERSION = (8, 20)
 """Version of the schema that is written. Files of another major version are refused; of later minor versions, files
 that use nothing new are read."""
 
-MAX_NESTING = 256
+MAX_STEPS = 8 * MAX_NESTING
 """Limit to the length of a place in the JSON where a graph or dict argument stands; 8 steps lead into a sub-graph."""
 
 # Codecs
@@ -566,7 +567,7 @@ _sym_input = _union("symbolic input", {"as_name": _sym_name}, _name_or("as_name"
 
 
 def _decode_graph(value: object, at: At) -> Graph:
-    if _nesting(at) > MAX_NESTING:
+    if _nesting(at) > MAX_STEPS:
         raise Invalid(at, "graphs nested too deeply")
     return _graph_fields(value, at)
 
@@ -579,7 +580,7 @@ _graph = Codec(_decode_graph, _encode_graph)
 
 
 def _decode_nested(value: object, at: At) -> dict[str, Value]:
-    if _nesting(at) > MAX_NESTING:
+    if _nesting(at) > MAX_STEPS:
         raise Invalid(at, "arguments nested too deeply")
     return _dict(_argument).decode(value, at)
 

@@ -128,6 +128,11 @@ class _Names:
         self.taken.add(name)
         return name
 
+    def numbered(self, name: str) -> str:
+        """A name with the first number behind it that is free, from 0 on."""
+        numbers = self.numbers.setdefault(name, count())
+        return self.fresh(next(one for i in numbers if (one := f"{name}_{i}") not in self.taken))
+
 
 def _operator_name(op: Operation) -> str:
     """`add` of `aten.add.Tensor`: what FX calls the nodes of an operator."""
@@ -306,6 +311,8 @@ class _GraphWriter:
     unsupported: list[Unsupported] = field(default_factory=list[Unsupported])
     modules: Mapping[str, str] = field(default_factory=dict[str, str])
     """Classes of the modules that are called, by path; empty if that is not known."""
+    depth: int = 0
+    """How many graphs it is in."""
 
     def __post_init__(self):
         self.names = _Names()
@@ -445,16 +452,26 @@ class _GraphWriter:
 
     def subgraph(self, name: str, region: Region, bare: bool = False) -> g.Subgraph:
         """A region as graph argument; `bare` if it returns its only output rather than a tuple."""
+        if self.depth == g.MAX_NESTING:
+            reason = f"more than {g.MAX_NESTING} graphs in one another"
+            raise UnsupportedError([Unsupported(name, reason)])
         # PyTorch's `arg0_1` is `arg0` as hint.
         hints = [arg.name_hint or f"arg{i}" for i, arg in enumerate(region.block.args)]
         names = [f"{hint}_1" if re.fullmatch(r"arg\d+", hint) else hint for hint in hints]
-        inner = _GraphWriter(region.block, self.symbols, None, self.contiguity, names, modules=self.modules)
+        inner = _GraphWriter(
+            region.block,
+            self.symbols,
+            None,
+            self.contiguity,
+            names,
+            modules=self.modules,
+            depth=self.depth + 1,
+        )
         inputs = tuple(inner.define(arg, "") for arg in region.block.args)
         outputs = inner.write()
         self.unsupported += inner.unsupported
         graph = g.Graph(inputs, tuple(inner.nodes), outputs, inner.values, bare)
-        number = next(i for i in count() if f"{name}_{i}" not in self.subgraphs.taken)
-        return g.Subgraph(self.subgraphs.fresh(f"{name}_{number}"), graph)
+        return g.Subgraph(self.subgraphs.numbered(name), graph)
 
     # Nodes
 

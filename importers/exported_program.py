@@ -22,6 +22,7 @@ from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.graph import (
+    MAX_NESTING,
     Constant,
     CustomObj,
     CustomObjMeta,
@@ -100,8 +101,10 @@ ENTER_AUTOCAST = "torch.amp.autocast_mode._enter_autocast"
 class _GraphReader:
     """Reads one FX graph. Sub-graphs get a reader of their own: they see nothing of the graph around them."""
 
-    def __init__(self, graph_module: Any):
+    def __init__(self, graph_module: Any, depth: int = 0):
         self.module = graph_module
+        self.depth = depth
+        """How many graphs it is in."""
         self.env: dict[Any, Value] = {}
         """What each FX node stands for where it is used."""
         self.values: dict[str, ValueMeta] = {}
@@ -152,7 +155,9 @@ class _GraphReader:
             nodes += self.literal(node, attribute)
             return Ref(nodes[-1].name)
         if isinstance(attribute, torch.fx.GraphModule):
-            return Subgraph(node.target, _GraphReader(attribute).read())
+            if self.depth == MAX_NESTING:
+                raise LoadError(f"node {node.name}: more than {MAX_NESTING} graphs in one another")
+            return Subgraph(node.target, _GraphReader(attribute, self.depth + 1).read())
         if isinstance(attribute, torch.utils._pytree.TreeSpec):
             return None  # of a call of Python, whose arguments are flat
         raise LoadError(

@@ -10,6 +10,7 @@ The text may come from anywhere: what is wrong is a LoadError with line and colu
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias
@@ -31,8 +32,10 @@ from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.narrowing import is_mapping
 from xdsl_exir.program import DEFAULT_METHOD, Program, from_graphs
 
-MAX_NESTING = 32
-"""Limit to the depth of brackets in an argument, and of sub-graphs in one another."""
+MAX_BRACKETS = 32
+"""Limit to the depth of brackets in an argument."""
+MAX_READ_AGAIN = 1 << 16
+"""Lines of sub-graphs that are read again, since another node names them too: each may hold two of the one before."""
 
 InputType: TypeAlias = "str | TensorMeta | Attribute | None"
 """The type of an input: text (`float32[2, s0]`, `symint[s0]` of a number), a reading, a type of the IR; or None for an
@@ -200,6 +203,8 @@ class _GraphReader:
     prefix: str
     """What the names of this graph's sub-graphs begin with in the text."""
     depth: int
+    known: Counter[str] = field(default_factory=Counter[str])
+    """Lines of the sub-graphs that were read, by name; under the empty one, those that were read again."""
     env: dict[str, g.Value] = field(default_factory=dict[str, g.Value])
     """What each node stands for where it is used."""
     placeholders: list[str] = field(default_factory=list[str])
@@ -264,10 +269,17 @@ class _GraphReader:
         path = f"{self.prefix}{target}"
         if path not in self.sections:
             line.fail(0, f"the text does not have the graph of {path!r:.100}")
-        if self.depth == MAX_NESTING:
+        if self.depth == g.MAX_NESTING:
             line.fail(0, "graphs nested too deeply")
-        inner = _GraphReader(self.sections, f"{path}.", self.depth + 1)
-        return g.Subgraph(target, inner.read(self.sections[path]))
+        lines = self.sections[path]
+        if path in self.known:
+            self.known[""] += len(lines)
+            if self.known[""] > MAX_READ_AGAIN:
+                line.fail(0, f"graphs that are used again have more than {MAX_READ_AGAIN} lines")
+        self.known[path] = len(lines)
+        return g.Subgraph(
+            target, _GraphReader(self.sections, f"{path}.", self.depth + 1, self.known).read(lines)
+        )
 
     def getitem(self, line: _Line, name: str) -> None:
         item = _GETITEM.fullmatch(line.text)
@@ -438,7 +450,7 @@ class _Arguments:
 
     def value(self, bare_names: bool = False, depth: int = 0) -> g.Value:
         """One value. In a return, names stand without '%'."""
-        if depth > MAX_NESTING:
+        if depth > MAX_BRACKETS:
             self.fail("brackets nested too deeply")
         text, start = self.text, self.position
         if self.skip("%"):

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import cProfile
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from length import SHAPES, function, op
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 
 import xdsl_exir
+from xdsl_exir.dialects import control_flow as cf
+from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.limits import LIMITS
 from xdsl_exir.lowering.compile import groups_text, kernels_text
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.native import Planned, plan_program
@@ -43,6 +49,8 @@ def loaded(shape: str, count: int, folder: Path) -> Program:
     path.write_text(SHAPES[shape][0](count))
     return xdsl_exir.load(path)
 
+
+# --- compiling -----------------------------------------------------------------------------------------------
 
 NATIVE = [name for name, (_, _, targets) in SHAPES.items() if "native" in targets]
 
@@ -144,3 +152,123 @@ def test_long_programs_are_right(shape: str, tmp_path: Path) -> None:
     expected = xdsl_exir.compile(program).flat(inputs)
     actual = xdsl_exir.compile(program, target="native").flat(inputs)
     np.testing.assert_allclose(actual[0], expected[0], rtol=1e-6)
+
+
+# --- texts ---------------------------------------------------------------------------------------------------
+
+
+def fx_call(name: str, operator: str, arguments: str) -> str:
+    return (
+        f"    %{name} : [num_users=1] = call_function[target={operator}](args = ({arguments}), kwargs = {{}})"
+    )
+
+
+def fx_graph(lines: Sequence[str], result: str, inputs: str = "x") -> str:
+    placeholders = [f"    %{name} : [num_users=1] = placeholder[target={name}]" for name in inputs.split()]
+    return "\n".join(["graph():", *placeholders, *lines, f"    return ({result},)"])
+
+
+@pytest.mark.parametrize("every", [1, 1000])
+def test_writes_through_chains_of_views(every: int) -> None:
+    """Each view is one of the view before; some, or the last one, are written to."""
+
+    def text(count: int) -> str:
+        lines = [fx_call("v0", "torch.ops.aten.clone.default", "%x,")]
+        for i in range(count):
+            size = "[4, 4]" if i % 2 == 0 else "[16]"
+            lines.append(fx_call(f"v{i + 1}", "torch.ops.aten.view.default", f"%v{i}, {size}"))
+            if i % every == 0 or i == count - 1:
+                lines.append(fx_call(f"w{i}", "torch.ops.aten.add_.Scalar", f"%v{i + 1}, 1"))
+        return fx_graph(lines, "v0")
+
+    def read(count: int) -> Callable[[], Program]:
+        return lambda: xdsl_exir.from_fx_text(text(count), ["float32[16]"])
+
+    assert_linear(read, 60)
+    (actual,) = xdsl_exir.compile(read(301)()).flat([np.zeros(16, np.float32)])
+    np.testing.assert_array_equal(actual, 301 if every == 1 else 2)
+
+
+def test_writes_through_chains_that_stay_chains() -> None:
+    lines = [fx_call("v0", "torch.ops.aten.clone.default", "%x,")]
+    lines += [fx_call(f"v{i + 1}", "torch.ops.aten.transpose.int", f"%v{i}, 0, 1") for i in range(1001)]
+    lines.append(fx_call("w", "torch.ops.aten.copy_.default", "%v1001, %x"))
+    program = xdsl_exir.from_fx_text(fx_graph(lines, "v0"), ["float32[4, 4]"])
+    x = rows(4, 4)
+    np.testing.assert_array_equal(xdsl_exir.compile(program).flat([x])[0], x.T)
+
+
+def test_graphs_that_double() -> None:
+    """Each graph names the next one twice."""
+    main, last = fx_graph(twice(0), "g"), fx_call("g", "torch.ops.aten.sin.default", "%x,")
+    names = [".".join(f"g{i}" for i in range(depth + 1)) for depth in range(25)]
+    inner = [
+        f"{name} = {fx_graph(twice(depth + 1) if depth < 24 else [last], 'g')}"
+        for depth, name in enumerate(names)
+    ]
+    with pytest.raises(LoadError, match="graphs that are used again have more than"):
+        xdsl_exir.from_fx_text("\n".join([main, *inner]), ["float32[4]"])
+
+
+def twice(number: int) -> list[str]:
+    lines = [f"    %{name} : [num_users=1] = get_attr[target=g{number}]" for name in ("a", "b")]
+    return [*lines, fx_call("g", "torch.ops.aten.sin.default", "%x,")]
+
+
+# --- nesting -------------------------------------------------------------------------------------------------
+
+
+def conds(count: int) -> ModuleOp:
+    """A function whose `cond`s lie in one another."""
+    type = TensorType(f32, [4])
+    condition = TensorType(i1, [])
+
+    def block() -> Block:
+        return Block(arg_types=[condition, type])
+
+    inner, other = block(), block()
+    inner.add_op(cf.YieldOp.create(operands=[inner.args[1]]))
+    for _ in range(count):
+        outer, other = block(), block()
+        other.add_op(cf.YieldOp.create(operands=[other.args[1]]))
+        cond = cf.CondOp.build(
+            operands=[outer.args[0], list(outer.args)],
+            regions=[Region(inner), Region(other)],
+            result_types=[[type]],
+        )
+        outer.add_ops([cond, cf.YieldOp.create(operands=list(cond.results))])
+        inner = outer
+    last = inner.last_op
+    assert last is not None
+    given = list(last.operands)
+    inner.erase_op(last)
+    inner.add_op(ReturnOp(*given))
+    return ModuleOp([FuncOp("f", ([condition, type], [type]), Region(inner))])
+
+
+VERBS: dict[str, Callable[[Program, Path], Any]] = {
+    "text": lambda program, folder: program.text(),
+    "edge": lambda program, folder: program.to_edge(),
+    "passes": lambda program, folder: program.transform("canonicalize,cse,dce"),
+    "interpreter": lambda program, folder: xdsl_exir.compile(program),
+    "plan": lambda program, folder: plan_program(program),
+    "mlir": lambda program, folder: program.save(folder / "a.mlir"),
+    "pt2": lambda program, folder: program.save(folder / "a.pt2"),
+    "fx": lambda program, folder: program.fx_text(),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_deep_nesting(verb: str, tmp_path: Path) -> None:
+    """As deep as programs may be, graphs less so: nothing runs out of stack."""
+    program = Program(conds(LIMITS.nesting - 2)).verify()
+    if verb in ("pt2", "fx"):
+        with pytest.raises(ExirError, match="more than 32 graphs in one another"):
+            VERBS[verb](program, tmp_path)
+        program = Program(conds(32))
+    VERBS[verb](program, tmp_path)
+
+
+def test_deeper_nesting_is_refused() -> None:
+    with pytest.raises(ExirError, match="regions lie more than 100 deep in one another"):
+        Program(conds(400))

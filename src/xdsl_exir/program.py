@@ -18,12 +18,14 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 
 from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.limits import LIMITS
 from xdsl_exir.names import flaw
 from xdsl_exir.narrowing import is_mapping
 from xdsl_exir.threads import lock_against_forks
 
 if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
+    from xdsl.ir import Operation
     from xdsl.pattern_rewriter import RewritePattern
 
     from xdsl_exir.exchange.graph import ExportedGraph
@@ -124,6 +126,22 @@ class Program:
     """Parameters, buffers and constants by qualified name."""
     conventions: Mapping[str, CallingConvention] = field(default_factory=dict[str, CallingConvention])
     """How methods are called from Python, where that is known."""
+
+    def __post_init__(self) -> None:
+        """Raises `ExirError` where regions lie deeper in one another than what prints and changes them can recurse."""
+        level: list[Operation] = [self.module]
+        for _ in range(LIMITS.nesting + 1):
+            level = [
+                op
+                for one in level
+                for region in one.regions
+                for block in region.blocks
+                for op in block.ops
+                if op.regions
+            ]
+            if not level:
+                return
+        raise ExirError(f"{level[0].name}: regions lie more than {LIMITS.nesting} deep in one another")
 
     def __str__(self) -> str:
         return self.text()
