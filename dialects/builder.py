@@ -19,7 +19,6 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from xdsl_exir.dialects.arguments import OperatorLayout
-from xdsl_exir.dialects.dtype_rules import Operand
 from xdsl_exir.dialects.dtypes import Category, DType, Float
 from xdsl_exir.dialects.exir import (
     ORIGIN,
@@ -34,6 +33,7 @@ from xdsl_exir.dialects.exir import (
 )
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.promotion import Operand
 from xdsl_exir.narrowing import is_sequence
 
 Results: TypeAlias = Any

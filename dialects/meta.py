@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, DtypeError, Operand, promote_types
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.exir import (
     CPU,
@@ -31,6 +30,7 @@ from xdsl_exir.dialects.exir import (
     tensor_type,
 )
 from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError

@@ -36,7 +36,6 @@ from xdsl_exir.dialects.builder import (
     meta,
     sizes,
 )
-from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import (
     GUARDS,
@@ -67,6 +66,7 @@ from xdsl_exir.dialects.exir import (
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
+from xdsl_exir.dialects.promotion import DtypeError
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError

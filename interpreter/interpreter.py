@@ -29,7 +29,6 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.scoped_dict import ScopedDict
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE, Operand
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import (
     ConstantOp,
@@ -45,6 +44,7 @@ from xdsl_exir.dialects.exir import (
 )
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, Operand
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.memory import bytes_of, check_fits

@@ -33,11 +33,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.arguments import OperatorLayout
-from xdsl_exir.dialects.dtype_rules import DtypeError, dtype_set
+from xdsl_exir.dialects.dtype_rules import dtype_set
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import TensorMeta, is_tensor_type, number_type, tensor_meta
 from xdsl_exir.dialects.meta import MetaError, infer_result_types
 from xdsl_exir.dialects.operator import metas
+from xdsl_exir.dialects.promotion import DtypeError
 from xdsl_exir.dialects.spec import OperatorSpec, find, specs
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import reaches_edge

@@ -20,10 +20,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.builder import Builder, Results, computation_dtype, meta, promoting_operands
-from xdsl_exir.dialects.dtype_rules import NUMBER_DTYPE
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of

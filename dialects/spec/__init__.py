@@ -19,8 +19,9 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
-from xdsl_exir.dialects.dtype_rules import DtypeRule, expand
+from xdsl_exir.dialects.dtype_rules import DtypeRule
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.named_rules import expand
 from xdsl_exir.dialects.schema import FunctionSchema, Type
 from xdsl_exir.dialects.sharing import Sharing
 from xdsl_exir.errors import SpecError

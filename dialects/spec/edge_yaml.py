@@ -29,19 +29,11 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import (
-    DTYPE_SETS,
-    NUMBER_DTYPE,
-    Argued,
-    DtypeError,
-    DtypeRule,
-    Operand,
-    Row,
-    Seen,
-    expand,
-)
+from xdsl_exir.dialects.dtype_rules import DTYPE_SETS, Argued, DtypeRule, Row, Seen
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import as_operand
+from xdsl_exir.dialects.named_rules import expand
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand
 from xdsl_exir.dialects.spec import Constrained, OperatorSpec, constrained, find
 from xdsl_exir.dialects.spec.library import Item, check_rows, items
 from xdsl_exir.errors import SpecError

@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import NAMED_RULES, NUMBER_RULES, RETURN_RULES, expand
+from xdsl_exir.dialects.named_rules import NAMED_RULES, NUMBER_RULES, RETURN_RULES, expand
 from xdsl_exir.dialects.schema import FunctionSchema, Return, Type
 from xdsl_exir.dialects.spec import OperatorSpec, dump
 from xdsl_exir.errors import SpecError

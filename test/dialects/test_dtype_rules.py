@@ -9,18 +9,10 @@ from typing import Any
 import pytest
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import (
-    DTYPE_SETS,
-    NAMED_RULES,
-    NUMBER_DTYPE,
-    DtypeError,
-    Operand,
-    dtype_set,
-    expand,
-    promote_types,
-    result_type,
-)
+from xdsl_exir.dialects.dtype_rules import DTYPE_SETS, dtype_set
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.named_rules import NAMED_RULES, expand
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types, result_type
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.dialects.spec import find, specs
 from xdsl_exir.errors import SpecError

@@ -15,8 +15,8 @@ from samples import sample_module
 
 from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects.arguments import OperatorLayout
-from xdsl_exir.dialects.dtype_rules import expand
 from xdsl_exir.dialects.meta import SHAPES, broadcast
+from xdsl_exir.dialects.named_rules import expand
 from xdsl_exir.dialects.operator import OperatorOp, class_name, result_names
 from xdsl_exir.dialects.schema import MISSING, Alias, FunctionSchema, Type
 from xdsl_exir.dialects.spec import ENTRY, FAMILIES, SpecTable, find, specs

@@ -12,21 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import (
-    ABSENT,
-    DTYPE_SETS,
-    NAMED_RULES,
-    NUMBER_DTYPE,
-    NUMBER_RULES,
-    RETURN_RULES,
-    DtypeError,
-    DtypeRule,
-    Operand,
-    expand,
-    participants,
-    result_type,
-)
+from xdsl_exir.dialects.dtype_rules import ABSENT, DTYPE_SETS, DtypeRule
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.named_rules import NAMED_RULES, NUMBER_RULES, RETURN_RULES, expand, participants
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, result_type
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.tools.spec.observe import Probe

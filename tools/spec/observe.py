@@ -14,13 +14,8 @@ from typing import Any
 import torch
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtype_rules import (
-    NUMBER_DTYPE,
-    DtypeError,
-    Operand,
-    result_type,
-)
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, result_type
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.spec import OperatorSpec, specs
 from xdsl_exir.tools.spec.samples import (

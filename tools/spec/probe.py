@@ -25,10 +25,8 @@ from dataclasses import replace
 
 import torch
 
-from xdsl_exir.dialects.dtype_rules import (
-    DtypeRule,
-    expand,
-)
+from xdsl_exir.dialects.dtype_rules import DtypeRule
+from xdsl_exir.dialects.named_rules import expand
 from xdsl_exir.dialects.spec import OperatorSpec, specs
 from xdsl_exir.tools.spec.entries import options, rewrite, rule_text
 from xdsl_exir.tools.spec.fit import Case, Rule, cases, disagreements, fit, predicted

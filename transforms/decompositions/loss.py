@@ -8,10 +8,10 @@ from collections.abc import Callable
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.dialects.dtype_rules import promote_types
 from xdsl_exir.dialects.dtypes import Category, Long
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
+from xdsl_exir.dialects.promotion import promote_types
 from xdsl_exir.dialects.shapes.loss import MEAN, NONE, SUM
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition, other_names

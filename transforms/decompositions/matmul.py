@@ -15,10 +15,10 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.dialects.dtype_rules import promote_types
 from xdsl_exir.dialects.dtypes import Bool, Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
+from xdsl_exir.dialects.promotion import promote_types
 from xdsl_exir.dialects.shapes.matmul import cross_dim, expanded_in_all, parse_einsum
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.view import Sizes

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 from differential import check, check_symbolic, program_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
-from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
+from xdsl_exir.dialects.promotion import DtypeError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 

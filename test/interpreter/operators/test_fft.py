@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch")
 
 from differential import check, check_symbolic  # noqa: E402
 
-from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
+from xdsl_exir.dialects.promotion import DtypeError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 
 

@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch")
 import numpy as np  # noqa: E402
 from differential import check, find_operator, program_of, run  # noqa: E402
 
-from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
+from xdsl_exir.dialects.promotion import DtypeError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 

@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 
 from differential import check, check_symbolic, program_of, run, to_numpy  # noqa: E402
 
-from xdsl_exir.dialects.dtype_rules import DtypeError  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
+from xdsl_exir.dialects.promotion import DtypeError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Mismatch dtype between input and weight")
