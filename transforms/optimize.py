@@ -3,7 +3,7 @@
 | level | passes |
 |---|---|
 | 0 | none |
-| 1 | `canonicalize`, `unroll-loops`, `fold-constants`, `dedupe-weights`, `sink-casts`, `merge-common`, `canonicalize`, `dce`: results keep all their bits |
+| 1 | `canonicalize`, `unroll-loops`, `fold-constants`, `dedupe-weights`, `sink-casts`, `hoist-invariants`, `merge-common`, `canonicalize`, `dce`: results keep all their bits |
 | 2 | those, `fold-batch-norm` and `batch-matmuls`, which round elsewhere, and those again |
 
 Level 1 changes no bit of what the interpreter gives; of level 2 the errors are those of another order of sums.
@@ -33,7 +33,7 @@ from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
 
 LEVELS: tuple[tuple[str, ...], ...] = (
     (),
-    ("canonicalize", "unroll-loops", "fold-constants", "dedupe-weights", "sink-casts", "merge-common", "canonicalize", "dce"),
+    ("canonicalize", "unroll-loops", "fold-constants", "dedupe-weights", "sink-casts", "hoist-invariants", "merge-common", "canonicalize", "dce"),
     ("optimize{level=1}", "fold-batch-norm", "batch-matmuls", "optimize{level=1}"),
 )  # fmt: skip
 """The passes of each level, in order."""

@@ -78,6 +78,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "from-irdl-names": _lazy("transforms.irdl_names", "FromIrdlNames"),
         "to-irdl-names": _lazy("transforms.irdl_names", "ToIrdlNames"),
         "dedupe-weights": _lazy("transforms.dedupe_weights", "DedupeWeights"),
+        "hoist-invariants": _lazy("transforms.hoist_invariants", "HoistInvariants"),
         "merge-common": _lazy("transforms.optimize", "MergeCommon"),
         "merge-views": _lazy("transforms.optimize", "MergeViews"),
         "optimize": _lazy("transforms.optimize", "Optimize"),

@@ -271,3 +271,44 @@ def test_symbols_that_cannot_be_pinned(symbols: str, message: str) -> None:
     made = Program(Parser(context().clone(), SIZES).parse_module())
     with pytest.raises(ExirError, match=message):
         made.transform(f"specialize{{symbols={symbols}}}")
+
+
+INVARIANT = """
+func.func @forward(%n: tensor<i64>, %x: tensor<2xf32>, %w: tensor<2xf32>) -> (tensor<i64>, tensor<2xf32>) {
+  %0, %1 = higher_order.while_loop carried(%n, %x : tensor<i64>, tensor<2xf32>) additional(%w : tensor<2xf32>) -> tensor<i64>, tensor<2xf32> {
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>, %v: tensor<2xf32>):
+    %c = aten.gt.Scalar(%i, other = 0) : (tensor<i64>) -> tensor<i1>
+    higher_order.yield %c : tensor<i1>
+  } do {
+  ^bb1(%i: tensor<i64>, %a: tensor<2xf32>, %v: tensor<2xf32>):
+    %one = exir.number 1 : i64
+    %half = exir.constant 0.5 : tensor<f32>
+    %j = aten.sub.Tensor(%i, %one) : (tensor<i64>, i64) -> tensor<i64>
+    %e = aten.exp(%v) : (tensor<2xf32>) -> tensor<2xf32>
+    %f = aten.mul.Tensor(%e, %half) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+    %b = aten.mul.Tensor(%a, %f) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    higher_order.yield %j, %b : tensor<i64>, tensor<2xf32>
+  }
+  func.return %0, %1 : tensor<i64>, tensor<2xf32>
+}"""
+
+
+@pytest.mark.parametrize("turns", [0, 1, 4])
+def test_what_no_turn_changes_is_computed_before(turns: int) -> None:
+    arrays = [np.array(turns), np.array([0.5, np.inf], np.float32), np.array([-1, np.nan], np.float32)]
+    before, after, made = results(INVARIANT, "hoist-invariants", arrays)
+    assert before == after
+    head, loop = made.split("higher_order.while_loop")
+    assert head.count("aten.exp") == head.count("aten.mul.Tensor") == 1
+    assert "aten.exp" not in loop
+    assert loop.count("aten.mul.Tensor") == 1
+    _, _, again = results(made, "hoist-invariants", arrays)
+    assert again == made
+
+
+def test_rows_share_what_is_theirs() -> None:
+    text = MAP.format(n=3).replace("%c = edge.aten.div.Tensor(%a, %b)", "%e = edge.aten.neg(%b) : (tensor<2xf32>) -> tensor<2xf32>\n    %c = edge.aten.div.Tensor(%a, %e)")  # fmt: skip
+    arrays = [rng.standard_normal((3, 2)).astype(np.float32), np.array([0, -2.0], np.float32)]
+    before, after, made = results(text, "hoist-invariants", arrays)
+    assert before == after
+    assert made.index("edge.aten.neg") < made.index("higher_order.map")
