@@ -366,6 +366,43 @@ class OperatorLayout:
                 bound[slot.name] = slot.default
         return bound
 
+    def completed(self, operands: int, properties: Mapping[str, Attribute]) -> Mapping[str, Attribute]:
+        """Properties with those that are missing: defaults, and which operands are which.
+
+        Without sizes of segments, operands are the tensors in the schema's order, the last ones left out; where there
+        is a list, it has all that others do not need. Where that does not say it, properties stay as they are.
+        """
+        sizes = properties.get(AttrSizedOperandSegments.attribute_name)
+        held = list(sizes.get_values()) if is_dense_array(sizes) else self._sizes(operands)
+        if held is None or len(held) != self.operand_count:
+            return properties
+        counts, defaults = iter(held), dict[str, Attribute]()
+        for slot in self.slots:
+            given = slot.operand is not None and next(counts)
+            if given or slot.is_tensor or slot.property_name is None or slot.default is MISSING:
+                continue
+            attr = slot.encode(slot.default)[1]
+            if attr is not None:
+                defaults[slot.property_name] = attr
+        if self.segmented:
+            defaults[AttrSizedOperandSegments.attribute_name] = dense_array(operator_segment_type, held)
+        return {**defaults, **properties}
+
+    def _sizes(self, operands: int) -> list[int] | None:
+        """How many of so many operands each slot holds."""
+        slots = [slot for slot in self.slots if slot.operand is not None]
+        lists = sum(slot.is_tensor and slot.argument.type.is_list for slot in slots)
+        needed = sum(slot.operand is OperandDef for slot in slots)
+        rest, sizes = operands, list[int]()
+        for slot in slots:
+            if slot.is_tensor and slot.argument.type.is_list:
+                size = operands - needed
+            else:
+                size = int(slot.operand is OperandDef or (slot.is_tensor and not lists and rest > 0))
+            sizes.append(size)
+            rest -= size
+        return sizes if lists < 2 and not rest and min(sizes, default=0) >= 0 else None
+
     def encode(self, bound: Mapping[str, Value]) -> tuple[list[SSAValue], dict[str, Attribute]]:
         """Operands and properties of bound arguments."""
         operands: list[SSAValue] = []

@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, cast
 
-from xdsl.ir import Attribute, Dialect, Operation, OpTraits, SSAValue
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Block, Dialect, Operation, OpTraits, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrConstraint,
@@ -195,6 +197,48 @@ class OperatorOp(IRDLOperation):
             result_types=result_types,
             properties=properties,
             attributes=attributes or {},
+        )
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute] = MappingProxyType({}),
+        attributes: Mapping[str, Attribute] = MappingProxyType({}),
+        location: LocationAttr | None = None,
+        successors: Sequence[Block] = (),
+        regions: Sequence[Region] | None = None,
+    ) -> Self:
+        """Makes the operation of its parts.
+
+        Rewrites in PDL do so, which say no more than they need: properties that are not given are defaults, and result
+        types are inferred if there are none. Raises `ExirError` for operands that the operator does not take. Who gives
+        regions, if only that there are none, as the parser and `clone` do, gives everything: the rest is as it is.
+        """
+        if regions is None:
+            properties = cls.LAYOUT.completed(len(operands), properties)
+        op = super().create(
+            operands=operands,
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+            location=location,
+            successors=successors,
+            regions=regions or (),
+        )
+        returns = cls.SPEC.schema.returns
+        if regions is not None or result_types or not returns or returns[0].type.is_list:
+            return op
+        types = cls.infer(op.arguments())
+        op.erase()
+        return cls.create(
+            operands=operands,
+            result_types=types,
+            properties=properties,
+            attributes=attributes,
+            location=location,
         )
 
     @classmethod

@@ -96,6 +96,35 @@ def test_stock_walkers_with_decompositions_do_what_the_pass_does(name: str, tmp_
     assert Program(module).text(locations=True) == program.to_core().text(locations=True)
 
 
+@pytest.mark.usefixtures("clean")
+def test_fusing_into_an_operator_of_ones_own(tmp_path: Path):
+    """Each linear layer of bert6 with a gelu behind it: in Python and in PDL, the same program and the same numbers."""
+    fused = BENCH.parent / "examples" / "fused"
+    xdsl_exir.register_ops(fused / "fused.yaml")
+    _, archives, inputs, expected = export("bert6", tmp_path)
+    program = xdsl_exir.load(archives["training"])
+    pattern = xdsl_exir.rewrite(
+        lambda aten, x, w, b: aten.gelu(aten.linear(x, w, b)),
+        lambda fused, x, w, b: fused.linear_gelu(x, w, b),
+    )
+    after = program.transform(pattern)
+    assert str(after).count(" fused.linear_gelu(") == str(program).count(" aten.gelu(") == 6
+    assert " aten.gelu(" not in str(after)
+    in_pdl = program.transform(f'apply-pdl{{pdl_file="{fused / "fuse.mlir"}"}}')
+    assert in_pdl.text(locations=True) == after.text(locations=True)
+    # The lines of Python and the modules are those of what was fused.
+    gelus = [line for line in program.text(locations=True).splitlines() if " aten.gelu(" in line]
+    fused_lines = [line for line in after.text(locations=True).splitlines() if " fused.linear_gelu(" in line]
+    for line, gelu in zip(fused_lines, gelus, strict=True):
+        assert line.rpartition("loc(")[2] == gelu.rpartition("loc(")[2]
+        assert (
+            line.partition("#exir.origin")[2].partition(">")[0]
+            == gelu.partition("#exir.origin")[2].partition(">")[0]
+        )
+    for stage in (after, after.to_edge(), after.to_edge(keep=("fused.linear_gelu",))):
+        assert_same(xdsl_exir.compile(stage).flat(inputs), expected)
+
+
 @pytest.mark.parametrize("name", ["mlp", "resnet18"])
 def test_text_round_trip_of_every_stage(name: str, tmp_path: Path):
     from xdsl.parser import Parser

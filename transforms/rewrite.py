@@ -25,10 +25,10 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import aten
-from xdsl_exir.dialects.arguments import Slot, normalise
+from xdsl_exir.dialects.arguments import Slot, from_python_name, normalise
 from xdsl_exir.dialects.builder import Builder, Namespace
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, is_value, tensor_meta
-from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp, from_python_name
+from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp
 from xdsl_exir.dialects.schema import MISSING
 from xdsl_exir.dialects.spec import OperatorSpec, find, specs
 from xdsl_exir.errors import ExirError, SpecError

@@ -277,6 +277,9 @@ class Told(RewritePattern):
 
 def label(pattern: RewritePattern, op: Operation) -> str:
     """What a pattern is called that was applied to an operation: what it says itself, or its class."""
+    from xdsl.dialects.pdl import PatternOp
+    from xdsl.interpreters.pdl import PDLRewritePattern  # an interpreter, for who does not watch
+
     match pattern:
         case Labelled():
             return pattern.label(op)
@@ -286,6 +289,10 @@ def label(pattern: RewritePattern, op: Operation) -> str:
             return " or ".join(label(part, op) for part in parts)
         case GreedyRewritePatternApplier():
             return "fold or erase"
+        case PDLRewritePattern(pdl_rewrite_op=rewrite):
+            said = rewrite.parent_op()
+            name = said.sym_name if isinstance(said, PatternOp) else None
+            return type(pattern).__name__ if name is None else f"@{name.data}"
         case _:
             return type(pattern).__name__
 
