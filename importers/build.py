@@ -78,6 +78,7 @@ from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import COMPOSED, Mutation, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.offsets import without_offsets
+from xdsl_exir.importers.pieces import counted
 from xdsl_exir.importers.strides import (
     REPORTS,
     clone_order,
@@ -278,7 +279,7 @@ class GraphBuilder:
 
     def node(self, node: g.Node) -> None:
         """Builds one node."""
-        node = self.unchanging(in_aten(node))
+        node = counted(self, self.unchanging(in_aten(node)))
         if node.target in ASKS:
             return  # what it said is in the graph
         if node.target in SYM_OPS:
