@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xdsl_exir.dialects.builder import Namespace, meta
+from xdsl_exir.dialects.expr import Dim, ceildiv
 from xdsl_exir.exchange import graph as g
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ COUNTED = {
     "aten.split.Tensor": "aten.split_with_sizes",
     "aten.unsafe_split.Tensor": "aten.unsafe_split_with_sizes",
     "aten.split_copy.Tensor": "aten.split_with_sizes_copy",
+    "aten.chunk": "aten.split_with_sizes",
+    "aten.unsafe_chunk": "aten.unsafe_split_with_sizes",
 }
 """Operators whose operand's size says how many results they have, and those that are told."""
 
@@ -29,18 +32,29 @@ def counted(build: GraphBuilder, node: g.Node) -> g.Node:
     from xdsl_exir.transforms.decompositions.view import Sizes
 
     given = {item.name: item.value for item in node.inputs}
-    split, length, dim = given.get("self"), given.get("split_size"), given.get("dim", 0)
-    if not (isinstance(split, g.Ref) and isinstance(length, int) and isinstance(dim, int)):
+    split, dim = given.get("self"), given.get("dim", 0)
+    name = "chunks" if "chunks" in given else "split_size"
+    number = given.get(name)
+    if not (isinstance(split, g.Ref) and isinstance(number, int) and isinstance(dim, int)):
         return node
     value = build.read(split.name)
     shape = meta(value).shape
     if not -len(shape) <= dim < len(shape) or isinstance(shape[dim], int):
         return node
+    length = ceildiv(shape[dim], number) if name == "chunks" else number
+    size_of = Sizes(Namespace(build.builder), value, *build.block.args)
+
+    def named(name: str, size: Dim) -> g.Value:
+        """A size as an argument of a node."""
+        made = size_of(size)
+        if isinstance(made, int):
+            return made
+        build.values[name] = made
+        return g.Ref(name)
+
     before = len(node.result_names) - 1
-    rest = Sizes(Namespace(build.builder), value, *build.block.args)(shape[dim] - length * before)
-    last: g.Value = rest if isinstance(rest, int) else g.Ref(f"{node.name}_rest")
-    if isinstance(last, g.Ref) and not isinstance(rest, int):
-        build.values[last.name] = rest
-    sizes = g.NodeInput("split_sizes", (*[length] * before, last), False)
-    inputs = tuple(sizes if item.name == "split_size" else item for item in node.inputs)
+    first = named(f"{node.name}_length", length)
+    last = named(f"{node.name}_rest", shape[dim] - length * before)
+    sizes = g.NodeInput("split_sizes", (*[first] * before, last), False)
+    inputs = tuple(sizes if item.name == name else item for item in node.inputs)
     return replace(node, target=COUNTED[node.target], inputs=inputs)

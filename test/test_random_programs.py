@@ -128,7 +128,7 @@ FOUND = {
     "a loss rounded at each step": ([torch.float16, 3, 4], "v1 = torch.nn.functional.soft_margin_loss(v0 * 20 - 9, 9 - v0 * 20)"),
     "memory of what was written": ([F32, 3, 3], "v1 = v0 + 1", "v2 = v1[0, 0:-1:3]", "v2.neg_()", "v2.as_strided((2,), (1,)).fill_(0.5)", "v3 = v1[1:, 1].mul_(2).as_strided((2,), (2,), 1)"),
     "a write to the adjoint of a part": ([F32, 1, 4], "v1 = v0 + 1", "v1.expand(3, 4)[:1].adjoint().mul_(2)"),
-    "pieces counted at export": ([F32, "s0", 3], "v1 = v0 + 1", "v1.split(4)[-1].mul_(3)", "v2, v3 = v0.unsafe_split(4, 0)"),
+    "pieces counted at export": ([F32, "s0", 3], "v1 = v0 + 1", "v1.split(4)[-1].mul_(3)", "v2, v3 = v0.unsafe_split(4, 0)", "v4 = v0.chunk(5)[3]", "v1.chunk(5)[1].neg_()"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}
