@@ -14,7 +14,6 @@ import ctypes
 import functools
 import hashlib
 import importlib.metadata
-import itertools
 import os
 import platform
 import re
@@ -259,17 +258,13 @@ def _openmp() -> ctypes.CDLL:
     return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
 
 
-@once
 def _jit() -> Any:
-    """LLVM's JIT, with the linker that puts all of an object file in one place.
+    """One of LLVM's JITs, with the linker that puts all of an object file in one place; it lives as long as what it links.
 
-    The older one takes memory section by section: in a large process they may lie further apart than relocations reach.
+    The older one takes memory section by section: in a large process they may lie further apart than relocations reach. Each
+    library has one of its own: a JIT keeps some 9 kB of a library that is gone.
     """
     return llvm_binding().create_lljit_compiler(use_jit_link=True)
-
-
-_LIBRARIES = itertools.count()
-"""Numbers of the object files that were linked."""
 
 
 def undefined_symbols(data: bytes) -> frozenset[str]:
@@ -351,7 +346,7 @@ def load_object(data: bytes) -> Library:
     names = {name.decode() for name in re.findall(re.escape(ENTRY.encode()) + rb"([^\0]+)\0", data)}
     for name in names:
         builder.export_symbol(ENTRY + name)
-    tracker = builder.link(_jit(), f"library{next(_LIBRARIES)}")
+    tracker = builder.link(_jit(), "library")
     return Library(tracker, {name: tracker[ENTRY + name] for name in names})
 
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import platform
 import resource
 import shutil
 import signal
 import subprocess
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.lowering.toolchain import load_object
+from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import compile_library
 from xdsl_exir.runtime.executable import Executable
+from xdsl_exir.runtime.native import plan_program
 
 TEXT = """graph():
     %x : [num_users=1] = placeholder[target=x]
@@ -55,6 +63,44 @@ def test_calls_take_no_more_memory(run: Executable) -> None:
         run.flat([X, EYE])
     assert resident() - before < 2 << 20
     assert open_files() == files
+
+
+@pytest.mark.native
+def test_compiled_code_goes_with_its_program() -> None:
+    """LLVM's JIT keeps some 9 kB of each library that it was given, as long as it lives."""
+    program = xdsl_exir.from_fx_text(TEXT, TYPES)
+    code = plan_program(program).object()
+    for _ in range(50):
+        load_object(code)
+    before = resident()
+    for _ in range(800):
+        load_object(code)
+    assert resident() - before < 1 << 20
+
+
+@pytest.mark.native
+def test_packed_weights_are_held_once(tmp_path: Path) -> None:
+    """What a file has is read again by who asks for it."""
+    weight = "tensor<1024x1024xf32>"
+    state = {"w": TensorData.of(np.ones((1024, 1024), np.float32), dt.Float)}
+    text = f"""func.func @f(%w: {weight} {{exir.input = #exir.input<parameter, "w">}},
+                            %x: tensor<4x1024xf32> {{exir.input = #exir.input<user_input, "x">}}) -> tensor<4x1024xf32> {{
+      %0 = aten.mm(%x, %w) : (tensor<4x1024xf32>, {weight}) -> tensor<4x1024xf32>
+      func.return %0 : tensor<4x1024xf32>
+    }}"""
+    path = tmp_path / "w.pt2"
+    Program(Parser(context().clone(), text).parse_module(), state).save(path)
+    program = xdsl_exir.load(path)
+    tracemalloc.start()
+    try:
+        run = xdsl_exir.compile(program, target="native")
+        gc.collect()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 4 << 20 <= held < 6 << 20
+    (actual,) = run.flat([np.ones((4, 1024), np.float32)])
+    np.testing.assert_array_equal(actual, 1024)
 
 
 def test_denormals(run: Executable) -> None:
