@@ -18,6 +18,7 @@ from xdsl_exir.universe import unregister_ops
 
 SLOW = {
     "*test_canonicalizations.py": "every rule in every dtype",
+    "*test_simplified.py": "random programs",
     "lowering/*": "every operator natively",
     "exporters/*": "every model there and back",
     "*test_a[cl]*.py": "tables of errors, views of every operator",

@@ -118,7 +118,7 @@ def test_equal_weights_are_one() -> None:
 
 def test_norms_and_products_are_merged() -> None:
     before = program()
-    after = before.transform("optimize{level=2}")
+    after = before.transform("optimize{level=2},batch-matmuls,optimize")
     assert names(after).count("convolution") == 1
     assert "_native_batch_norm_legit_no_training" not in names(after)
     assert sum(name in ("mm", "addmm") for name in names(after)) == 2
