@@ -224,9 +224,15 @@ def _telling(walker: PatternRewriteWalker, run: _Run) -> PatternRewriteWalker:
 
 
 def _told(pattern: RewritePattern, run: _Run, heir: Heir | None) -> RewritePattern:
-    if isinstance(pattern, GreedyRewritePatternApplier) and run.watch is not None:
-        parts = [_told(part, run, heir) for part in pattern.rewrite_patterns]
-        pattern = replace(pattern, rewrite_patterns=parts)
+    if run.watch is not None:
+        match pattern:
+            case GreedyRewritePatternApplier():
+                parts = [_told(part, run, heir) for part in pattern.rewrite_patterns]
+                pattern = replace(pattern, rewrite_patterns=parts)
+            case CanonicalizationRewritePattern():
+                return ToldCanonicalizations(run, heir)
+            case _:
+                pass
     return Told(pattern, run, heir)
 
 
@@ -275,6 +281,21 @@ class Told(RewritePattern):
             rewriter.has_done_action |= acted
 
 
+@dataclass(eq=False, repr=False)
+class ToldCanonicalizations(RewritePattern):
+    """xDSL's `CanonicalizationRewritePattern`, each pattern of an operation's watched."""
+
+    run: _Run
+    heir: Heir | None
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        for trait in op.get_traits_of_type(HasCanonicalizationPatternsTrait):
+            for pattern in trait.get_patterns(type(op)):
+                Told(pattern, self.run, self.heir).match_and_rewrite(op, rewriter)
+                if rewriter.has_done_action:
+                    return
+
+
 def label(pattern: RewritePattern, op: Operation) -> str:
     """What a pattern is called that was applied to an operation: what it says itself, or its class."""
     from xdsl.dialects.pdl import PatternOp
@@ -283,10 +304,6 @@ def label(pattern: RewritePattern, op: Operation) -> str:
     match pattern:
         case Labelled():
             return pattern.label(op)
-        case CanonicalizationRewritePattern():
-            traits = op.get_traits_of_type(HasCanonicalizationPatternsTrait)
-            parts = [part for trait in traits for part in trait.get_patterns(type(op))]
-            return " or ".join(label(part, op) for part in parts)
         case GreedyRewritePatternApplier():
             return "fold or erase"
         case PDLRewritePattern(pdl_rewrite_op=rewrite):

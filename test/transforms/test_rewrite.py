@@ -225,7 +225,7 @@ def test_errors(before: Callable[..., Any], after: Callable[..., Any], where: An
     ],
 )
 def test_errors_of_what_is_built(after: Callable[..., Any], error: str):
-    with pytest.raises(Exception, match=error):
+    with pytest.raises(SpecError, match=error):
         program(f"%y = aten.relu(%s) : {S}").transform(rewrite(lambda aten, x: aten.relu(x), after))
 
 

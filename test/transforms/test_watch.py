@@ -165,6 +165,23 @@ def test_what_an_applier_does_itself_counts_once(program: Program):
     assert watch.counts == {("own-pass", "fold or erase"): 1, ("own-pass", "AbsOfRelu"): 1}
 
 
+def test_stock_canonicalize_tells_of_each_rule():
+    text = """
+    func.func @forward(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = aten.permute(%x, dims = [1, 0]) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+      %1 = aten.permute(%0, dims = [1, 0]) : (tensor<3x2xf32>) -> tensor<2x3xf32>
+      func.return %1 : tensor<2x3xf32>
+    }"""
+    program = Program(Parser(context().clone(), text).parse_module()).verify()
+    with watching(Watch()) as watch:
+        after = program.transform("canonicalize")
+    assert not named(after, "aten.permute")
+    assert after.text() == program.transform("canonicalize").text()
+    rules = {pattern for _, pattern in watch.counts} - {"fold or erase"}
+    assert rules
+    assert not any(" or " in rule for rule in rules)
+
+
 # --- limits --------------------------------------------------------------------------------------------------
 
 
