@@ -36,7 +36,7 @@ from xdsl_exir.dialects.builder import (
     meta,
     sizes,
 )
-from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.dtypes import Bool, DType
 from xdsl_exir.dialects.exir import (
     GUARDS,
     INPUT,
@@ -75,6 +75,7 @@ from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers import overlaps
 from xdsl_exir.importers.block_masks import without_block_masks
+from xdsl_exir.importers.composites import of_parts
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import COMPOSED, Mutation, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.offsets import without_offsets
@@ -233,6 +234,11 @@ class GraphBuilder:
             return tensor_type(shape, seen.dtype, None, known.device)
         return type
 
+    def dtype_of(self, name: str | None) -> DType | None:
+        """The dtype of a tensor that the program describes."""
+        described = self.graph.values.get(name) if name is not None else None
+        return described.dtype if isinstance(described, g.TensorMeta) else None
+
     def is_mixed(self, node: g.Node) -> bool:
         """Whether tensors that a node takes are of several dtypes."""
         given = [
@@ -319,6 +325,8 @@ class GraphBuilder:
         made = autocast.composed(self.builder, cls, bound) if autocast else None
         if made is None:
             made = self.of_nothing(cls, called, flat)
+        if made is None and not self.infers_types:
+            made = of_parts(self.builder, cls, called, [self.dtype_of(name) for name in flat])
         if made is None:
             made = self.builder.build(cls, called, self.result_types(cls, called, flat))
         results = flat_results(made)
@@ -565,12 +573,19 @@ def _has_no_dims(graph: GraphBuilder, node: g.Node) -> bool:
     return any(item.name == "dim" and item.value == () for item in node.inputs)
 
 
+def _is_of_booleans(graph: GraphBuilder, node: g.Node) -> bool:
+    """Whether a node is of a tensor of booleans and of one, which is no power of integers."""
+    [base, exponent] = (item.value for item in node.inputs)
+    return isinstance(exponent, bool) and isinstance(base, g.Ref) and graph.dtype_of(base.name) is Bool
+
+
 MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
     **dict.fromkeys(("aten.native_dropout_backward", "aten.threshold_backward"), GraphBuilder.is_mixed),
     **dict.fromkeys(("aten.nansum", "aten.nanmean"), _has_no_dims),
+    "aten.pow.Tensor_Scalar": _is_of_booleans,
 }
 """Operators that tracers give another type than kernels do, and of which calls: the former two promote, and are traced in
-the gradient's dtype; the latter reduce all dimensions for an empty list, and are traced as reducing none. What follows is
+the gradient's dtype; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers. What follows is
 then described wrongly, too."""
 
 ASKS = frozenset(
@@ -710,6 +725,10 @@ def _statistics(
         ]
         if not bound[flag] or len(statistics) != 2 or 0 in meta(bound["input"]).shape:
             return False
+        if all(isinstance(each, Tensor) for each in statistics):
+            mean, variance = (each.storage for each in statistics if isinstance(each, Tensor))
+            if mean is variance:
+                raise UnsupportedError([Unsupported(node.target, "a mean and a variance in the same memory")])
         *results, mean, variance = functional(Namespace(build.builder), bound)
         build.define_all(node.result_names, results)
         for target, value in zip(statistics, (mean, variance), strict=True):
@@ -776,6 +795,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         given |= {name: copy(build.values[name]) for name in given}
     outputs = build.build()
     check_ties(program, given)
+    _check_seen_as_given(build, given)
     for item in program.inputs:
         if item.kind == "constant_input":
             continue
@@ -841,6 +861,23 @@ def _kind(item: g.InputSpec, tensor: Tensor | SSAValue) -> InputKind:
     kind = InputKind(item.kind)
     written = isinstance(tensor, Tensor) and tensor.storage.version
     return InputKind.BUFFER if kind is InputKind.CONSTANT_TENSOR and written else kind
+
+
+def _check_seen_as_given(build: GraphBuilder, given: Mapping[str, Tensor | SSAValue]) -> None:
+    """Raises `UnsupportedError` for a program that leaves an input with another shape, as `t_` does: its caller's stays."""
+    for name, before in given.items():
+        after = build.values[name]
+        if (
+            not isinstance(before, Tensor)
+            or not isinstance(after, Tensor)
+            or len(after.steps) == len(before.steps)
+        ):
+            continue
+        if (after.meta.sizes, after.meta.strides) != (before.meta.sizes, before.meta.strides):
+            operator = ".".join(after.steps[-1].operator.split(".")[:2]) + "_"
+            raise UnsupportedError(
+                [Unsupported(operator, f"it changes the shape of input '{name}' for the caller")]
+            )
 
 
 def _mutated_inputs(

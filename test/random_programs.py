@@ -685,7 +685,10 @@ def guard_signs(expression: str, values: dict[str, Any]) -> None:
 
 
 MACHINES = {
-    r"dropout_p=0\.[1-9]": (lambda value: True, "drawn at random"),
+    r"dropout_p=0\.[1-9]|multi_head_attention.* 0\.[1-9],.*training=True": (
+        lambda value: True,
+        "drawn at random",
+    ),
     r"\bmode\(|mode'\]": (torch.isnan, "a sort by a comparison that NaN does not order"),
     r"gelu": (torch.isinf, "NaN in vectors, and in what is left over infinity"),
     r"\.(var|std|var_mean|std_mean|cov|corrcoef)\(|'(var|std)|batch_norm|layer_norm|group_norm|instance_norm": (

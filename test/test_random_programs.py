@@ -129,6 +129,11 @@ FOUND = {
     "memory of what was written": ([F32, 3, 3], "v1 = v0 + 1", "v2 = v1[0, 0:-1:3]", "v2.neg_()", "v2.as_strided((2,), (1,)).fill_(0.5)", "v3 = v1[1:, 1].mul_(2).as_strided((2,), (2,), 1)"),
     "a write to the adjoint of a part": ([F32, 1, 4], "v1 = v0 + 1", "v1.expand(3, 4)[:1].adjoint().mul_(2)"),
     "pieces counted at export": ([F32, "s0", 3], "v1 = v0 + 1", "v1.split(4)[-1].mul_(3)", "v2, v3 = v0.unsafe_split(4, 0)", "v4 = v0.chunk(5)[3]", "v1.chunk(5)[1].neg_()"),
+    "distances of complex numbers": ([C64, 3, 4], "v1 = torch.pairwise_distance(v0, v0 * 2)"),
+    "products of booleans": ([B8, 3, 4], "v1 = torch.einsum('ij,kl->ijkl', v0, v0)", "v2 = torch.einsum('ij->ji', v0)"),
+    "a sum as an einsum": ([I32, 3], "v1 = torch.einsum('i->', v0)", "v2 = torch.einsum('i,i->', v0, v0)"),
+    "no areas": ([I32, 2, 1], "v1 = torch.trapezoid(v0, dx=2)"),
+    "powers of booleans": ([B8, 3], "v1 = v0 ** True", "v2 = v0 ** False", "v3 = v0 ** 2"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}
@@ -197,10 +202,26 @@ def test_random_programs_natively(figures: Callable[[str], None]) -> None:
 def test_guards_on_the_memory_of_an_example() -> None:
     """An example that is a view leaves guards on what it is a view of, which other inputs are not."""
     rows = Input("v0", (4, 2, 1), torch.float32, "plain", 0)
-    steps = (Step("v0.swapaxes_(-1, -3)"), Step("v1 = v0 * 2"))
+    steps = (Step("v0.swapaxes_(-1, -3)"), Step("v1 = v0 * 2"), Step("v0.swapaxes_(-1, -3)"))
     viewed = Program(0, (rows,), steps, ("v1",))
     exported = export(viewed, "training")
     assert any("_base" in guard for guard in exported._guards_code)
     [given] = viewed.values()
     [got] = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))(given.numpy().copy())
     torch.testing.assert_close(torch.as_tensor(got), given.swapaxes(-1, -3) * 2)
+
+
+def test_an_input_that_changes_shape_is_refused() -> None:
+    [outcome] = attempt(program("v0.transpose_(0, 1)", "v1 = v0 * 2"), ["interpreter"], "training")
+    assert outcome.status == "refused"
+    assert "aten.transpose_: it changes the shape of input" in outcome.detail
+
+
+def test_statistics_in_the_same_memory_are_refused() -> None:
+    of_one = Input("v0", (2, 3), torch.float32, "plain", 0), Input("v1", (3,), torch.float32, "plain", 1)
+    step = Step("v2 = torch.nn.functional.batch_norm(v0, v1, v1.view(3), training=True)")
+    [outcome] = attempt(Program(0, of_one, (step,), ("v2",)), ["interpreter"], "training")
+    assert (outcome.status, outcome.detail) == (
+        "refused",
+        "aten.batch_norm: a mean and a variance in the same memory",
+    )

@@ -397,4 +397,7 @@ def einsum(
         product = contract(aten, a, b, kept)
         # By default products are made from left to right; a path counts a product as the last term.
         terms = [*terms, product] if path else [product, *terms]
+    if len(tensors) == 1:  # no product: the sum of integers is wide
+        summed = [label for label in terms[0].labels if label not in result]
+        terms = [terms[0].without(aten.sum.dim_IntList, summed)]
     return terms[0].sum_but(aten, result).arrange(aten, result).value

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.dialects.dtypes import Category, Double, DType
+from xdsl_exir.dialects.dtypes import Bool, Category, Double, DType
 from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.promotion import Operand, result_type
@@ -168,6 +168,8 @@ COMPLEX_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
 
 @decomposition("aten.pow.Tensor_Scalar", may_keep=True)
 def pow_scalar(aten: Namespace, self: SSAValue, exponent: Number) -> Any:
+    if isinstance(exponent, bool) and meta(self).dtype is Bool:
+        return aten.clone(self) if exponent else aten.full_like(self, True)
     dtype = meta(self).dtype
     if (
         isinstance(exponent, SSAValue)

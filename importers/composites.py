@@ -1,0 +1,58 @@
+"""Composite operators in dtypes that their own rule does not have.
+
+A composite operator is Python or C++ that calls others, so it takes whatever those take in the path that a call goes: distances of
+bfloat16 where they are products, sums of products of booleans where nothing is summed. Such a call is built as its decomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.ir import Attribute, SSAValue
+
+from xdsl_exir.dialects.builder import Builder, flat_results
+from xdsl_exir.dialects.dtype_rules import DtypeError
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.exir import is_tensor_type, tensor_meta
+from xdsl_exir.dialects.meta import infer_result_types
+from xdsl_exir.dialects.operator import OperatorOp, metas
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+from xdsl_exir.transforms.patterns import KEEP, call_rule
+
+
+def of_parts(
+    builder: Builder, cls: type[OperatorOp], bound: Mapping[str, Any], dtypes: list[DType | None]
+) -> list[SSAValue] | None:
+    """The results of a composite operator's decomposition where its own rule refuses a call, or has others; else None.
+
+    `dtypes` are those of the results where they are known. Raises `UnsupportedError` where the decomposition has them neither.
+    """
+    if "composite" not in cls.SPEC.tags:
+        return None
+    try:
+        types = infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
+        if all(type is None or _is(type, dtype) for type, dtype in zip(types, dtypes, strict=False)):
+            return None
+    except DtypeError:
+        pass
+    except ExirError:
+        return None  # said where it is built
+    entry = DECOMPOSITIONS.find(cls.SPEC)
+    try:
+        made = KEEP if entry is None else call_rule(entry, builder, bound)
+    except DtypeError as error:
+        raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, str(error))]) from error
+    if made is KEEP:
+        return None
+    results = flat_results(made)
+    if not all(map(_is, [result.type for result in results], dtypes)):
+        reason = f"gives other dtypes than {', '.join(map(str, dtypes))}, which the program says"
+        raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, reason)])
+    return results
+
+
+def _is(type: Attribute, dtype: DType | None) -> bool:
+    """Whether a result has the dtype it should, where that is known."""
+    return dtype is None or not is_tensor_type(type) or tensor_meta(type).dtype is dtype
