@@ -189,16 +189,14 @@ class Builder:
 
 
 def _as_category(value: PythonNumber, category: Category) -> PythonNumber:
-    """A number as an element of a tensor of this category holds it."""
+    """A number as an element of a tensor of this category holds it: of complex ones that are none, the real part."""
     match category:
         case Category.BOOL:
             return bool(value)
         case Category.INT:
-            assert not isinstance(value, complex)
-            return int(value)
+            return int(value.real)
         case Category.FLOAT:
-            assert not isinstance(value, complex)
-            return float(value)
+            return float(value.real)
         case Category.COMPLEX:
             return complex(value)
 

@@ -135,6 +135,8 @@ FOUND = {
     "a sum as an einsum": ([I32, 3], "v1 = torch.einsum('i->', v0)", "v2 = torch.einsum('i,i->', v0, v0)"),
     "no areas": ([I32, 2, 1], "v1 = torch.trapezoid(v0, dx=2)"),
     "powers of booleans": ([B8, 3], "v1 = v0 ** True", "v2 = v0 ** False", "v3 = v0 ** 2"),
+    "a complex number in a tensor of integers": ([I32, 2], "v1 = v0 + 1", "v1.copy_(1j)"),
+    "nothing laid flat": ([F32, 2, 0, "s0"], "v1 = v0.transpose(0, 1).unfold(2, 2, 2).flatten(-2)"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}

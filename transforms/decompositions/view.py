@@ -18,6 +18,7 @@ from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Bool, Long
 from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Dim, Expr, max_
+from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import chunk_sizes, infer_size, movedim_order, split_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
@@ -194,7 +195,12 @@ def flatten(aten: Namespace, self: SSAValue, start_dim: int, end_dim: int) -> SS
         return self
     kept = sizes(aten, self)
     merged = [size for size in meta(self).shape[start : end + 1] if isinstance(size, int)]
-    size = prod(merged) if len(merged) == end - start + 1 else -1
+    if len(merged) == end - start + 1:
+        size = prod(merged)
+    else:  # a view finds it, where there are elements
+        size = (
+            -1 if 0 not in meta(self).shape else Sizes(aten, self)(product(meta(self).shape[start : end + 1]))
+        )
     return aten.view(self, [*kept[:start], size, *kept[end + 1 :]])
 
 
