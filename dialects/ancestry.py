@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from xdsl_exir.dialects.exir import INPUT, ORIGIN, InputAttr, InputKind, Origin, OriginAttr
+from xdsl_exir.dialects.signature import INPUT, ORIGIN, InputAttr, InputKind, Origin, OriginAttr
 
 Place: TypeAlias = tuple[str, int]
 """A value of the exported graph: the node that gives it (see `input_place` for inputs), and which of its results it is."""

@@ -15,13 +15,9 @@ from xdsl_exir.dialects.arguments import (
     flat,
 )
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import (
-    is_value,
-    parse_optional_number,
-    parse_optional_string,
-    print_number,
-)
+from xdsl_exir.dialects.exir import parse_optional_number, print_number
 from xdsl_exir.dialects.schema import MISSING
+from xdsl_exir.dialects.tensors import is_value, parse_optional_string
 from xdsl_exir.narrowing import is_list
 
 

@@ -34,14 +34,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import (
-    is_array_attr,
-    is_value,
-    number_attr,
-    number_value,
-)
+from xdsl_exir.dialects.exir import number_attr, number_value
 from xdsl_exir.dialects.schema import MISSING, Argument
 from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.dialects.tensors import is_array_attr, is_value
 from xdsl_exir.narrowing import is_list, is_sequence
 
 Value: TypeAlias = Any
@@ -300,7 +296,7 @@ def _slot(argument: Argument) -> Slot:
     return Slot(argument, operand)
 
 
-class OperatorLayout:
+class ArgumentSlots:
     """How the operations of one schema are laid out. Shared by the `aten` and the `edge` class of an operator."""
 
     def __init__(self, spec: OperatorSpec):
@@ -316,9 +312,9 @@ class OperatorLayout:
 
     @staticmethod
     @cache
-    def of(spec: OperatorSpec) -> OperatorLayout:
+    def of(spec: OperatorSpec) -> ArgumentSlots:
         """The layout of an operator's operations."""
-        return OperatorLayout(spec)
+        return ArgumentSlots(spec)
 
     def segments(self, op: Operation) -> Sequence[int]:
         """How many operands each slot that has operands holds."""

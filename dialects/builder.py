@@ -18,22 +18,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from xdsl_exir.dialects.arguments import OperatorLayout
+from xdsl_exir.dialects.arguments import ArgumentSlots
 from xdsl_exir.dialects.dtypes import Category, DType, Float
-from xdsl_exir.dialects.exir import (
-    ORIGIN,
-    ConstantOp,
-    NumberOp,
-    PythonNumber,
-    TensorMeta,
-    is_tensor_type,
-    is_value,
-    tensor_meta,
-    tensor_type,
-)
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, PythonNumber
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.promotion import Operand
+from xdsl_exir.dialects.signature import ORIGIN
+from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, is_value, tensor_meta, tensor_type
 from xdsl_exir.narrowing import is_sequence
 
 Results: TypeAlias = Any
@@ -148,7 +140,7 @@ class Builder:
     def call(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Results:
         """Builds an operator, or runs its rule."""
         cls = self.dialect_of(name)[name]
-        bound = cls.LAYOUT.bind(*self.with_numbers(cls, args, kwargs))
+        bound = cls.SLOTS.bind(*self.with_numbers(cls, args, kwargs))
         rule = self.rule_of(name)
         return rule(bound) if rule is not None else self.build(cls, bound)
 
@@ -167,7 +159,7 @@ class Builder:
 
         They stay numbers where the operator takes these, and are literals of the dtype it computes in else.
         """
-        layout = cls.LAYOUT
+        layout = cls.SLOTS
         given = dict(zip((slot.name for slot in layout.positional), args, strict=False)) | dict(kwargs)
         numbers = {
             name: value
@@ -206,7 +198,7 @@ def promoting_operands(cls: type[OperatorOp], arguments: Mapping[str, Any]) -> l
     rule = cls.SPEC.dtype_rule
     assert rule is not None, f"{cls.name} has no dtype rule"
     operands: list[Operand] = []
-    for name in rule.promotes or OperatorLayout.of(cls.SPEC).by_name:
+    for name in rule.promotes or ArgumentSlots.of(cls.SPEC).by_name:
         value = arguments.get(name)
         for item in value if is_sequence(value) else [value]:
             seen = as_operand(as_meta(item.type) if is_value(item) else item)

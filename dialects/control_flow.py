@@ -30,7 +30,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.canonicalization import Canonicalizes
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.meta import may_equal, numel, same_size
+from xdsl_exir.dialects.tensors import (
     SymBoolType,
     SymType,
     TensorMeta,
@@ -38,8 +40,6 @@ from xdsl_exir.dialects.exir import (
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.dialects.meta import may_equal, numel, same_size
 
 Types: TypeAlias = Sequence[Attribute]
 

@@ -38,7 +38,7 @@ from xdsl.irdl import (
 from xdsl.irdl.constraints import RangeLengthConstraint
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects import exir
+from xdsl_exir.dialects import exir, tensors
 from xdsl_exir.dialects.arguments import STRINGS, is_dense_list
 from xdsl_exir.dialects.operator import (
     ConstantOf,
@@ -117,7 +117,7 @@ def definition(cls: type[Operation]) -> OpDef:
 
 # --- constraints ---------------------------------------------------------------------------------------------
 
-NUMBERS = tuple(str(type) for type in exir.NUMBER_TYPES)
+NUMBERS = tuple(str(type) for type in tensors.NUMBER_TYPES)
 SYMBOLIC = tuple(cls.name.partition(".")[2] for cls in (exir.SymIntType, exir.SymFloatType, exir.SymBoolType))
 _TENSOR = 'base "!builtin.tensor"'
 _SYMBOLIC = tuple(f"base @exir::@{name}{TEXT}" for name in SYMBOLIC)
@@ -135,7 +135,7 @@ _KINDS = {
 }
 """What a constant of a schema type may be as attribute."""
 
-_BASES: dict[type[Attribute], Sequence[str]] = {TensorType: (_TENSOR,), exir.SymType: _SYMBOLIC}
+_BASES: dict[type[Attribute], Sequence[str]] = {TensorType: (_TENSOR,), tensors.SymType: _SYMBOLIC}
 
 
 def alternatives(constraint: object) -> Sequence[str]:

@@ -15,7 +15,12 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.exir import number_type
+from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types
+from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.dialects.tensors import (
     CPU,
     NumberMeta,
     SymBoolType,
@@ -25,14 +30,9 @@ from xdsl_exir.dialects.exir import (
     TensorMeta,
     is_tensor_type,
     number_category,
-    number_type,
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
-from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types
-from xdsl_exir.dialects.registry import Registry
-from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.narrowing import is_list, is_sequence
 

@@ -50,7 +50,7 @@ from xdsl_exir.dialects import spec as operator_specs
 from xdsl_exir.dialects.argument_syntax import is_default, parse_value, print_value, resolve
 from xdsl_exir.dialects.arguments import (
     SYMBOLIC,
-    OperatorLayout,
+    ArgumentSlots,
     Slot,
     Value,
     field_name,
@@ -63,7 +63,11 @@ from xdsl_exir.dialects.arguments import (
 )
 from xdsl_exir.dialects.canonicalization import Canonicalizes, Folds, MaterializesConstants
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.meta import as_meta, depends_on_data, infer_result_types, may_equal
+from xdsl_exir.dialects.schema import MISSING
+from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.dialects.tensors import (
     NumberMeta,
     TensorMeta,
     is_tensor_type,
@@ -71,10 +75,6 @@ from xdsl_exir.dialects.exir import (
     number_category,
     tensor_meta,
 )
-from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.meta import as_meta, depends_on_data, infer_result_types, may_equal
-from xdsl_exir.dialects.schema import MISSING
-from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.threads import once
@@ -160,7 +160,7 @@ class OperatorOp(IRDLOperation):
 
     SPEC: ClassVar[OperatorSpec]
     """The operator's spec."""
-    LAYOUT: ClassVar[OperatorLayout]
+    SLOTS: ClassVar[ArgumentSlots]
     OP_DEF: ClassVar[OpDef]
     """The IRDL definition, once `define` has made it."""
     NUMBERS: ClassVar[bool]
@@ -180,7 +180,7 @@ class OperatorOp(IRDLOperation):
         `TypeError` for arguments that do not fit the schema, `ExirError` for operands the operator does not take.
         """
         named = {from_python_name(name): value for name, value in kwargs.items()}
-        self._build(self.LAYOUT.bind(args, named), result_types, attributes)
+        self._build(self.SLOTS.bind(args, named), result_types, attributes)
 
     def _build(
         self,
@@ -188,7 +188,7 @@ class OperatorOp(IRDLOperation):
         result_types: Sequence[Attribute] | None,
         attributes: Mapping[str, Attribute] | None = None,
     ) -> None:
-        operands, properties = self.LAYOUT.encode(bound)
+        operands, properties = self.SLOTS.encode(bound)
         if result_types is None:
             result_types = self.infer(bound)
         Operation.__init__(
@@ -218,7 +218,7 @@ class OperatorOp(IRDLOperation):
         regions, if only that there are none, as the parser and `clone` do, gives everything: the rest is as it is.
         """
         if regions is None:
-            properties = cls.LAYOUT.completed(len(operands), properties)
+            properties = cls.SLOTS.completed(len(operands), properties)
         op = super().create(
             operands=operands,
             result_types=result_types,
@@ -243,7 +243,7 @@ class OperatorOp(IRDLOperation):
 
     @classmethod
     def from_bound(cls, bound: Mapping[str, Value], result_types: Sequence[Attribute] | None = None) -> Self:
-        """Builds the operation from arguments in normal form (as `OperatorLayout.bind` gives them)."""
+        """Builds the operation from arguments in normal form (as `ArgumentSlots.bind` gives them)."""
         op = cls.__new__(cls)
         op._build(bound, result_types)
         return op
@@ -262,7 +262,7 @@ class OperatorOp(IRDLOperation):
 
     def arguments(self, map_value: Callable[[SSAValue], Value] = lambda value: value) -> dict[str, Value]:
         """Arguments by name in the schema's order; SSA values are replaced by `map_value` of them."""
-        return self.LAYOUT.arguments(self, map_value)
+        return self.SLOTS.arguments(self, map_value)
 
     @classmethod
     def allowed_types(cls, argument: str) -> frozenset[DType]:
@@ -295,7 +295,7 @@ class OperatorOp(IRDLOperation):
 
     def _verify_presence(self, arguments: Mapping[str, Value]) -> None:
         # A number's property and operand are both optional; one of them must be there.
-        for slot in self.LAYOUT.slots:
+        for slot in self.SLOTS.slots:
             kind = slot.argument.type
             if kind.base in SYMBOLIC and not kind.optional and arguments[slot.name] is None:
                 raise ExirError(f"argument '{slot.name}' is missing")
@@ -319,7 +319,7 @@ class OperatorOp(IRDLOperation):
         arguments = self.arguments()
         positional = True
         separator = "("
-        for slot in self.LAYOUT.slots:
+        for slot in self.SLOTS.slots:
             value = arguments[slot.name]
             if (value is None and not slot.argument.required) or is_default(slot, value):
                 positional = False
@@ -342,7 +342,7 @@ class OperatorOp(IRDLOperation):
         start = parser.pos
         given: dict[str, Value] = {}
         pending: list[UnresolvedOperand] = []
-        positional = iter(cls.LAYOUT.positional)
+        positional = iter(cls.SLOTS.positional)
 
         def parse_argument() -> None:
             position = parser.pos
@@ -354,7 +354,7 @@ class OperatorOp(IRDLOperation):
                 name = slot.name
             else:
                 parser.parse_punctuation("=")
-            if name not in cls.LAYOUT.by_name or name in given:
+            if name not in cls.SLOTS.by_name or name in given:
                 parser.raise_error(f"{cls.SPEC.qualified_name} has no further argument '{name}'", position)
             given[name] = parse_value(parser, pending)
 
@@ -400,7 +400,7 @@ def define(cls: type[OperatorOp]) -> OpDef:
 
 
 def _op_def(cls: type[OperatorOp]) -> OpDef:
-    layout, rule = cls.LAYOUT, cls.SPEC.dtype_rule
+    layout, rule = cls.SLOTS, cls.SPEC.dtype_rule
     op_def = OpDef(cls.name, traits=cls.traits)
     if layout.segmented:
         option = AttrSizedOperandSegments(as_property=True)
@@ -444,7 +444,7 @@ def result_names(spec: OperatorSpec) -> list[str]:
     returns = spec.schema.returns
     if len(returns) == 1:
         return ["result"]
-    taken = {slot.operand_name for slot in OperatorLayout.of(spec).slots}
+    taken = {slot.operand_name for slot in ArgumentSlots.of(spec).slots}
     names = [field_name(ret.name) if ret.name else f"result_{i}" for i, ret in enumerate(returns)]
     return [f"{name}_result" if name in taken else name for name in names]
 
@@ -486,16 +486,16 @@ def make_class(spec: OperatorSpec, prefix: str, numbers: bool) -> type[OperatorO
     return type(class_name(spec), (OperatorOp,), members)
 
 
-class _LazyLayout:
+class _LazySlots:
     """Class attribute that makes the layout of a class's spec when first read."""
 
-    def __get__(self, instance: object, owner: type[OperatorOp]) -> OperatorLayout:
-        layout = OperatorLayout.of(owner.SPEC)
-        owner.LAYOUT = layout
+    def __get__(self, instance: object, owner: type[OperatorOp]) -> ArgumentSlots:
+        layout = ArgumentSlots.of(owner.SPEC)
+        owner.SLOTS = layout
         return layout
 
 
-OperatorOp.LAYOUT = cast(OperatorLayout, _LazyLayout())
+OperatorOp.SLOTS = cast(ArgumentSlots, _LazySlots())
 
 
 class OperatorDialect:

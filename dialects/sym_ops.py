@@ -15,8 +15,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects.canonicalization import Folds
-from xdsl_exir.dialects.exir import SymBoolType, SymFloatType, SymIntType, SymType
 from xdsl_exir.dialects.expr import Dim, Expr, apply, provably_equal
+from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, SymType
 from xdsl_exir.errors import ExirError
 
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.exir import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr, ExprError, Ranges, provably
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.pytree import TreeSpec, paths
 

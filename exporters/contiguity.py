@@ -10,9 +10,10 @@ from __future__ import annotations
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects.ancestry import origin_of
-from xdsl_exir.dialects.exir import ConstantOp, RefineOp, is_tensor_type
+from xdsl_exir.dialects.exir import ConstantOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import specs
+from xdsl_exir.dialects.tensors import is_tensor_type
 
 NEEDS_ROW_MAJOR = frozenset(
     {

@@ -23,31 +23,26 @@ from xdsl_exir.dialects.ancestry import calls_of, origin_of, places_of
 from xdsl_exir.dialects.argument_syntax import is_default
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr, to_str
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import (
     INPUT,
     OUTPUT,
-    ConstantOp,
     InputAttr,
     InputKind,
     InputSpec,
-    NumberOp,
     Origin,
     OutputAttr,
     OutputKind,
     OutputSpec,
-    RefineOp,
-    SymType,
     conditions_of,
     derived_ranges_of,
     guards_of,
-    is_tensor_type,
-    is_value,
     ranges_of,
-    tensor_meta,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError, to_srepr, to_str
-from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp, SymSumOp
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, is_value, tensor_meta
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
@@ -407,11 +402,11 @@ class _GraphWriter:
         """An operator's arguments in the schema's order; defaults are left out, but those before a positional argument
         that is given."""
         arguments = op.arguments()
-        given = [slot for slot in op.LAYOUT.slots if not is_default(slot, arguments[slot.name])]
+        given = [slot for slot in op.SLOTS.slots if not is_default(slot, arguments[slot.name])]
         named = BY_KEYWORD.get(re.sub(r"_\d+$", "", _origin(op).node), ())
-        positional = [slot for slot in op.LAYOUT.positional if slot.name not in named]
+        positional = [slot for slot in op.SLOTS.positional if slot.name not in named]
         last = max((positional.index(slot) for slot in given if slot in positional), default=-1)
-        for slot in op.LAYOUT.slots:
+        for slot in op.SLOTS.slots:
             keyword = slot not in positional
             if slot in given if keyword else positional.index(slot) <= last:
                 yield g.NodeInput(
@@ -423,7 +418,7 @@ class _GraphWriter:
         bases, apart from the others."""
         writes, arguments = op.SPEC.writes, op.arguments()
         yield g.NodeInput("", g.OperatorRef(op.SPEC.qualified_name), False)
-        for slot in op.LAYOUT.slots:
+        for slot in op.SLOTS.slots:
             if slot.name not in writes:
                 value = self.value(arguments[slot.name], slot.argument.type.base)
                 yield g.NodeInput(slot.name, value, True)

@@ -10,9 +10,9 @@ from math import isfinite
 
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.exir import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.dialects.expr.pytorch import PYTHON_FUNCTIONS
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.guards import RENAMED
 

@@ -35,7 +35,7 @@ def build_auto_functionalized_v2(build: GraphBuilder, node: g.Node) -> None:
     """Builds the operator and writes through views. Raises `UnsupportedError` for an operator that is not known."""
     known, given = _wrapped(node)
     bases = build.argument(given.get("_all_bases", ()))
-    places = {name: _Place(name, given) for name in known.writes if f"_{name}_base_index" in given}
+    places = {name: _ViewOf(name, given) for name in known.writes if f"_{name}_base_index" in given}
     bases_given = given.get("_all_bases", ())
     for place in places.values():
         place.check(build, bases_given if isinstance(bases_given, tuple) else (), known.qualified_name)
@@ -82,12 +82,12 @@ def _call(
 ) -> list[SSAValue]:
     """The operator's results: those of its own, of these names, then what it writes."""
     cls = dialect_of(known.qualified_name)[known.qualified_name]
-    bound = cls.LAYOUT.bind(*build.builder.with_numbers(cls, (), arguments))
+    bound = cls.SLOTS.bind(*build.builder.with_numbers(cls, (), arguments))
     types = build.result_types(cls, bound, [*own, *(None for _ in known.writes)])
     return flat_results(build.builder.build(cls, bound, types))
 
 
-class _Place:
+class _ViewOf:
     """Where in which base an argument lies."""
 
     def __init__(self, argument: str, given: dict[str, g.Value]):

@@ -15,10 +15,10 @@ from xdsl.ir import Block
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, Rule, cast, meta
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import is_tensor_type, is_value
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.spec.autocast import policies
+from xdsl_exir.dialects.tensors import is_tensor_type, is_value
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.decompose_aten import Decomposer
@@ -54,7 +54,7 @@ class Autocast(Decomposer):
         policy = policies().get(cls.SPEC.qualified_name)
         if policy is None:
             return dict(bound)
-        names = [slot.name for slot in cls.LAYOUT.slots if slot.is_tensor]
+        names = [slot.name for slot in cls.SLOTS.slots if slot.is_tensor]
         given = [
             item for name in names for item in (bound[name] if is_sequence(bound[name]) else [bound[name]])
         ]

@@ -37,7 +37,13 @@ from xdsl_exir.dialects.builder import (
     sizes,
 )
 from xdsl_exir.dialects.dtypes import Bool, DType
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.exir import NumberOp, symbolic_type
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.meta import infer_result_types, same_shape
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
+from xdsl_exir.dialects.promotion import DtypeError
+from xdsl_exir.dialects.sharing import Memory
+from xdsl_exir.dialects.signature import (
     GUARDS,
     INPUT,
     ORIGIN,
@@ -46,29 +52,24 @@ from xdsl_exir.dialects.exir import (
     InputAttr,
     InputKind,
     InputSpec,
-    NumberOp,
     Origin,
     OriginAttr,
     OutputAttr,
     OutputKind,
     OutputSpec,
     RangeAttr,
+)
+from xdsl_exir.dialects.sym_ops import SYM_OPS
+from xdsl_exir.dialects.tensors import (
     SymBoolType,
     SymFloatType,
     SymIntType,
     SymType,
     is_tensor_type,
     is_value,
-    symbolic_type,
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.meta import infer_result_types, same_shape
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
-from xdsl_exir.dialects.promotion import DtypeError
-from xdsl_exir.dialects.sharing import Memory
-from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
@@ -315,7 +316,7 @@ class GraphBuilder:
         cls = dialect_of(node.target)[node.target]
         given = {item.name: self.argument(item.value) for item in node.inputs if item.name != "generator"}
         args, given = self.builder.with_numbers(cls, (), given)
-        bound = cls.LAYOUT.bind(args, given)
+        bound = cls.SLOTS.bind(args, given)
         apart = BUILT_APART.get(node.target)
         if apart is not None and apart(self, node, bound):
             return
@@ -451,7 +452,7 @@ class GraphBuilder:
         }
         if not mutation.dropped or given.get("dtype") is not None:
             return given
-        if "dtype" in dialect_of(mutation.functional)[mutation.functional].LAYOUT.by_name:
+        if "dtype" in dialect_of(mutation.functional)[mutation.functional].SLOTS.by_name:
             # An operator that can be told its dtype computes in that of `out`.
             [out, *_] = (item.value for item in node.inputs if item.name == mutation.written[0])
             given["dtype"] = meta(self.argument(out)).dtype
@@ -461,7 +462,7 @@ class GraphBuilder:
         """Builds an operator that changes how its tensor is seen, as `squeeze_` does."""
         viewing = replace(node, target=mutation.functional)
         cls = dialect_of(mutation.functional)[mutation.functional]
-        bound = cls.LAYOUT.bind(*self.builder.with_numbers(cls, (), given))
+        bound = cls.SLOTS.bind(*self.builder.with_numbers(cls, (), given))
         [name] = node.result_names
         viewed = node.inputs[0].value
         target = self.values[viewed.name] if isinstance(viewed, g.Ref) else None
@@ -627,7 +628,7 @@ def _step(node: g.Node, bound: Mapping[str, Any], index: int | None) -> Step:
 
 def check_arguments(cls: type[OperatorOp], bound: Mapping[str, Any]) -> None:
     """Raises `LoadError` where a tensor is missing, or stands for a number: shape rules rely on it."""
-    for slot in cls.LAYOUT.slots:
+    for slot in cls.SLOTS.slots:
         kind, value = slot.argument.type, bound[slot.name]
         if value is None and not kind.optional:
             raise LoadError(f"argument '{slot.name}' is None")

@@ -14,9 +14,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl_exir.dialects.builder import Builder, flat_results
 from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import is_tensor_type, tensor_meta
 from xdsl_exir.dialects.meta import infer_result_types
 from xdsl_exir.dialects.operator import OperatorOp, metas
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.transforms.patterns import KEEP, call_rule

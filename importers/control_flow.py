@@ -16,9 +16,10 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.builder import Namespace, cast
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import RefineOp, is_tensor_type, is_value
+from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import as_meta, as_operand, may_equal
 from xdsl_exir.dialects.promotion import Operand, result_type
+from xdsl_exir.dialects.tensors import is_tensor_type, is_value
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, build_auto_functionalized_v2

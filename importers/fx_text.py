@@ -19,10 +19,10 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME
-from xdsl_exir.dialects.exir import SymType, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr, scan, to_srepr
 from xdsl_exir.dialects.schema import Argument, FunctionSchema
 from xdsl_exir.dialects.sym_ops import SYM_OPS
+from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, LoadError, SpecError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree

@@ -16,9 +16,9 @@ from zlib import crc32
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal, to_srepr
 from xdsl_exir.dialects.sharing import Memory
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.views import CONJUGATIONS

@@ -30,22 +30,19 @@ from xdsl.utils.scoped_dict import ScopedDict
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import (
-    ConstantOp,
-    NumberOp,
-    RefineOp,
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_type
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, Operand
+from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
+from xdsl_exir.dialects.tensors import (
     SymBoolType,
     SymFloatType,
     SymIntType,
     is_tensor_type,
     number_category,
-    number_type,
     tensor_meta,
 )
-from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.promotion import NUMBER_DTYPE, Operand
-from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.memory import bytes_of, check_fits
 from xdsl_exir.interpreter.operators import IMPLS, Array, is_array

@@ -9,7 +9,7 @@ from math import prod
 
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.exir import is_tensor_type, tensor_meta
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 
 

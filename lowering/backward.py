@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import pair
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.convolution import convolution, forward

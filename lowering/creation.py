@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, max_, min_
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor

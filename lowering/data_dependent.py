@@ -31,10 +31,10 @@ from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
 from xdsl_exir.dialects.control_flow import ScanOp, YieldOp
-from xdsl_exir.dialects.exir import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.tensors import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.edge_to_linalg import sizes_of
 from xdsl_exir.lowering.sizes import is_static, symbols_of

@@ -23,16 +23,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import (
-    SymIntType,
-    SymType,
-    checked_ranges_of,
-    is_tensor_type,
-    ranges_of,
-)
 from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import checked_ranges_of, ranges_of
+from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.locations import location_text

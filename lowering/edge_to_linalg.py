@@ -24,20 +24,12 @@ from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
-from xdsl_exir.dialects.exir import (
-    ConstantOp,
-    NumberOp,
-    RefineOp,
-    SymIntType,
-    SymType,
-    TensorMeta,
-    is_tensor_type,
-    tensor_meta,
-)
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.dialects.tensors import SymIntType, SymType, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS

@@ -18,9 +18,9 @@ from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import wrap_dims
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s

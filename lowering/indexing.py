@@ -16,10 +16,10 @@ from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, max_, min_, prod
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s

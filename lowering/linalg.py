@@ -37,8 +37,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype

@@ -18,8 +18,8 @@ from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, apply, max_, min_, provably
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir.affine import AffineMap
 
-from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims

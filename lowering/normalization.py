@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import TensorMeta
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself

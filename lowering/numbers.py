@@ -28,23 +28,23 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import (
-    RefineOp,
+from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.expr import Dim, Expr, provably
+from xdsl_exir.dialects.meta import as_meta
+from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.signature import ranges_of
+from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.dialects.tensors import (
     SymBoolType,
     SymFloatType,
     SymIntType,
     SymType,
     is_tensor_type,
     is_value,
-    ranges_of,
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, provably
-from xdsl_exir.dialects.meta import as_meta
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
-from xdsl_exir.dialects.registry import Registry
-from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.lowering.edge_to_linalg import is_symbol, sizes_of
 from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.registry import parameters_of
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import LOWERINGS, lowering, special
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import scalar as s

@@ -17,8 +17,8 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, apply, max_, prod, provably
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read

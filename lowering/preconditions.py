@@ -21,9 +21,10 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import ConstantOp, is_tensor_type, is_value, tensor_type
+from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import is_tensor_type, is_value, tensor_type
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.fold_constants import Array
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor

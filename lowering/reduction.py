@@ -18,10 +18,10 @@ from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s

@@ -14,9 +14,9 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.shapes.resampling import BICUBIC, BILINEAR, CUBIC, REFLECTION, ZEROS
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read

@@ -14,10 +14,10 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, max_, min_, prod
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.shapes.view import clamped, from_start, slice_size
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, storage_type

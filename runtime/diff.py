@@ -20,7 +20,7 @@ from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from xdsl_exir.dialects.exir import ORIGIN, Origin, OriginAttr
+from xdsl_exir.dialects.signature import ORIGIN, Origin, OriginAttr
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import RNG, InterpreterEngine, OperatorFunctions
 from xdsl_exir.locations import location_text

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 from xdsl.dialects.func import FuncOp
 
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.signature import (
     INPUT,
     MUTATIONS,
     OUTPUT,

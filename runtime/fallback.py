@@ -29,19 +29,11 @@ from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
 from xdsl_exir.dialects.builder import Builder, Namespace
 from xdsl_exir.dialects.control_flow import OPERATIONS
-from xdsl_exir.dialects.exir import (
-    INPUT,
-    ConstantOp,
-    InputAttr,
-    InputKind,
-    InputSpec,
-    NumberOp,
-    RefineOp,
-    SymType,
-    is_tensor_type,
-)
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import INPUT, InputAttr, InputKind, InputSpec
 from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments

@@ -14,16 +14,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import (
-    UNSAID,
-    SymType,
-    conditions_of,
-    is_tensor_type,
-    number_category,
-    ranges_of,
-    tensor_meta,
-)
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.signature import UNSAID, conditions_of, ranges_of
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
 from xdsl_exir.lowering.sizes import solve
 

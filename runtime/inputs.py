@@ -9,15 +9,9 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import (
-    InputKind,
-    SymType,
-    is_tensor_type,
-    number_category,
-    ranges_of,
-    tensor_meta,
-)
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.signature import InputKind, ranges_of
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
 from xdsl_exir.interpreter.interpreter import InterpreterEngine
 from xdsl_exir.program import Program

@@ -17,11 +17,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from xdsl_exir.dialects.backend import DelegateOp
-from xdsl_exir.dialects.exir import (
-    is_tensor_type,
-)
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import ExirError, Unsupported
 from xdsl_exir.interpreter.backend import BACKENDS
 from xdsl_exir.interpreter.interpreter import run_operator

@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import InputKind, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.signature import InputKind
+from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import compile

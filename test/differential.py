@@ -21,9 +21,9 @@ from xdsl.ir import Block, Region
 from xdsl_exir.dialects import aten
 from xdsl_exir.dialects.builder import Builder, flat_results
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
-from xdsl_exir.dialects.exir import tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import tensor_meta, tensor_type
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.fallback import make_engine

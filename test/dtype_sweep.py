@@ -32,14 +32,15 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.arguments import OperatorLayout
+from xdsl_exir.dialects.arguments import ArgumentSlots
 from xdsl_exir.dialects.dtype_rules import dtype_set
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta, is_tensor_type, number_type, tensor_meta
+from xdsl_exir.dialects.exir import number_type
 from xdsl_exir.dialects.meta import MetaError, infer_result_types
 from xdsl_exir.dialects.operator import metas
 from xdsl_exir.dialects.promotion import DtypeError
 from xdsl_exir.dialects.spec import OperatorSpec, find, specs
+from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import reaches_edge
 
@@ -68,7 +69,7 @@ def constant(value: Any) -> Any:
 
 def bound(spec: OperatorSpec, call: Call) -> Arguments:
     """A call's arguments by name, defaults filled in."""
-    layout = OperatorLayout.of(spec)
+    layout = ArgumentSlots.of(spec)
     names = [slot.name for slot in layout.positional]
     given = dict(zip(names, map(constant, call.args), strict=False))
     given |= {name: constant(value) for name, value in call.kwargs.items()}
@@ -323,7 +324,7 @@ class Verifier:
         return value
 
     def values(self, arguments: Arguments) -> dict[str, Any]:
-        return {slot.name: self.lower(arguments[slot.name], slot.is_tensor) for slot in self.cls.LAYOUT.slots}
+        return {slot.name: self.lower(arguments[slot.name], slot.is_tensor) for slot in self.cls.SLOTS.slots}
 
     def inferred(self, values: Mapping[str, Any]) -> list[Attribute]:
         types = infer_result_types(self.spec, {name: metas(value) for name, value in values.items()})
@@ -365,7 +366,7 @@ class Verifier:
                 else result_type(result)
                 for i, result in enumerate(results or [None] * len(inferred))
             ]
-            operands, properties = self.cls.LAYOUT.encode(values)
+            operands, properties = self.cls.SLOTS.encode(values)
             op = self.cls.create(operands=operands, properties=properties, result_types=types)
             op.verify_()
         except (ExirError, VerifyException) as error:

@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import SymType, number_category, tensor_meta
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import SymType, number_category, tensor_meta
 
 NUMBERS = {Category.BOOL: True, Category.INT: 1, Category.FLOAT: 0.5, Category.COMPLEX: 1j}
 """What a computed number is for PyTorch, by its type."""

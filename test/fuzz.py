@@ -35,7 +35,7 @@ from types import FrameType
 from typing import Any
 
 import xdsl_exir
-from xdsl_exir.dialects.exir import tensor_meta
+from xdsl_exir.dialects.tensors import tensor_meta
 from xdsl_exir.errors import ExirError
 
 SECONDS = 2.0

@@ -22,9 +22,9 @@ from xdsl.ir import Attribute, Block
 from xdsl.irdl import AttrSizedOperandSegments, OptPropertyDef
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import SymFloatType, SymIntType, SymType, TensorMeta, tensor_meta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp, define
+from xdsl_exir.dialects.tensors import SymFloatType, SymIntType, SymType, TensorMeta, tensor_meta, tensor_type
 
 DTYPES = (dt.Bool, dt.Byte, dt.Long, dt.Half, dt.BFloat16, dt.Float, dt.Double, dt.ComplexFloat)
 """One dtype or two of each category, reduced floats included."""

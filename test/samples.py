@@ -19,14 +19,14 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.arguments import OperatorLayout
+from xdsl_exir.dialects.arguments import ArgumentSlots
 from xdsl_exir.dialects.builder import Builder
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import SymIntType, TensorMeta, tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.spec import OperatorSpec, specs
+from xdsl_exir.dialects.tensors import SymIntType, TensorMeta, tensor_type
 
 # --- notation ------------------------------------------------------------------------------------------------
 
@@ -756,7 +756,7 @@ def build(name: str, sample: Call, stage: str = "aten", block: Block | None = No
     builder = Builder(dialect, block)
     args = [lower(value) for value in sample.args]
     kwargs = {key: lower(value) for key, value in sample.kwargs.items()}
-    bound = cls.LAYOUT.bind(*builder.with_numbers(cls, args, kwargs))
+    bound = cls.SLOTS.bind(*builder.with_numbers(cls, args, kwargs))
     builder.build(cls, bound, sample.results)
     op = block.last_op
     assert isinstance(op, OperatorOp)
@@ -807,7 +807,7 @@ def with_all_arguments(spec: OperatorSpec, stage: str) -> OperatorOp:
         number = block.insert_arg(SymIntType(Expr.parse("2 * s0 + 1")), len(block.args))
         return [single, *([number] if kind.base == "SymInt" else [single])] if kind.is_list else single
 
-    layout = OperatorLayout.of(spec)
+    layout = ArgumentSlots.of(spec)
     bound = layout.bind((), {slot.name: value(slot.argument) for slot in layout.slots})
     cls = dialect_of(spec.qualified_name, stage)[spec.qualified_name]
     types = [

@@ -28,8 +28,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.spec import OperatorSpec, specs
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import DecomposeAten

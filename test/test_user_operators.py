@@ -81,7 +81,7 @@ def test_example_in_python_without_torch(model: Path) -> None:
         import sys
         sys.modules["torch"] = None
         import numpy as np, xdsl_exir
-        from xdsl_exir.dialects.exir import tensor_type
+        from xdsl_exir.dialects.tensors import tensor_type
         program = xdsl_exir.load(sys.argv[1])
         x = np.random.default_rng(0).standard_normal((5, 8), np.float32)
         first = None
@@ -594,7 +594,7 @@ def test_unregistered_and_edited(tmp_path: Path) -> None:
         source.write_text(f"- func: edited::f(Tensor x, float {parameter}=1.0) -> Tensor\n  rule: same\n")
         assert xdsl_exir.register_ops(source) == ("edited.f",)
         assert SHAPES.find(find("edited.f")) is not None
-        assert [slot.name for slot in edge.OPERATORS["edited.f"].LAYOUT.slots] == ["x", parameter]
+        assert [slot.name for slot in edge.OPERATORS["edited.f"].SLOTS.slots] == ["x", parameter]
         assert DECOMPOSITIONS.find(find("edited.f")) is None  # which reads the library
         assert DECOMPOSITIONS.find(find("aten.silu")) is not silu
         xdsl_exir.unregister_ops("edited.f")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, broadcast_shapes, shape_rule
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.transforms.decompositions import decomposition
 
 

@@ -21,10 +21,11 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.builder import Builder, Results, computation_dtype, meta, promoting_operands
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import NumberOp, is_tensor_type, is_value, number_category
+from xdsl_exir.dialects.exir import NumberOp
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.promotion import NUMBER_DTYPE
 from xdsl_exir.dialects.spec import find
+from xdsl_exir.dialects.tensors import is_tensor_type, is_value, number_category
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
@@ -107,7 +108,7 @@ class Specialiser(OperatorPattern):
             target = edge.OPERATORS[in_order]
             explicit, order = {**explicit, "dim_order": order}, None
         # The result's type does not change, so shapes need not be inferred a second time.
-        results = builder.build(target, target.LAYOUT.bind((), explicit), op.result_types)
+        results = builder.build(target, target.SLOTS.bind((), explicit), op.result_types)
         return results if order is None else builder.call(COPY, [results], {"dim_order": order})
 
     def promote(self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,7 +118,7 @@ class Specialiser(OperatorPattern):
         rule = computed.SPEC.dtype_rule
         names = [name for name in (rule.promotes if rule else ()) if arguments[name] is not None]
         twin = op.SPEC.qualified_name in SCALAR_TWINS
-        layout = op.LAYOUT
+        layout = op.SLOTS
         tensors = [name for name in names if layout.by_name[name].is_tensor or twin]
         explicit = dict(arguments)
         if tensors:

@@ -12,9 +12,9 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
-from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.dialects.tensors import is_tensor_type
 
 CREATION = frozenset(
     f"aten.{name}" for stem in ("full", "ones", "zeros") for name in (f"{stem}_like", f"new_{stem}")

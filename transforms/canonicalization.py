@@ -24,22 +24,11 @@ from xdsl.traits import is_side_effect_free
 from xdsl_exir.dialects.arguments import SENTINEL, SYMBOLIC
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.builder import Builder, Results, flat_results
-from xdsl_exir.dialects.exir import (
-    ORIGIN,
-    ConstantOp,
-    NumberOp,
-    RefineOp,
-    SymType,
-    is_array_attr,
-    is_tensor_type,
-    is_value,
-    number_attr,
-    number_value,
-    symbolic_type,
-    tensor_meta,
-)
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_attr, number_value, symbolic_type
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import ORIGIN
+from xdsl_exir.dialects.tensors import SymType, is_array_attr, is_tensor_type, is_value, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import literal_array, obstacle, run_operator
 from xdsl_exir.narrowing import is_list
@@ -210,7 +199,7 @@ class KnownNumbers(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         assert isinstance(op, OperatorOp)
-        numbers = [slot for slot in op.LAYOUT.slots if slot.argument.type.base in SYMBOLIC]
+        numbers = [slot for slot in op.SLOTS.slots if slot.argument.type.base in SYMBOLIC]
         arguments = op.arguments()
         if in_delegate(op) or not any(has_known(arguments[slot.name]) for slot in numbers):
             return

@@ -26,8 +26,8 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results, opmath
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import is_tensor_type, tensor_meta
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.canonicalization import in_delegate
 from xdsl_exir.transforms.canonicalizations.pointwise import addend, filled

@@ -21,19 +21,10 @@ from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects.exir import (
-    INPUT,
-    MUTATIONS,
-    OUTPUT,
-    ConstantOp,
-    InputAttr,
-    InputKind,
-    InputSpec,
-    OutputAttr,
-    is_tensor_type,
-    tensor_meta,
-)
+from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, InputSpec, OutputAttr
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import literal_array, run_operator
 from xdsl_exir.interpreter.operators import IMPLS

@@ -19,8 +19,9 @@ from xdsl.transforms.dead_code_elimination import region_dce
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import ConstantOp, NumberOp, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.transforms.matching import static
 
 LOOPS = cf.WhileLoopOp | cf.WhileLoopStackOutputOp | cf.MapOp | cf.ScanOp

@@ -30,8 +30,8 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xdsl_exir.dialects.exir import is_array_attr
 from xdsl_exir.dialects.irdl_text import ITEM, TEXT, definition, irdl_name, operation_classes
+from xdsl_exir.dialects.tensors import is_array_attr
 
 # --- attributes ----------------------------------------------------------------------------------------------
 

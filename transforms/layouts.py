@@ -15,9 +15,9 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.arguments import MEMORY_FORMATS
 from xdsl_exir.dialects.builder import Builder, Results, meta
-from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.layout import ATEN_OPERATORS, dim_order, memory_format
+from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
@@ -62,13 +62,13 @@ class InATen(OperatorPattern):
             return [*op.operands]
         target, given = builder.dialect[name], op.arguments()
         order: list[int] | None = given["dim_order"]
-        arguments = {slot.name: given.get(slot.name) for slot in target.LAYOUT.slots}
+        arguments = {slot.name: given.get(slot.name) for slot in target.SLOTS.slots}
         if self.formats and order is not None:
             try:
                 arguments["memory_format"] = memory_format(order)
             except ExirError as error:
                 raise UnsupportedError([Unsupported(op.name, str(error), location_text(op))]) from None
-        return builder.build(target, target.LAYOUT.bind((), arguments), op.result_types)
+        return builder.build(target, target.SLOTS.bind((), arguments), op.result_types)
 
 
 @dataclass(frozen=True)

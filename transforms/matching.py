@@ -12,18 +12,10 @@ import numpy as np
 
 from xdsl_exir.dialects.builder import meta
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import (
-    ConstantOp,
-    NumberOp,
-    PythonNumber,
-    SymType,
-    is_tensor_type,
-    is_value,
-    number_category,
-    tensor_meta,
-)
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, PythonNumber
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, is_value, number_category, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.narrowing import is_list
 

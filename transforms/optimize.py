@@ -25,8 +25,8 @@ from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl.universe import Universe
 
-from xdsl_exir.dialects.exir import ORIGIN
 from xdsl_exir.dialects.registry import Entry
+from xdsl_exir.dialects.signature import ORIGIN
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.canonicalization import Canonicalization

@@ -27,10 +27,11 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from xdsl_exir.dialects import aten
 from xdsl_exir.dialects.arguments import Slot, from_python_name, normalise
 from xdsl_exir.dialects.builder import Builder, Namespace
-from xdsl_exir.dialects.exir import ConstantOp, NumberOp, is_value, tensor_meta
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp
 from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp
 from xdsl_exir.dialects.schema import MISSING
 from xdsl_exir.dialects.spec import OperatorSpec, find, specs
+from xdsl_exir.dialects.tensors import is_value, tensor_meta
 from xdsl_exir.errors import ExirError, SpecError
 from xdsl_exir.narrowing import is_list, is_sequence
 from xdsl_exir.transforms.patterns import dialect_of, replace, undo
@@ -100,7 +101,7 @@ class Tracing(Builder):
 
     def call(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The results of a call. Raises `SpecError` for arguments that do not fit the operator's schema."""
-        layout = self.dialect[name].LAYOUT
+        layout = self.dialect[name].SLOTS
         given = dict(zip((slot.name for slot in layout.positional), args, strict=False))
         named = {from_python_name(key): value for key, value in kwargs.items()}
         wrong = [*args[len(layout.positional) :], *(named.keys() & given), *(named.keys() - layout.by_name)]

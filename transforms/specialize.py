@@ -16,19 +16,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xdsl_exir.dialects.exir import (
-    GUARDS,
-    RANGES,
-    RangeAttr,
-    SymBoolType,
-    SymType,
-    checked_ranges_of,
-    guards_of,
-    is_tensor_type,
-    tensor_meta,
-    tensor_type,
-)
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.signature import GUARDS, RANGES, RangeAttr, checked_ranges_of, guards_of
+from xdsl_exir.dialects.tensors import SymBoolType, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import methods_of
 

@@ -20,8 +20,8 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.builder import Builder, Namespace, meta
-from xdsl_exir.dialects.exir import SymType
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import SymType
 from xdsl_exir.transforms.canonicalization import operand_value, run_small
 from xdsl_exir.transforms.canonicalizations.control_flow import inline, replace
 

@@ -26,22 +26,12 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects.control_flow import FlexAttentionOp
-from xdsl_exir.dialects.exir import (
-    INPUT,
-    MUTATIONS,
-    OUTPUT,
-    InputAttr,
-    InputKind,
-    NumberOp,
-    OutputAttr,
-    SymType,
-    is_tensor_type,
-    number_type,
-    tensor_meta,
-)
+from xdsl_exir.dialects.exir import NumberOp, number_type
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
 from xdsl_exir.dialects.spec.edge_yaml import EdgeOperator, edge_yaml_at
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError, VerificationError
 from xdsl_exir.locations import location_text
 

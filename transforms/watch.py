@@ -39,7 +39,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
-from xdsl_exir.dialects.exir import ORIGIN
+from xdsl_exir.dialects.signature import ORIGIN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.locations import location_text
 

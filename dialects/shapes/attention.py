@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from xdsl_exir.dialects.dtypes import Bool, Float
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, broadcast_shapes, check, same_size, shape_rule, shape_text
 from xdsl_exir.dialects.shapes.matmul import check_expands
+from xdsl_exir.dialects.tensors import TensorMeta
 
 
 @shape_rule("aten.scaled_dot_product_attention")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, max_, min_
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -29,6 +28,7 @@ from xdsl_exir.dialects.shapes.normalization import check_channels, check_groups
 from xdsl_exir.dialects.shapes.pooling import adaptive, pooled
 from xdsl_exir.dialects.shapes.resampling import upsampled
 from xdsl_exir.dialects.shapes.view import Size, select
+from xdsl_exir.dialects.tensors import TensorMeta
 
 NOTHING: Shape = (0,)
 """Shape of a gradient that nobody asked for."""

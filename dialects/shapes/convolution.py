@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, provably
 from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import Shape, check, pair, same_size, shape_rule, shape_text
 from xdsl_exir.dialects.shapes.pooling import check_positive, window_count
+from xdsl_exir.dialects.tensors import TensorMeta
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv
 from xdsl_exir.dialects.meta import Shape, check, check_order, numel, shape_rule
 from xdsl_exir.dialects.shapes.view import PartialShape, Size, is_negative, only_sizes
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 Number: TypeAlias = float | Expr | NumberMeta
 """A `Scalar` argument; `NumberMeta` is one that the program computes and no expression tells."""

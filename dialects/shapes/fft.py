@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import Shape, check, same_size, shape_rule, wrap_dim, wrap_dims
+from xdsl_exir.dialects.tensors import TensorMeta
 
 NORMALIZATIONS = (None, "backward", "ortho", "forward")
 """Where the factor 1 / n goes: to the inverse, its root to both, to the forward transform."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, provably
 from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import (
@@ -20,6 +19,7 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dim,
 )
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 OpenShape: TypeAlias = tuple[Dim | None, ...]
 """A shape in which a size may depend on the data."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, check_order, shape_rule
 from xdsl_exir.dialects.shapes.view import PartialShape, only_sizes
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
 
 ATEN_OPERATORS: Mapping[str, str] = {

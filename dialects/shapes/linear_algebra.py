@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, min_
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -22,6 +21,7 @@ from xdsl_exir.dialects.meta import (
     wrap_dims,
 )
 from xdsl_exir.dialects.shapes.view import diagonal_shape
+from xdsl_exir.dialects.tensors import TensorMeta
 
 EMPTY: Shape = (0,)
 """Shape of a result that was not asked for."""

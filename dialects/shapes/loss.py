@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl_exir.dialects.dtypes import Byte, Long
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
@@ -14,6 +13,7 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dim,
 )
+from xdsl_exir.dialects.tensors import TensorMeta
 
 NONE, MEAN, SUM = 0, 1, 2
 """Values of a `reduction` argument (torch.nn._reduction)."""

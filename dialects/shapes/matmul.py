@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -17,6 +16,7 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dims,
 )
+from xdsl_exir.dialects.tensors import TensorMeta
 
 
 def check_rank(name: str, tensor: TensorMeta, rank: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -17,6 +16,7 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dim,
 )
+from xdsl_exir.dialects.tensors import TensorMeta
 
 NO_STATISTICS: Shape = (0,)
 """Shape of the saved statistics of a batch norm that normalizes with the running ones."""

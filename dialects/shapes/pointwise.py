@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -24,6 +23,7 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dim,
 )
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 Tensor: TypeAlias = TensorMeta | NumberMeta
 """A tensor argument: in `aten` it may be a Python number."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
 from xdsl_exir.dialects.meta import Shape, check, same_shape, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.tensors import TensorMeta
 
 
 def window_count(

@@ -15,8 +15,8 @@ from xdsl_exir.dialects.dtypes import (
     UInt32,
     UInt64,
 )
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, check, numel, same_size, shape_rule, shape_text, wrap_dim
+from xdsl_exir.dialects.tensors import TensorMeta
 
 _PREFIX = "quantized_decomposed."
 UNSIGNED = (Byte, UInt16, UInt32, UInt64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import SHAPES, Shape, broadcast_shapes, broadcasts, check, shape_rule, shape_text
 from xdsl_exir.dialects.shapes.view import PartialShape, Size, only_sizes
+from xdsl_exir.dialects.tensors import TensorMeta
 
 
 @shape_rule("aten.rand", "aten.randn")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, provably
 from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import (
@@ -20,6 +19,7 @@ from xdsl_exir.dialects.meta import (
     wrap_dim,
     wrap_dims,
 )
+from xdsl_exir.dialects.tensors import TensorMeta
 
 
 def reduce_shape(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:

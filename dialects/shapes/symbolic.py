@@ -5,9 +5,9 @@ The rule of a number gives its expression; a number read from a tensor's element
 
 from __future__ import annotations
 
-from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import check, numel, same_shape, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 
 @shape_rule("aten.sym_size.int")

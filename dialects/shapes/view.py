@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, min_, prod, provably
 from xdsl_exir.dialects.meta import (
     MetaError,
@@ -26,6 +25,7 @@ from xdsl_exir.dialects.meta import (
     wrap_dim,
     wrap_dims,
 )
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 Size: TypeAlias = Dim | NumberMeta
 """A SymInt argument; `NumberMeta` is one that the program computes and no expression tells."""

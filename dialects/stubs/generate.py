@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
-from xdsl_exir.dialects.arguments import OperatorLayout, Slot, field_name, python_name
+from xdsl_exir.dialects.arguments import ArgumentSlots, Slot, field_name, python_name
 from xdsl_exir.dialects.operator import OperatorDialect, class_name, result_names
 from xdsl_exir.dialects.spec import OperatorSpec, find
 
@@ -77,7 +77,7 @@ def parameter_type(slot: Slot) -> str:
 
 def accessors(spec: OperatorSpec) -> Iterator[tuple[str, str]]:
     """Names and types of an operation's operands, properties and results."""
-    for slot in OperatorLayout.of(spec).slots:
+    for slot in ArgumentSlots.of(spec).slots:
         kind = slot.argument.type
         if slot.operand is not None:
             optional = kind.optional or not slot.is_tensor
@@ -95,7 +95,7 @@ def accessors(spec: OperatorSpec) -> Iterator[tuple[str, str]]:
 def class_stub(spec: OperatorSpec) -> str:
     """The stub of one operation's class."""
     parameters, keyword_only = ["_op"], False
-    for slot in OperatorLayout.of(spec).slots:
+    for slot in ArgumentSlots.of(spec).slots:
         if slot.argument.keyword_only and not keyword_only:
             parameters.append("*")
             keyword_only = True

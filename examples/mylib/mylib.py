@@ -6,8 +6,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.meta import Shape, check, same_shape, shape_rule
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.pointwise import pointwise

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import TensorMeta
 from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.shapes.view import slice_size
+from xdsl_exir.dialects.tensors import TensorMeta
 
 Conditions: TypeAlias = list[tuple[Dim, str]]
 """What has to hold of symbols, and what to say where it does not."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, Region, SSAValue
 
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects.exir import SymBoolType, is_tensor_type
 from xdsl_exir.dialects.expr import Dim, Expr, apply, provably
+from xdsl_exir.dialects.tensors import SymBoolType, is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import Driver, Shape, Value
 from xdsl_exir.lowering.dispatches.groups import copy_text
 from xdsl_exir.lowering.edge_to_linalg import meta_of

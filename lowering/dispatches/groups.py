@@ -13,9 +13,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
-from xdsl_exir.dialects.exir import ConstantOp, SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, is_symbol

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import NAME, Shape, Value
 from xdsl_exir.lowering.dispatches.elements import ELEMENTS, Element, Lanes, element_of
 from xdsl_exir.lowering.dispatches.epilogues import input_of
@@ -160,18 +160,18 @@ def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node 
 
 
 def element(entry: Element, *operands: Node, given: dict[str, Any] | None = None) -> Map:
-    """A node of a table entry. `given` are its arguments, operands as their `Place`; without it there is `self` alone."""
-    arguments = given if given is not None else {"self": Place(0)}
+    """A node of a table entry. `given` are its arguments, operands as their `Nth`; without it there is `self` alone."""
+    arguments = given if given is not None else {"self": Nth(0)}
 
     def body(text: Text, names: Sequence[str], lanes: int) -> str:
-        named = {key: names[a.position] if isinstance(a, Place) else a for key, a in arguments.items()}
+        named = {key: names[a.position] if isinstance(a, Nth) else a for key, a in arguments.items()}
         return entry.body(Lanes(text, lanes), named)
 
     return Map(lengthwise([operand.length for operand in operands]), operands, body=body, cost=entry.cost)
 
 
 @dataclass(frozen=True)
-class Place:
+class Nth:
     """A tensor among an operator's arguments: its position among the node's operands."""
 
     position: int
@@ -386,7 +386,7 @@ class Builder:
         entry = element_of(op, arguments)
         assert entry is not None
         operands = [self.operand(operand, shape) for operand in op.operands]
-        places = {operand: Place(position) for position, operand in enumerate(op.operands)}
+        places = {operand: Nth(position) for position, operand in enumerate(op.operands)}
         given = op.arguments(lambda value: places[value])
         if isinstance(arguments.get("exponent"), float):
             given["exponent"] = arguments["exponent"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from xdsl_exir.dialects.exir import SymType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.view import from_start, larger
+from xdsl_exir.dialects.tensors import SymType
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import quotient

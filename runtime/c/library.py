@@ -29,7 +29,9 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import (
+from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import (
     INPUT,
     MUTATIONS,
     OUTPUT,
@@ -39,13 +41,8 @@ from xdsl_exir.dialects.exir import (
     OutputAttr,
     OutputKind,
     OutputSpec,
-    SymBoolType,
-    SymFloatType,
-    SymIntType,
-    is_tensor_type,
 )
-from xdsl_exir.dialects.expr import Dim, Expr, apply, max_, provably
-from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, is_tensor_type
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.files import aside
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
@@ -111,10 +108,10 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
     if not re.fullmatch(rf"[A-Za-z_]\w{{0,{LONGEST - 1}}}", name, re.ASCII):
         raise ExirError(f"'{name:.200}' cannot be the prefix of C functions; give another with --name")
     planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), processor(cpu))
-    layout = Layout(planned.program)
+    layout = Memory(planned.program)
     names = method_names(planned.program.methods)
     methods = [
-        MethodLayout(layout, function, planned.plans[method], planned.passed[method]).method(
+        MethodMemory(layout, function, planned.plans[method], planned.passed[method]).method(
             names[method], planned.checks[method], planned.drivers[method]
         )
         for method, function in planned.program.methods.items()
@@ -331,7 +328,7 @@ UNREADABLE = frozenset(dt.DTYPES) - C_TYPES.keys() | {dt.Half, dt.BFloat16}
 # --- where everything is -------------------------------------------------------------------------------------
 
 
-class Layout:
+class Memory:
     """Places of a program's arrays: with the caller, in the weights file, in the instance's memory, which outlives calls, or in
     the arena, which methods share."""
 
@@ -361,10 +358,10 @@ class Layout:
         return self.state[target]
 
 
-class MethodLayout:
+class MethodMemory:
     """Places of a method's arrays, and its interface."""
 
-    def __init__(self, owner: Layout, function: FuncOp, plan: Plan, passed: list[int]):
+    def __init__(self, owner: Memory, function: FuncOp, plan: Plan, passed: list[int]):
         self.owner = owner
         self.function = function
         self.plan = plan

@@ -177,7 +177,9 @@ class Program:
                 run_passes(passes, context().clone(), module)
             finally:
                 del _STATES[module]
-        return replace(self, module=module, state=state)
+        before = self.state
+        same = state.keys() == before.keys() and all(state[name] is data for name, data in before.items())
+        return replace(self, module=module, state=before if same else state)
 
     def to_core(
         self,

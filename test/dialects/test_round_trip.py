@@ -27,28 +27,23 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xdsl_exir.dialects import aten, exir
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import (
-    ConstantOp,
+from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, symbolic_type
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.signature import (
+    ORIGIN,
     InputAttr,
     InputKind,
     InputSpec,
-    NumberOp,
     Origin,
     OriginAttr,
     OutputAttr,
     OutputKind,
     OutputSpec,
     RangeAttr,
-    RefineOp,
-    SymBoolType,
-    SymFloatType,
-    SymIntType,
-    symbolic_type,
-    tensor_type,
 )
-from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.spec import OperatorSpec, specs
 from xdsl_exir.dialects.sym_ops import SYM_OPS
+from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, TensorMeta, tensor_type
 from xdsl_exir.program import context
 
 STAGES = ("aten", "edge")
@@ -263,8 +258,8 @@ def test_strings(value: str) -> None:
     assert back.arguments()["assert_msg"] == value  # pyright: ignore
 
 
-def tensor_meta_bool() -> exir.TensorMeta:
-    return exir.TensorMeta((), dt.Bool)
+def tensor_meta_bool() -> TensorMeta:
+    return TensorMeta((), dt.Bool)
 
 
 # --- exir ----------------------------------------------------------------------------------------------------
@@ -357,7 +352,7 @@ def test_attributes(attribute: Attribute) -> None:
 def test_the_all_true_operators() -> None:
     """Attributes on an operation come along in both forms."""
     op = build("aten.relu", call(f(2)))
-    op.attributes[exir.ORIGIN] = OriginAttr(Origin("relu", "aten.relu", "net.0"))
+    op.attributes[ORIGIN] = OriginAttr(Origin("relu", "aten.relu", "net.0"))
     module = ModuleOp([function_of(op)])
     assert '{exir.origin = #exir.origin<"relu", "aten.relu", "net.0">}' in text(module)
     check(module)

@@ -14,7 +14,7 @@ import yaml
 from samples import sample_module
 
 from xdsl_exir.dialects import aten, edge
-from xdsl_exir.dialects.arguments import OperatorLayout
+from xdsl_exir.dialects.arguments import ArgumentSlots
 from xdsl_exir.dialects.meta import SHAPES, broadcast
 from xdsl_exir.dialects.named_rules import expand
 from xdsl_exir.dialects.operator import OperatorOp, class_name, result_names
@@ -197,7 +197,7 @@ def test_accessors_are_unique_and_free() -> None:
 
     members = set(dir(Operation))
     for spec in specs().values():
-        layout = OperatorLayout.of(spec)
+        layout = ArgumentSlots.of(spec)
         names = [slot.operand_name for slot in layout.slots if slot.operand is not None]
         names += result_names(spec)
         assert len(set(names)) == len(names), spec.schema_text

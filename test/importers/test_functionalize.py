@@ -20,8 +20,8 @@ from differential import to_numpy, to_torch  # noqa: E402
 from eager import aten_operators  # noqa: E402
 
 import xdsl_exir  # noqa: E402
-from xdsl_exir.dialects.exir import OUTPUT, OutputAttr, OutputKind  # noqa: E402
 from xdsl_exir.dialects.schema import FunctionSchema  # noqa: E402
+from xdsl_exir.dialects.signature import OUTPUT, OutputAttr, OutputKind  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
 from xdsl_exir.errors import SpecError  # noqa: E402
 from xdsl_exir.importers.functionalize import COMPOSED, mutation_of  # noqa: E402

@@ -13,8 +13,8 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.exir import SymIntType, TensorMeta, tensor_type
 from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.tensors import SymIntType, TensorMeta, tensor_type
 from xdsl_exir.errors import ExirError, LoadError, UnsupportedError, VerificationError
 from xdsl_exir.program import Program
 

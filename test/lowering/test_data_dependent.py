@@ -22,7 +22,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 import xdsl_exir
-from xdsl_exir.dialects.exir import tensor_type
+from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.executable import Executable

@@ -14,8 +14,8 @@ from differential import dtype as dtype_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from interpreter.operators import test_indexing as operators  # noqa: E402
-from xdsl_exir.dialects.exir import tensor_type  # noqa: E402
 from xdsl_exir.dialects.spec import find  # noqa: E402
+from xdsl_exir.dialects.tensors import tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402

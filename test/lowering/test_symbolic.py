@@ -17,7 +17,7 @@ from xdsl.ir import Block, Region  # noqa: E402
 
 from xdsl_exir.dialects import aten  # noqa: E402
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.exir import tensor_type  # noqa: E402
+from xdsl_exir.dialects.tensors import tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402

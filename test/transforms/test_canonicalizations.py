@@ -23,9 +23,9 @@ from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, flat_results
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import tensor_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.program import Program

@@ -13,7 +13,7 @@ from xdsl.traits import IsTerminator
 
 import xdsl_exir
 from xdsl_exir.dialects.backend import DelegateOp
-from xdsl_exir.dialects.exir import ORIGIN, Origin, OriginAttr
+from xdsl_exir.dialects.signature import ORIGIN, Origin, OriginAttr
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.errors import ExirError
 from xdsl_exir.locations import location_text

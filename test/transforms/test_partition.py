@@ -18,7 +18,7 @@ import xdsl_exir
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import Float
-from xdsl_exir.dialects.exir import tensor_type
+from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.errors import ExirError, SpecError, Unsupported, UnsupportedError
 from xdsl_exir.program import Program, context
 from xdsl_exir.transforms.partition import group, layers

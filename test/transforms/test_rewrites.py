@@ -35,11 +35,12 @@ from xdsl.utils.exceptions import VerifyException  # noqa: E402
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
 from xdsl_exir.dialects.dtype_rules import ABSENT, NOT, RANK  # noqa: E402
 from xdsl_exir.dialects.dtypes import Category, DType  # noqa: E402
-from xdsl_exir.dialects.exir import TensorMeta, number_type, tensor_meta  # noqa: E402
+from xdsl_exir.dialects.exir import number_type  # noqa: E402
 from xdsl_exir.dialects.operator import OperatorOp  # noqa: E402
 from xdsl_exir.dialects.registry import Registry  # noqa: E402
 from xdsl_exir.dialects.schema import Argument  # noqa: E402
 from xdsl_exir.dialects.spec import FAMILIES, OperatorSpec, specs  # noqa: E402
+from xdsl_exir.dialects.tensors import TensorMeta, tensor_meta  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import obstacles  # noqa: E402

@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xdsl_exir.dialects.exir import NumberMeta, TensorMeta
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp, metas
 from xdsl_exir.dialects.spec import specs
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.program import Program, context
 from xdsl_exir.transforms.verify import violations_of

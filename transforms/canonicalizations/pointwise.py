@@ -22,8 +22,8 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, meta
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.exir import tensor_meta
 from xdsl_exir.dialects.spec import find
+from xdsl_exir.dialects.tensors import tensor_meta
 from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS, KEEP, canonicalization
 from xdsl_exir.transforms.matching import (
     category,

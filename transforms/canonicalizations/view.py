@@ -11,9 +11,9 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, Results, meta
-from xdsl_exir.dialects.exir import tensor_meta
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import tensor_meta
 from xdsl_exir.transforms.canonicalizations import KEEP, canonicalization
 from xdsl_exir.transforms.matching import is_tensor, key_of, known, made_by, static
 

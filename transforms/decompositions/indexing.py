@@ -9,9 +9,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
-from xdsl_exir.dialects.exir import PythonNumber, is_tensor_type, tensor_meta, tensor_type
+from xdsl_exir.dialects.exir import PythonNumber
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 

@@ -15,10 +15,10 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Bool, Category, Double, DType
-from xdsl_exir.dialects.exir import is_tensor_type
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.promotion import Operand, result_type
 from xdsl_exir.dialects.shapes.pointwise import POLYNOMIALS
+from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 

@@ -16,12 +16,13 @@ from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Bool, Long
-from xdsl_exir.dialects.exir import NumberOp, SymType, is_tensor_type, tensor_meta, tensor_type
+from xdsl_exir.dialects.exir import NumberOp
 from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import chunk_sizes, infer_size, movedim_order, split_dim
 from xdsl_exir.dialects.sym_ops import SYM_OPS
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 

@@ -11,10 +11,10 @@ torch = pytest.importorskip("torch")
 from differential import check, find_operator, program_of, run  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.exir import NumberMeta  # noqa: E402
 from xdsl_exir.dialects.expr import Expr  # noqa: E402
 from xdsl_exir.dialects.shapes.creation import arange_shape  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
+from xdsl_exir.dialects.tensors import NumberMeta  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 
 X = torch.arange(6.0).reshape(2, 3)

@@ -18,10 +18,10 @@ from xdsl.ir import Block, Region  # noqa: E402
 
 from xdsl_exir.dialects import aten  # noqa: E402
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.exir import TensorMeta, tensor_type  # noqa: E402
 from xdsl_exir.dialects.expr import Dim, Expr  # noqa: E402
 from xdsl_exir.dialects.meta import SHAPES, MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.dialects.tensors import TensorMeta, tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
@@ -323,7 +323,7 @@ def dependent_program(name: str, *args: Any, types: list[TensorType[Any]]) -> Mo
         return block.insert_arg(tensor_type(tuple(value.shape), dtype(value.dtype)), len(block.args))
 
     cls = aten.OPERATORS[f"aten.{name}"]
-    op = cls.from_bound(cls.LAYOUT.bind([lower(arg) for arg in args], {}), types)
+    op = cls.from_bound(cls.SLOTS.bind([lower(arg) for arg in args], {}), types)
     block.add_ops([op, ReturnOp(*op.results)])
     function = FuncOp("forward", ([arg.type for arg in block.args], types), Region(block))
     return ModuleOp([function])

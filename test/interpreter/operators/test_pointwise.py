@@ -14,10 +14,10 @@ from differential import check, find_operator, program_of, run  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.exir import TensorMeta  # noqa: E402
 from xdsl_exir.dialects.expr import Expr  # noqa: E402
 from xdsl_exir.dialects.meta import SHAPES, MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.dialects.tensors import TensorMeta  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 from xdsl_exir.transforms.decompositions.pointwise import OTHER_NAMES  # noqa: E402

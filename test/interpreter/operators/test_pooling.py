@@ -13,10 +13,10 @@ from differential import check, program_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.exir import TensorMeta  # noqa: E402
 from xdsl_exir.dialects.expr import Expr  # noqa: E402
 from xdsl_exir.dialects.meta import SHAPES, MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.dialects.tensors import TensorMeta  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 torch.manual_seed(0)

@@ -16,16 +16,10 @@ from xdsl.ir import Block, Region  # noqa: E402
 
 from xdsl_exir.dialects import aten  # noqa: E402
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.exir import (  # noqa: E402
-    SymBoolType,
-    SymFloatType,
-    SymIntType,
-    TensorMeta,
-    tensor_type,
-)
 from xdsl_exir.dialects.expr import Expr  # noqa: E402
 from xdsl_exir.dialects.meta import SHAPES  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, TensorMeta, tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402

@@ -18,10 +18,10 @@ from xdsl.ir import Block, Region  # noqa: E402
 from xdsl_exir.dialects import aten  # noqa: E402
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
 from xdsl_exir.dialects.builder import Builder, Namespace, flat_results  # noqa: E402
-from xdsl_exir.dialects.exir import TensorMeta, tensor_meta, tensor_type  # noqa: E402
 from xdsl_exir.dialects.expr import Dim, Expr  # noqa: E402
 from xdsl_exir.dialects.meta import SHAPES  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
+from xdsl_exir.dialects.tensors import TensorMeta, tensor_meta, tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
