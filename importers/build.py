@@ -326,7 +326,8 @@ class GraphBuilder:
         made = autocast.composed(self.builder, cls, bound) if autocast else None
         if made is None:
             made = self.of_nothing(cls, called, flat)
-        if made is None and not self.infers_types:
+        if made is None and not self.infers_types and "composite" in cls.SPEC.tags:
+            check_arguments(cls, called)
             made = of_parts(self.builder, cls, called, [self.dtype_of(name) for name in flat])
         if made is None:
             made = self.builder.build(cls, called, self.result_types(cls, called, flat))

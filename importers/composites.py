@@ -29,8 +29,6 @@ def of_parts(
 
     `dtypes` are those of the results where they are known. Raises `UnsupportedError` where the decomposition has them neither.
     """
-    if "composite" not in cls.SPEC.tags:
-        return None
     try:
         types = infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
         if all(type is None or _is(type, dtype) for type, dtype in zip(types, dtypes, strict=False)):
