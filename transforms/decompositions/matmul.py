@@ -351,8 +351,11 @@ def trilinear(
 ) -> SSAValue:
     """An einsum: operands have no label for the dimensions that they are expanded along.
 
-    Those that all are expanded along are empty; a loop over one of them has no turns.
+    Those that all are expanded along are empty; a loop over one of them has no turns. Products of three are not rounded in
+    between.
     """
+    dtype = meta(i1).dtype
+    i1, i2, i3 = (cast(aten, each, opmath(dtype)) for each in (i1, i2, i3))
     rank = meta(i1).ndim + len(expand1)
     letters = ascii_lowercase[:rank]
     empty = expanded_in_all(rank, expand1, expand2, expand3)
@@ -369,7 +372,7 @@ def trilinear(
     kept = [dim for dim in range(rank) if dim not in summed]
     for place in (place for place, dim in enumerate(kept) if dim in empty):
         result = aten.slice.Tensor(aten.unsqueeze(result, place), place, 0, 0)
-    return result
+    return cast(aten, result, dtype)
 
 
 @decomposition("aten.bilinear")
