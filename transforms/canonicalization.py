@@ -112,11 +112,17 @@ def run_small(op: OperatorOp, operands: Sequence[Any]) -> Sequence[Any] | None:
         return None
     if obstacle(op) is not None or not all(map(is_small, (*op.operands, *op.results))):
         return None
+    if not op.properties.keys().isdisjoint(WISHES):
+        return None
     try:
         with np.errstate(all="ignore"):
             return run_operator(op, tuple(operands), np.random.default_rng(0))
     except ExirError:
         return None  # it is an error when the program is run, if it is run
+
+
+WISHES = ("dim_order", "memory_format")
+"""Properties that say how a result lies in memory, which a literal does not."""
 
 
 def is_value_of(attr: Attribute | None, several: bool) -> bool:
