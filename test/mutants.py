@@ -50,6 +50,7 @@ def rebuilt(
     """The operation over fresh operands, with other types or properties."""
     block = Block(arg_types=op.operand_types if operands is None else operands)
     made = type(op).create(
+        regions=(),  # as it is: nothing is made up
         operands=block.args,
         result_types=op.result_types if results is None else results,
         properties=op.properties if properties is None else properties,

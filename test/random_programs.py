@@ -691,7 +691,10 @@ MACHINES = {
     ),
     r"\bmode\(|mode'\]": (torch.isnan, "a sort by a comparison that NaN does not order"),
     r"gelu": (torch.isinf, "NaN in vectors, and in what is left over infinity"),
-    r"softshrink": (lambda value: value.real < 0, "zeros of either sign, in vectors and in what is left over"),
+    r"softshrink": (
+        lambda value: value.real < 0,
+        "zeros of either sign, in vectors and in what is left over",
+    ),
     r"bessel_j0": (lambda value: value.dtype is torch.float64, "PyTorch's is off by up to 2e-6 in float64"),
     r"\.(var|std|var_mean|std_mean|cov|corrcoef)\(|'(var|std)|batch_norm|layer_norm|group_norm|instance_norm": (
         torch.isinf,

@@ -170,7 +170,9 @@ def test_ctrl_c(target: str, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((16, 8, 8), np.uint8))
     # Without a tool to wait for, the process itself says when: a while into its imports.
     soon = "threading.Timer(0.1, os.kill, (os.getpid(), 2)).start(); " if target == "interpreter" else ""
-    script = f"import os, sys, threading; from xdsl_exir.tools.main import main; {soon}sys.exit(main())"
+    # Jobs in the background of a shell inherit that Ctrl-C is ignored.
+    heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = f"import os, signal, sys, threading; from xdsl_exir.tools.main import main; {heard}; {soon}sys.exit(main())"
     command = [sys.executable, "-c", script, "run", str(DIGITS), "--target", target, "--inputs", "x.npy"]
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     process = subprocess.Popen(
