@@ -30,6 +30,7 @@ SLOW = {
     "*test_exported_collections.py": "PyTorch's collections",
     "*test_external.py": "tools that hang",
     "*test_fa[lu]*.py": "processes that are killed; many programs natively",
+    "*test_files.py": "processes that are killed",
     "*test_flex_attention.py": "many programs natively",
     "*test_functionalize.py": "every view",
     "*test_*fuzz*.py": "random programs",
@@ -45,6 +46,7 @@ SLOW = {
     "*test_rewrites.py": "every rule in every dtype",
     "*test_round_trip*.py": "every operator, every model there and back",
     "*test_threads.py": "many calls natively",
+    "*test_user_operators.py": "processes that find libraries",
     "*test_verifier.py": "every operator, changed in one thing",
 }
 """Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
