@@ -695,6 +695,11 @@ MACHINES = {
         lambda value: value.real < 0,
         "zeros of either sign, in vectors and in what is left over",
     ),
+    r"copysign": (torch.isnan, "the sign of a NaN is that of the instruction that made it"),
+    r"\bneg(ative)?_?\(": (
+        lambda value: value.is_complex() and (value.real == 0) | (value.imag == 0),
+        "complex zeros of either sign, in vectors and in what is left over",
+    ),
     r"bessel_j0": (lambda value: value.dtype is torch.float64, "PyTorch's is off by up to 2e-6 in float64"),
     r"\.(var|std|var_mean|std_mean|cov|corrcoef)\(|'(var|std)|batch_norm|layer_norm|group_norm|instance_norm": (
         torch.isinf,
