@@ -594,6 +594,7 @@ class Maker:
         try:
             if self.rng.random() < 0.28:
                 text = self.write()
+                guard_machines(text, self.values)
                 self.run(text)
                 step = Step(text)
                 for _, value in self.tensors():
