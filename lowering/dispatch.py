@@ -421,17 +421,17 @@ class Planner:
                 value.buffer.argument = f"%out{index}"
                 self.plan.outputs[index] = Value(value.buffer, output.shape, output.dtype)
                 taken.add(value.buffer)
-            elif value.is_whole:
-                self.plan.copies.append((index, self.source_of(value)))
+            elif value.is_whole and (source := self.source_of(value)) is not None:
+                self.plan.copies.append((index, source))
             else:
                 self.call(
                     self.dispatches.generic, copy_text(value, output, self.is_large([value])), [value, output]
                 )
         self.plan.arena_bytes = plan_memory(self.plan.arena, self.typical)
 
-    def source_of(self, value: Value) -> int:
-        """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`."""
+    def source_of(self, value: Value) -> int | None:
+        """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`; None of a constant."""
         for index, given in enumerate(self.plan.inputs):
             if given.buffer is value.buffer:
                 return index
-        return -1 - next(i for i, v in enumerate(self.plan.outputs) if v.buffer is value.buffer)
+        return next((-1 - i for i, v in enumerate(self.plan.outputs) if v.buffer is value.buffer), None)

@@ -467,3 +467,19 @@ def test_models(name: str) -> None:
     size, message = TOO_LARGE[name]
     with pytest.raises(InputError, match=message):
         run.flat([x.numpy() for x in inputs(*size)])
+
+
+def test_a_constant_without_elements_is_given_back(native_tools: None) -> None:
+    """Its sizes are symbolic, so it is no array of its own: it was a raw StopIteration."""
+
+    class Empty(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            x.flatten().zero_()
+            return x * True
+
+    n = torch.export.Dim("n", min=2)
+    args = (torch.zeros(0, 3, 6, dtype=torch.int8), torch.zeros(3))
+    exported = torch.export.export(Empty(), args, dynamic_shapes={"x": {1: n}, "y": {0: n}})
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    [result] = run.flat([np.zeros((0, 5, 6), np.int8), np.zeros(5, np.float32)])
+    assert result.shape == (0, 5, 6)
