@@ -9,7 +9,8 @@ list of shapes for an operator with several results or a list result, or for a n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.ir import Attribute
@@ -250,6 +251,18 @@ def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list
             return [sym_type(ret.type.base, given)]
         return [_tensor_type(given, dtypes[0], device)]
     return [_tensor_type(shape, dtype, device) for shape, dtype in zip(given, dtypes, strict=True)]
+
+
+def flat_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> Iterable[DType | None]:
+    """Dtypes of the results one after another, lists as what they hold: None of what is no tensor.
+
+    Raises `DtypeError`, `MetaError` where the operator has no rule.
+    """
+    dtypes, returns = result_dtypes(spec, arguments), spec.schema.returns
+    if len(returns) == 1 and returns[0].type.is_list:
+        return _dtypes_of_each(spec, arguments) or repeat(dtypes[0])
+    given = iter(dtypes)
+    return [next(given) if ret.type.is_tensor else None for ret in returns]
 
 
 def _dtypes_of_each(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list[DType]:

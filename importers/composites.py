@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl_exir.dialects.builder import Builder, flat_results
 from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.meta import numbers_as_tensors, result_dtypes
+from xdsl_exir.dialects.meta import flat_dtypes, numbers_as_tensors
 from xdsl_exir.dialects.operator import OperatorOp, metas
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
@@ -33,9 +33,7 @@ def of_parts(
         return None  # called composite, but kernels of their own: of bytes in fixed point
     try:
         seen = numbers_as_tensors(cls.SPEC, {name: metas(value) for name, value in bound.items()})
-        said = (d for d, ret in zip(dtypes, cls.SPEC.schema.returns, strict=False) if ret.type.is_tensor)
-        given = result_dtypes(cls.SPEC, seen)
-        if all(dtype in (None, its) for its, dtype in zip(given, said, strict=False)):
+        if all(dtype in (None, its) for its, dtype in zip(flat_dtypes(cls.SPEC, seen), dtypes, strict=False)):
             return None
     except DtypeError:
         pass

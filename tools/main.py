@@ -18,8 +18,8 @@ import importlib
 import io
 import signal
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 
 COMMANDS = ("import_program", "run", "compile", "diff", "bisect", "irdl", "ops")
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
@@ -48,16 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-@contextmanager
-def statistics() -> Generator[None]:
-    """Prints on standard error in the end how long passes took and how often each pattern was applied."""
-    from xdsl_exir.transforms.watch import Watch, watching
-
-    with watching(Watch()) as watch:
-        yield
-    print(watch.table(), file=sys.stderr)
-
-
 def _run(arguments: Sequence[str] | None) -> int:
     # What takes long to import is imported here, where an interruption is one line as well.
     from xdsl_exir.errors import ExirError
@@ -67,6 +57,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors)
+    from xdsl_exir.transforms.watch import statistics
+
     args = make_parser().parse_args(arguments)
     try:
         with statistics() if getattr(args, "stats", False) else nullcontext():

@@ -34,7 +34,7 @@ from xdsl_exir.interpreter.interpreter import literal_array, obstacle, run_opera
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
 from xdsl_exir.transforms.canonicalizations.control_flow import PATTERNS
-from xdsl_exir.transforms.matching import known, static, symbolic_constant
+from xdsl_exir.transforms.matching import known, says_order, static, symbolic_constant
 from xdsl_exir.transforms.patterns import KEEP, RulePattern
 
 LARGEST = 256
@@ -110,19 +110,13 @@ def run_small(op: OperatorOp, operands: Sequence[Any]) -> Sequence[Any] | None:
     """What an operator gives for values of which some may be unknown (None); None where that cannot be said."""
     if any(operand is None for operand in operands) or not is_side_effect_free(op):
         return None
-    if obstacle(op) is not None or not all(map(is_small, (*op.operands, *op.results))):
-        return None
-    if not op.properties.keys().isdisjoint(WISHES):
+    if obstacle(op) is not None or says_order(op) or not all(map(is_small, (*op.operands, *op.results))):
         return None
     try:
         with np.errstate(all="ignore"):
             return run_operator(op, tuple(operands), np.random.default_rng(0))
     except ExirError:
         return None  # it is an error when the program is run, if it is run
-
-
-WISHES = ("dim_order", "memory_format")
-"""Properties that say how a result lies in memory, which a literal does not."""
 
 
 def is_value_of(attr: Attribute | None, several: bool) -> bool:

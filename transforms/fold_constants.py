@@ -29,7 +29,7 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import literal_array, run_operator
 from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.program import State, methods_of, state_of
-from xdsl_exir.transforms.matching import static
+from xdsl_exir.transforms.matching import says_order, static
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -168,7 +168,7 @@ class Folding:
 
     def is_foldable(self, op: OperatorOp) -> bool:
         """Whether an operator's results can be computed now, and are worth their memory."""
-        if IMPLS.find(op.SPEC) is None or not is_side_effect_free(op):
+        if IMPLS.find(op.SPEC) is None or not is_side_effect_free(op) or says_order(op):
             return False
         if not all(operand in self.known for operand in op.operands):
             return False
@@ -223,10 +223,10 @@ def constant_arguments(module: ModuleOp, function: FuncOp, state: Mapping[str, S
     }
     constants: dict[SSAValue, Stored] = {}
     for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
-        attr = attrs.data.get(INPUT)
-        if isinstance(attr, InputAttr) and attr.data.kind is not InputKind.USER_INPUT:
-            data = state.get(attr.data.target)
-            if data is not None and attr.data.target not in written:
+        spec = input_of(attrs)
+        if spec is not None and spec.kind is not InputKind.USER_INPUT:
+            data = state.get(spec.target)
+            if data is not None and spec.target not in written:
                 constants[arg] = data
     return Known(constants)
 

@@ -27,6 +27,11 @@ def made_by(value: Any, *names: str) -> OperatorOp | None:
     return op if op.SPEC.qualified_name in names else None
 
 
+def says_order(op: OperatorOp) -> bool:
+    """Whether an operation says how its result lies in memory, which the result's elements do not."""
+    return not op.properties.keys().isdisjoint(("dim_order", "memory_format"))
+
+
 def same_arguments(op: OperatorOp, arguments: Mapping[str, Any], *but: str) -> bool:
     """Whether an operation's arguments are these, those named in `but` aside."""
     given = op.arguments()

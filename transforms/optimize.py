@@ -42,7 +42,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
 
 @dataclass(frozen=True)
 class Optimize(ModulePass):
-    """Runs the passes of a level until none of them changes anything. Raises `ExirError` for a level that there is not."""
+    """Runs the passes of a level until they leave as many operations as they found. Raises `ExirError` for a level that there is not."""
 
     name = "optimize"
 
@@ -52,9 +52,15 @@ class Optimize(ModulePass):
         if self.level not in range(len(LEVELS)):
             raise ExirError(f"optimize: no level {self.level}; there are 0 to {len(LEVELS) - 1}")
         passes = PassPipeline.parse_spec(Universe.get_multiverse().all_passes, ",".join(LEVELS[self.level]))
-        before = -1
-        while before != (before := sum(1 for _ in op.walk())):
+        before, after = -1, size_of(op)
+        while before != after:
             passes.apply(ctx, op)
+            before, after = after, size_of(op)
+
+
+def size_of(module: ModuleOp) -> int:
+    """How many operations there are."""
+    return sum(1 for _ in module.walk())
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
@@ -162,6 +163,14 @@ def watching(watch: Watch) -> Generator[Watch]:
         yield watch
     finally:
         _WATCH.reset(token)
+
+
+@contextmanager
+def statistics() -> Generator[None]:
+    """Prints on standard error, at the end, how long the passes that ran in it took and how often each pattern was applied."""
+    with watching(Watch()) as watch:
+        yield
+    print(watch.table(), file=sys.stderr)
 
 
 def run_passes(passes: Sequence[ModulePass], ctx: Context, module: ModuleOp) -> None:

@@ -142,7 +142,7 @@ class EdgeOperator:
                 operand = Operand(dtype, 2)
                 arguments[argument.name] = (operand,) if kind.is_list else operand
         given: list[tuple[DType, ...]] = []
-        for flags in product(*(values for values in rule.flags.values())):
+        for flags in product(*rule.flags.values()):
             try:
                 given.append(rule.infer(arguments | dict(zip(rule.flags, flags, strict=True))))
             except DtypeError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -224,13 +223,11 @@ class Program:
         Raises `ExirError` for a pipeline that does not parse and, with `check`, where results change: it names the first
         application of a pattern after which they do. Raises `VerificationError` where the result is not valid.
         """
-        from xdsl_exir.transforms.watch import Watch, watching
+        from xdsl_exir.transforms.watch import statistics
 
         passes = self._as_passes(pipeline)
-        with watching(Watch()) if stats else nullcontext() as watch:
+        with statistics() if stats else nullcontext():
             after = self.apply(*passes)
-        if watch is not None:
-            print(watch.table(), file=sys.stderr)
         if check is not False:
             from xdsl_exir.runtime.bisect import bisect
             from xdsl_exir.runtime.inputs import random_inputs

@@ -143,11 +143,16 @@ def unregister_ops(*names: str) -> None:
     """
     from xdsl_exir.dialects import aten, edge
     from xdsl_exir.dialects.registry import forget
-    from xdsl_exir.dialects.spec import specs
+    from xdsl_exir.dialects.spec import find, specs
+    from xdsl_exir.errors import SpecError
     from xdsl_exir.program import context
 
     table = specs()
-    taken = table.remove(names)
+    taken = [find(name) for name in names]
+    for spec in taken:
+        if not spec.place:
+            raise SpecError(f"{spec.qualified_name} is built in")
+    table.remove(names)
     forget(names, {spec.functions for spec in taken} - table.homes - {""})
     for dialect in (aten.OPERATORS, edge.OPERATORS):
         dialect.forget(names)

@@ -454,3 +454,16 @@ def test_orders_of_another_rank_are_refused(signature: str, message: str) -> Non
     module = Parser(context().clone(), f"func.func @f({signature}) {{ func.return }}").parse_module()
     [found] = violations_of(module, "aten")
     assert found.message.startswith(message)
+
+
+@pytest.mark.parametrize("pipeline", ["fold-constants", "optimize{level=1}", "canonicalize"])
+def test_weights_keep_the_order_that_is_asked_for(pipeline: str) -> None:
+    """A weight put in another order is not folded into an array that has none."""
+    model = module(
+        lambda self, x: (self.w.to(memory_format=torch.channels_last), x + 1),
+        w=torch.arange(48.0).reshape(1, 3, 4, 4),
+    )
+    args = (torch.ones(2),)
+    program = xdsl_exir.from_exported_program(exported(model, args)).to_edge().transform(pipeline)
+    back = program.to_exported_program().module()(*args)
+    assert [each.stride() for each in back] == [each.stride() for each in model(*args)]
