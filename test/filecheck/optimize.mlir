@@ -3,6 +3,9 @@
 // RUN: xdsl-opt %s --split-input-file -p 'optimize{level=2},batch-matmuls,optimize' | filecheck %s --check-prefix=LEVEL2
 // RUN: xdsl-opt %s --split-input-file -p sink-casts | filecheck %s --check-prefix=SINK
 // RUN: xdsl-opt %s --split-input-file -p merge-common | filecheck %s --check-prefix=COMMON
+// RUN: xdsl-opt %s --split-input-file -p dce | filecheck %s --check-prefix=DCE
+// RUN: xdsl-opt %s --split-input-file -p hoist-invariants | filecheck %s --check-prefix=HOIST
+// RUN: xdsl-opt %s --split-input-file -p fold-batch-norm | filecheck %s --check-prefix=NORM
 // RUN: xdsl-opt %s --split-input-file -p merge-views | filecheck %s --check-prefix=VIEWS
 // RUN: xdsl-opt %s --split-input-file -p unroll-loops | filecheck %s --check-prefix=UNROLL
 // RUN: xdsl-opt %s --split-input-file -p 'unroll-loops{turns=2}' | filecheck %s --check-prefix=FEW
@@ -14,6 +17,9 @@ func.func @common(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x
   %2 = aten.mul.Tensor(%0, %1) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   %3 = aten.rand_like(%x) : (tensor<3xf32>) -> tensor<3xf32>
   %4 = aten.rand_like(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %5 = aten.cos(%1) : (tensor<3xf32>) -> tensor<3xf32>
+  %6 = aten.rand_like(%5) : (tensor<3xf32>) -> tensor<3xf32>
+  %7 = aten.cos(%0) : (tensor<3xf32>) -> tensor<3xf32>
   func.return %2, %3, %4 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
 // CHECK-LABEL:  func.func @common
@@ -21,9 +27,21 @@ func.func @common(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3x
 // CHECK-NEXT:     %1 = aten.mul.Tensor(%0, %0)
 // CHECK-NEXT:     %2 = aten.rand_like(%x)
 // CHECK-NEXT:     %3 = aten.rand_like(%x)
+// CHECK-NEXT:     %4 = aten.cos(%0)
+// CHECK-NEXT:     %5 = aten.rand_like(%4)
+// CHECK-NEXT:     func.return
 // NONE-LABEL:   func.func @common
 // NONE-NEXT:      aten.sin(
 // NONE-NEXT:      aten.sin(
+// DCE-LABEL:    func.func @common
+// DCE-NEXT:       aten.sin(
+// DCE-NEXT:       aten.sin(
+// DCE-NEXT:       aten.mul.Tensor(
+// DCE-NEXT:       aten.rand_like(
+// DCE-NEXT:       aten.rand_like(
+// DCE-NEXT:       aten.cos(
+// DCE-NEXT:       aten.rand_like(
+// DCE-NEXT:       func.return
 // COMMON-LABEL: func.func @common
 // COMMON-NEXT:    aten.sin(
 // COMMON-NEXT:    aten.mul.Tensor(
@@ -92,9 +110,35 @@ func.func @loops(%x: tensor<2xf32>, %rows: tensor<2x2xf32>) -> (tensor<i64>, ten
 // CHECK-NEXT:    func.return
 // UNROLL-LABEL: func.func @loops
 // UNROLL-NOT:     higher_order
+// UNROLL:         func.return
 // FEW-LABEL: func.func @loops
 // FEW:            higher_order.while_loop
 // FEW-NOT:        higher_order.scan
+
+// -----
+// What no turn changes is computed before the loop; what is carried, random, or may be an error for no turn, is not.
+func.func @invariants(%n: tensor<i64>, %x: tensor<2xf32>, %w: tensor<2xf32>) -> (tensor<i64>, tensor<2xf32>) {
+  %0, %1 = higher_order.while_loop carried(%n, %x : tensor<i64>, tensor<2xf32>) additional(%w : tensor<2xf32>) -> tensor<i64>, tensor<2xf32> {
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>, %v: tensor<2xf32>):
+    %c = aten.gt.Scalar(%i, other = 0) : (tensor<i64>) -> tensor<i1>
+    higher_order.yield %c : tensor<i1>
+  } do {
+  ^bb1(%i: tensor<i64>, %a: tensor<2xf32>, %v: tensor<2xf32>):
+    %j = aten.sub.Scalar(%i, other = 1) : (tensor<i64>) -> tensor<i64>
+    %e = aten.exp(%v) : (tensor<2xf32>) -> tensor<2xf32>
+    %r = aten.rand_like(%e) : (tensor<2xf32>) -> tensor<2xf32>
+    %f = aten.mul.Tensor(%a, %r) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    higher_order.yield %j, %f : tensor<i64>, tensor<2xf32>
+  }
+  func.return %0, %1 : tensor<i64>, tensor<2xf32>
+}
+// HOIST-LABEL: func.func @invariants
+// HOIST-NEXT:    %e = aten.exp(%w)
+// HOIST-NEXT:    higher_order.while_loop
+// HOIST-NOT:     aten.exp
+// HOIST:         aten.sub.Scalar(
+// HOIST-NEXT:    aten.rand_like(
+// HOIST-NEXT:    aten.mul.Tensor(
 
 // -----
 // What weights alone make is left to fold-constants, which needs the program's state. Products with an input's columns stay apart.
@@ -118,3 +162,25 @@ func.func @weights(%w: tensor<4x2x3x3xf32> {exir.input = #exir.input<parameter, 
 // LEVEL2-NEXT:    aten.slice.Tensor(%{{.*}}, dim = 1, start = 0, end = 2)
 // LEVEL2-NEXT:    aten.slice.Tensor(%{{.*}}, dim = 1, start = 2, end = 5)
 // LEVEL2-NEXT:    aten.mm(%y, %c)
+// NORM-LABEL: func.func @weights
+// NORM-NOT:     batch_norm
+// NORM:         aten.rsqrt(
+// NORM:         aten.mul.Tensor(%w,
+// NORM:         aten.convolution(%x, %{{.*}}, %{{.*}}, stride
+
+// -----
+// A norm stays where something else uses the convolution, where a weight is an input, and where its statistics are used.
+func.func @norms(%w: tensor<4x2x3x3xf32> {exir.input = #exir.input<parameter, "w">}, %g: tensor<4xf32> {exir.input = #exir.input<parameter, "g">},
+                 %u: tensor<4xf32> {exir.input = #exir.input<user_input, "u">}, %x: tensor<1x2x5x5xf32> {exir.input = #exir.input<user_input, "x">})
+    -> (tensor<1x4x3x3xf32>, tensor<1x4x3x3xf32>, tensor<1x4x3x3xf32>) {
+  %0 = aten.convolution(%x, %w, bias = none, stride = [1, 1], padding = [0, 0], dilation = [1, 1], transposed = false, output_padding = [0, 0], groups = 1) : (tensor<1x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  %1, %2, %3 = aten._native_batch_norm_legit_no_training(%0, %g, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<1x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1x4x3x3xf32>, tensor<0xf32>, tensor<0xf32>)
+  %4 = aten.convolution(%x, %w, bias = none, stride = [1, 1], padding = [0, 0], dilation = [1, 1], transposed = false, output_padding = [0, 0], groups = 1) : (tensor<1x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  %5, %6, %7 = aten._native_batch_norm_legit_no_training(%4, %u, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<1x4x3x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1x4x3x3xf32>, tensor<0xf32>, tensor<0xf32>)
+  func.return %0, %1, %5 : tensor<1x4x3x3xf32>, tensor<1x4x3x3xf32>, tensor<1x4x3x3xf32>
+}
+// NORM-LABEL: func.func @norms
+// NORM-NEXT:    aten.convolution(%x, %w, bias = none
+// NORM-NEXT:    aten._native_batch_norm_legit_no_training(
+// NORM-NEXT:    aten.convolution(%x, %w, bias = none
+// NORM-NEXT:    aten._native_batch_norm_legit_no_training(
