@@ -264,10 +264,27 @@ def input_of(attrs: DictionaryAttr) -> InputSpec | None:
 def is_state(value: SSAValue) -> bool:
     """Whether a value is an argument of a method that callers do not give: a parameter, a buffer, a constant."""
     function = value.owner.parent_op() if isinstance(value, BlockArgument) else None
-    if not isinstance(value, BlockArgument) or not isinstance(function, FuncOp) or function.arg_attrs is None:
+    attrs = list(function.arg_attrs or ()) if isinstance(function, FuncOp) else []
+    if not isinstance(value, BlockArgument) or value.index >= len(
+        attrs
+    ):  # of arguments without any there is no list
         return False
-    spec = input_of(list(function.arg_attrs)[value.index])
+    spec = input_of(attrs[value.index])
     return spec is not None and spec.kind is not InputKind.USER_INPUT
+
+
+def is_of_state(value: SSAValue) -> bool:
+    """Whether a value is state, or made of state alone by operators without effects: a weight that is transposed."""
+    todo, seen = [value], {value}
+    while todo:
+        value = todo.pop()
+        op = value.owner
+        if isinstance(op, OperatorOp) and op.operands and is_side_effect_free(op):
+            todo += [operand for operand in op.operands if operand not in seen]
+            seen.update(op.operands)
+        elif not is_state(value):
+            return False
+    return True
 
 
 def take_arguments(function: FuncOp, taken: Collection[BlockArgument]) -> set[str]:

@@ -6,6 +6,7 @@
 // RUN: xdsl-opt %s --split-input-file -p dce | filecheck %s --check-prefix=DCE
 // RUN: xdsl-opt %s --split-input-file -p hoist-invariants | filecheck %s --check-prefix=HOIST
 // RUN: xdsl-opt %s --split-input-file -p fold-batch-norm | filecheck %s --check-prefix=NORM
+// RUN: xdsl-opt %s --split-input-file -p batch-matmuls | filecheck %s --check-prefix=BATCH
 // RUN: xdsl-opt %s --split-input-file -p merge-views | filecheck %s --check-prefix=VIEWS
 // RUN: xdsl-opt %s --split-input-file -p unroll-loops | filecheck %s --check-prefix=UNROLL
 // RUN: xdsl-opt %s --split-input-file -p 'unroll-loops{turns=2}' | filecheck %s --check-prefix=FEW
@@ -184,3 +185,62 @@ func.func @norms(%w: tensor<4x2x3x3xf32> {exir.input = #exir.input<parameter, "w
 // NORM-NEXT:    aten._native_batch_norm_legit_no_training(
 // NORM-NEXT:    aten.convolution(%x, %w, bias = none
 // NORM-NEXT:    aten._native_batch_norm_legit_no_training(
+
+// -----
+// Linear layers have their channels last; where the input has more dimensions, the norm's are others. A weight may be transposed first.
+func.func @linear_norms(%w: tensor<3x4xf32> {exir.input = #exir.input<parameter, "w">}, %v: tensor<4x4xf32> {exir.input = #exir.input<parameter, "v">},
+                        %g: tensor<4xf32> {exir.input = #exir.input<parameter, "g">},
+                        %x: tensor<5x3xf32> {exir.input = #exir.input<user_input, "x">}, %y: tensor<5x4x4xf32> {exir.input = #exir.input<user_input, "y">})
+    -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4x4xf32>) {
+  %0 = aten.mm(%x, %w) : (tensor<5x3xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+  %1, %2, %3 = aten._native_batch_norm_legit_no_training(%0, %g, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<5x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<5x4xf32>, tensor<0xf32>, tensor<0xf32>)
+  %t = aten.permute(%v, dims = [1, 0]) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = aten.addmm(%g, %1, %t) : (tensor<4xf32>, tensor<5x4xf32>, tensor<4x4xf32>) -> tensor<5x4xf32>
+  %5, %6, %7 = aten._native_batch_norm_legit_no_training(%4, %g, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<5x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<5x4xf32>, tensor<0xf32>, tensor<0xf32>)
+  %8 = aten.addmm(%g, %5, %v, beta = 2) : (tensor<4xf32>, tensor<5x4xf32>, tensor<4x4xf32>) -> tensor<5x4xf32>
+  %9, %10, %11 = aten._native_batch_norm_legit_no_training(%8, %g, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<5x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<5x4xf32>, tensor<0xf32>, tensor<0xf32>)
+  %12 = aten.linear(%y, %v) : (tensor<5x4x4xf32>, tensor<4x4xf32>) -> tensor<5x4x4xf32>
+  %13, %14, %15 = aten._native_batch_norm_legit_no_training(%12, %g, %g, %g, %g, momentum = 0.1, eps = 1.0e-05) : (tensor<5x4x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<5x4x4xf32>, tensor<0xf32>, tensor<0xf32>)
+  func.return %1, %5, %9, %13 : tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4x4xf32>
+}
+// NORM-LABEL: func.func @linear_norms
+// NORM:         aten.mul.Tensor(%w, %{{.*}}) : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+// NORM-NEXT:    %[[FIRST:.*]] = aten.addmm(%{{.*}}, %x, %{{.*}})
+// NORM:         aten.mul.Tensor(%t, %{{.*}}) : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+// NORM-NEXT:    %[[SECOND:.*]] = aten.addmm(%{{.*}}, %[[FIRST]], %{{.*}})
+// NORM:         aten.addmm(%g, %[[SECOND]], %v, beta = 2)
+// NORM-NEXT:    aten._native_batch_norm_legit_no_training(
+// NORM-NEXT:    aten.linear(%y, %v)
+// NORM-NEXT:    aten._native_batch_norm_legit_no_training(
+
+// -----
+// Products of one shape are one, where all that they need is there before the first: not the product of another.
+func.func @shapes(%x: tensor<?x3xf32, #exir.shape<[s0, 3]>>, %y: tensor<?x3xf32, #exir.shape<[s0, 3]>>, %a: tensor<3x3xf32>, %b: tensor<3x3xf32>, %c: tensor<3xf32>, %h: tensor<3xf16>, %k: tensor<3x3xf16>)
+    -> (tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf16>, tensor<3x3xf16>) {
+  %0 = aten.mm(%x, %a) : (tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x3xf32>) -> tensor<?x3xf32, #exir.shape<[s0, 3]>>
+  %1 = aten.mm(%y, %b) : (tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x3xf32>) -> tensor<?x3xf32, #exir.shape<[s0, 3]>>
+  %2 = aten.mm(%1, %b) : (tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x3xf32>) -> tensor<?x3xf32, #exir.shape<[s0, 3]>>
+  %3 = aten.addmm(%c, %a, %b) : (tensor<3xf32>, tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  %4 = aten.addmm(%c, %b, %a) : (tensor<3xf32>, tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  %5 = aten.addmm(%h, %k, %k) : (tensor<3xf16>, tensor<3x3xf16>, tensor<3x3xf16>) -> tensor<3x3xf16>
+  %6 = aten.addmm(%h, %k, %k) : (tensor<3xf16>, tensor<3x3xf16>, tensor<3x3xf16>) -> tensor<3x3xf16>
+  func.return %0, %1, %2, %3, %4, %5, %6 : tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf16>, tensor<3x3xf16>
+}
+// BATCH-LABEL: func.func @shapes
+// BATCH-NEXT:    %[[X:.*]] = aten.stack([%x, %y])
+// BATCH-NEXT:    %[[A:.*]] = aten.stack([%a, %b])
+// BATCH-NEXT:    %[[XA:.*]] = aten.bmm(%[[X]], %[[A]])
+// BATCH-NEXT:    %[[ZERO:.*]] = aten.select.int(%[[XA]], dim = 0, index = 0)
+// BATCH-NEXT:    %[[ONE:.*]] = aten.select.int(%[[XA]], dim = 0, index = 1)
+// BATCH-NEXT:    %[[TWO:.*]] = aten.mm(%[[ONE]], %b)
+// BATCH-NEXT:    aten.stack([%a, %b])
+// BATCH-NEXT:    aten.stack([%b, %a])
+// BATCH-NEXT:    aten.bmm(
+// BATCH-NEXT:    aten.stack([%c, %c])
+// BATCH-NEXT:    aten.unsqueeze(
+// BATCH-NEXT:    aten.add.Tensor(
+// BATCH-NEXT:    aten.select.int(
+// BATCH-NEXT:    aten.select.int(
+// BATCH-NEXT:    aten.addmm(%h, %k, %k)
+// BATCH-NEXT:    aten.addmm(%h, %k, %k)
+// BATCH-NEXT:    func.return %[[ZERO]], %[[ONE]], %[[TWO]]

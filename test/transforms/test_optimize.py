@@ -126,6 +126,61 @@ def test_norms_and_products_are_merged() -> None:
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
+LINEAR = """
+func.func @forward(%w: tensor<4x3xf32> {exir.input = #exir.input<parameter, "w">}, %b: tensor<4xf32> {exir.input = #exir.input<parameter, "b">},
+                   %scale: tensor<4xf32> {exir.input = #exir.input<parameter, "scale">}, %var: tensor<4xf32> {exir.input = #exir.input<buffer, "var">},
+                   %x: tensor<?x3xf32, #exir.shape<[s0, 3]>> {exir.input = #exir.input<user_input, "x">})
+    -> (tensor<?x4xf32, #exir.shape<[s0, 4]>>, tensor<?x4xf32, #exir.shape<[s0, 4]>>) {
+  %t = edge.aten.permute(%w, dims = [1, 0]) : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %0 = edge.aten.addmm(%b, %x, %t) : (tensor<4xf32>, tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x4xf32>) -> tensor<?x4xf32, #exir.shape<[s0, 4]>>
+  %1, %2, %3 = edge.aten._native_batch_norm_legit_no_training(%0, %scale, %b, %b, %var, momentum = 0.1, eps = 1.0e-03) : (tensor<?x4xf32, #exir.shape<[s0, 4]>>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<?x4xf32, #exir.shape<[s0, 4]>>, tensor<0xf32>, tensor<0xf32>)
+  %4 = edge.aten.mm(%x, %t) : (tensor<?x3xf32, #exir.shape<[s0, 3]>>, tensor<3x4xf32>) -> tensor<?x4xf32, #exir.shape<[s0, 4]>>
+  %5, %6, %7 = edge.aten._native_batch_norm_legit_no_training(%4, %scale, bias = none, running_mean = %b, running_var = %var, momentum = 0.1, eps = 1.0e-03) : (tensor<?x4xf32, #exir.shape<[s0, 4]>>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<?x4xf32, #exir.shape<[s0, 4]>>, tensor<0xf32>, tensor<0xf32>)
+  func.return %1, %5 : tensor<?x4xf32, #exir.shape<[s0, 4]>>, tensor<?x4xf32, #exir.shape<[s0, 4]>>
+}"""
+
+
+@pytest.mark.parametrize("rows", [5, 1, 0])
+def test_norms_of_linear_layers_are_folded(rows: int) -> None:
+    weights = {"w": rng.standard_normal((4, 3)), "b": rng.standard_normal(4), "scale": rng.random(4) + 0.5, "var": rng.random(4)}  # fmt: skip
+    state = {name: TensorData.of(array.astype(np.float32), Float) for name, array in weights.items()}
+    before = Program(Parser(context().clone(), LINEAR).parse_module(), state).verify()
+    after = before.transform("optimize{level=2}")
+    assert names(after) == ["addmm", "addmm"], "two norms are made of weights alone"
+    x = rng.standard_normal((rows, 3)).astype(np.float32)
+    for got, expected in zip(*(xdsl_exir.compile(each).flat([x]) for each in (after, before)), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+PRODUCTS = """
+func.func @forward(%x: tensor<?x3x{t}, #exir.shape<[s0, 3]>>, %y: tensor<?x3x{t}, #exir.shape<[s0, 3]>>, %w: tensor<3x3x{t}>, %b: tensor<3x{t}>)
+    -> (tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<3x3x{t}>, tensor<3x3x{t}>) {{
+  %0 = aten.mm(%x, %w) : (tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<3x3x{t}>) -> tensor<?x3x{t}, #exir.shape<[s0, 3]>>
+  %1 = aten.mm(%y, %w) : (tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<3x3x{t}>) -> tensor<?x3x{t}, #exir.shape<[s0, 3]>>
+  %2 = aten.addmm(%b, %w, %w) : (tensor<3x{t}>, tensor<3x3x{t}>, tensor<3x3x{t}>) -> tensor<3x3x{t}>
+  %3 = aten.t(%w) : (tensor<3x3x{t}>) -> tensor<3x3x{t}>
+  %4 = aten.addmm(%b, %w, %w) : (tensor<3x{t}>, tensor<3x3x{t}>, tensor<3x3x{t}>) -> tensor<3x3x{t}>
+  %5 = aten.addmm(%b, %w, %3) : (tensor<3x{t}>, tensor<3x3x{t}>, tensor<3x3x{t}>) -> tensor<3x3x{t}>
+  %6 = aten.mm(%0, %w) : (tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<3x3x{t}>) -> tensor<?x3x{t}, #exir.shape<[s0, 3]>>
+  %7 = aten.add.Tensor(%4, %2) : (tensor<3x3x{t}>, tensor<3x3x{t}>) -> tensor<3x3x{t}>
+  func.return %6, %1, %7, %5 : tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<?x3x{t}, #exir.shape<[s0, 3]>>, tensor<3x3x{t}>, tensor<3x3x{t}>
+}}"""
+
+
+@pytest.mark.parametrize(("dtype", "left"), [("f32", 4), ("f64", 4), ("i64", 4), ("f16", 5)])
+@pytest.mark.parametrize("rows", [4, 0])
+def test_products_of_one_shape_are_one(dtype: str, left: int, rows: int) -> None:
+    """Integers keep their bits, floats but for the order of sums; of halves `addmm` stays, which rounds once."""
+    kind = {"f32": np.float32, "f64": np.float64, "i64": np.int64, "f16": np.float16}[dtype]
+    made = Program(Parser(context().clone(), PRODUCTS.format(t=dtype)).parse_module()).verify()
+    after = made.transform("batch-matmuls")
+    assert sum(str(after).count(f"aten.{name}(") for name in ("mm", "bmm", "addmm")) == left
+    arrays = [(rng.standard_normal(shape) * 4).astype(kind) for shape in ((rows, 3), (rows, 3), (3, 3), (3,))]
+    tolerance = {"f16": 2e-3, "f32": 2e-6}.get(dtype, 0 if dtype == "i64" else 1e-14)
+    for got, expected in zip(*(xdsl_exir.compile(each).flat(arrays) for each in (after, made)), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance * 50)
+
+
 @pytest.mark.parametrize("suffix", ["pt2", "mlir"])
 def test_optimised_programs_are_saved(suffix: str, tmp_path: Any) -> None:
     after = program().transform("optimize{level=2}")
