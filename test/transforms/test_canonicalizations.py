@@ -18,6 +18,7 @@ from bits import bits
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.parser import Parser
 
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
@@ -28,7 +29,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
-from xdsl_exir.program import Program
+from xdsl_exir.program import Program, context
 from xdsl_exir.transforms.runnable import runnable
 
 BOOLS = (dt.Bool,)
@@ -250,3 +251,29 @@ def test_rule(name: str) -> None:
                     assert len(left) == expected_left, f"{dtype}\n{stage}\n{simple}"
                     applied.add(dtype)
     assert applied.issuperset(case.dtypes), f"not tried: {set(case.dtypes) - applied}"
+
+
+QUANTIZED = """
+func.func @forward(%q: tensor<?x{t}, #exir.shape<[s0]>>) -> tensor<?x{t}, #exir.shape<[s0]>> {{
+  %0 = quantized_decomposed.dequantize_per_tensor(%q, scale = {scale}, zero_point = {point}, quant_min = {low}, quant_max = {high}, dtype = {t}) : (tensor<?x{t}, #exir.shape<[s0]>>) -> tensor<?xf32, #exir.shape<[s0]>>
+  %1 = quantized_decomposed.quantize_per_tensor(%0, scale = {scale}, zero_point = {point}, quant_min = {low}, quant_max = {high}, dtype = {t}) : (tensor<?xf32, #exir.shape<[s0]>>) -> tensor<?x{t}, #exir.shape<[s0]>>
+  func.return %1 : tensor<?x{t}, #exir.shape<[s0]>>
+}}"""
+
+
+@pytest.mark.parametrize("dtype", [dt.Char, dt.Byte, dt.Short, dt.UInt16], ids=str)
+@pytest.mark.parametrize("scale", [0.1, 1 / 3, 2.0**-100, 1.1e30, 1e-45, 3e38])
+def test_numbers_that_are_quantized_again(dtype: DType, scale: float) -> None:
+    """Every number of each dtype, with zero points near and far. Extreme scales lose numbers, so there nothing is left out."""
+    limits = np.iinfo(dtype.numpy)
+    every = np.arange(limits.min, limits.max + 1).astype(dtype.numpy)
+    for point in (3, -(1 << 20), 1 << 23):
+        text = QUANTIZED.format(
+            t=dtype.mlir_type, scale=f"{scale:.17e}", point=point, low=limits.min, high=limits.max
+        )
+        program = Program(Parser(context().clone(), text).parse_module())
+        simple = program.transform("canonicalize")
+        is_exact = 2.0**-100 <= scale <= 2.0**100 and point < 1 << 23
+        assert len(operators_of(simple)) == (0 if is_exact else 2)
+        with np.errstate(all="ignore"):
+            assert run(simple, [every]) == run(program, [every])
