@@ -10,13 +10,15 @@ never built: its rule runs in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects.arguments import ArgumentSlots
 from xdsl_exir.dialects.dtypes import Category, DType, Float
@@ -104,6 +106,20 @@ class Builder:
         """What is built from here on descends from this operation: it gets its source location and origin."""
         self.location = op.location
         self.attributes = {ORIGIN: op.attributes[ORIGIN]} if ORIGIN in op.attributes else {}
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """What is built meanwhile goes to the end of a block, by the same rules; what is of no use there is dropped."""
+        former = self.before, self.made
+        self.before, self.made = block, []
+        try:
+            yield
+            for op in reversed(self.made):
+                if is_trivially_dead(op):
+                    op.detach()
+                    op.erase()
+        finally:
+            self.before, self.made = former
 
     def insert(self, op: Operation) -> Operation:
         """Inserts an operation, with location and origin."""

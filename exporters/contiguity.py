@@ -1,4 +1,4 @@
-"""Which values PyTorch will hold in row-major order.
+"""Which values PyTorch will hold in row-major order, and which in one memory.
 
 In the IR a tensor is its elements; in PyTorch it is a view of memory, and a few operators (`aten.view` is one) fail, or mean
 something else, where the elements of their operand do not lie in row-major order. A program as it was imported never
@@ -14,6 +14,7 @@ from xdsl_exir.dialects.exir import ConstantOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.dialects.tensors import is_tensor_type
+from xdsl_exir.narrowing import is_list
 
 NEEDS_ROW_MAJOR = frozenset(
     {
@@ -86,6 +87,18 @@ class Contiguity:
         if spec.family in _OWN_ORDER or ("view" in spec.tags and spec.qualified_name not in _KEEPING):
             return False
         return all(operand in self.row_major for operand in op.operands if is_tensor_type(operand.type))
+
+
+def bases_of(value: SSAValue) -> frozenset[SSAValue]:
+    """The values whose memory PyTorch surely holds a tensor in: what it is a view of, and itself if it is none."""
+    op = value.owner
+    if isinstance(op, RefineOp):
+        return bases_of(op.input)
+    sharing = op.SPEC.sharing if isinstance(op, OperatorOp) else None
+    if not isinstance(op, OperatorOp) or sharing is None or sharing.condition != "always":
+        return frozenset([value])
+    source = op.arguments()[sharing.source]
+    return frozenset[SSAValue]().union(*map(bases_of, source if is_list(source) else [source]))
 
 
 def _is_as_imported(op: Operation) -> bool:

@@ -47,7 +47,7 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.tensor_data import TensorData
-from xdsl_exir.exporters.contiguity import Contiguity
+from xdsl_exir.exporters.contiguity import Contiguity, bases_of
 from xdsl_exir.exporters.guards import guard_text, symbol_places
 from xdsl_exir.importers.strides import memory_of
 from xdsl_exir.locations import text_of
@@ -348,7 +348,9 @@ class _GraphWriter:
     def write(self) -> tuple[g.Value, ...]:
         """Writes all operations; returns what the block's terminator gives."""
         for op in self.block.ops:
-            if isinstance(op, ReturnOp | cf.YieldOp):
+            if isinstance(op, cf.YieldOp):
+                return tuple(self.yielded(op))
+            if isinstance(op, ReturnOp):
                 return tuple(map(self.returned, op.operands))
             self.contiguity.visit(op)
             self.operation(op)
@@ -360,6 +362,14 @@ class _GraphWriter:
         if isinstance(op, OperatorOp) and self.contiguity.lost_its_copy(op):
             return self.row_major_copy(value, op)
         return self.env[value]
+
+    def yielded(self, op: cf.YieldOp) -> Iterator[g.Value]:
+        """What a region gives: PyTorch takes it in memory of its own only, neither an argument's nor another result's."""
+        taken = frozenset[SSAValue](self.block.args)
+        for value in op.values:
+            bases = bases_of(value) if is_tensor_type(value.type) else frozenset[SSAValue]()
+            yield self.copy(value, op) if bases & taken else self.returned(value)
+            taken |= bases
 
     def operation(self, op: Operation) -> None:
         """Writes one operation."""
@@ -472,12 +482,13 @@ class _GraphWriter:
 
     def row_major_copy(self, value: SSAValue, op: Operation) -> g.Ref:
         """A copy of a tensor, for an operation that needs it row-major."""
+        return self.copy(value, op, g.NodeInput("memory_format", g.MemoryFormat("contiguous_format"), True))
+
+    def copy(self, value: SSAValue, op: Operation, *how: g.NodeInput) -> g.Ref:
+        """A copy of a tensor, for an operation."""
         ref = g.Ref(self.names.fresh("clone"))
         self.values[ref.name] = self.symbols.meta(value.type)
-        inputs = (
-            g.NodeInput("self", self.env[value], False),
-            g.NodeInput("memory_format", g.MemoryFormat("contiguous_format"), True),
-        )
+        inputs = (g.NodeInput("self", self.env[value], False), *how)
         metadata = stack_trace_of(op), module_stack_of(_origin(op), self.modules)
         self.nodes.append(g.Node(ref.name, "aten.clone", inputs, (ref,), None, *metadata))
         return ref

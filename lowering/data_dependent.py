@@ -24,13 +24,12 @@ from typing import Any, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
-from xdsl_exir.dialects.control_flow import ScanOp, YieldOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
@@ -42,6 +41,7 @@ from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
 from xdsl_exir.transforms.patterns import KEEP
+from xdsl_exir.transforms.regions import Values, scan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -254,17 +254,17 @@ def lines(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
 
 def lexicographic(aten: Namespace, rows: SSAValue) -> SSAValue:
     """The order of a matrix's rows: sorted, stably, by each column from the last to the first."""
-    builder = aten.builder
     order = aten.arange.start_step(0, length(aten, rows))
     columns = aten.flip(aten.t(rows), [0])
     if meta(columns).shape[0] == 0:
         return order
-    column = aten.select.int(columns, 0, 0)
-    block = Block(arg_types=[order.type, column.type])
-    inner = Namespace(Builder(builder.dialect, block, builder.rule_of))
-    _, step = inner.sort.stable(inner.index_select(block.args[1], 0, block.args[0]), stable=True)
-    block.add_op(YieldOp(inner.index_select(block.args[0], 0, step)))
-    return builder.insert(ScanOp([order], [columns], [], Region(block), [order.type])).results[0]
+
+    def combine(order: Values, column: Values, _: Values) -> tuple[Values, Values]:
+        _, step = aten.sort.stable(aten.index_select(column[0], 0, order[0]), stable=True)
+        return [aten.index_select(order[0], 0, step)], []
+
+    [order], _ = scan(aten, combine, [order], [columns])
+    return order
 
 
 # --- counting ------------------------------------------------------------------------------------------------

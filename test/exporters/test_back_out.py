@@ -95,6 +95,10 @@ def _map_and_scan() -> tuple[Any, ...]:
     return module(forward), (randn(4, 3), randn(3))
 
 
+def _recurrent() -> tuple[Any, ...]:
+    return module(lambda self, x: self.rnn(x), rnn=torch.nn.GRU(3, 4)), (randn(2, 3, 3),)
+
+
 def _dynamic() -> tuple[Any, ...]:
     def forward(self: Any, x: Any, y: Any) -> Any:
         return torch.cat([x, y], 0).reshape(-1, 4) * x.shape[0], x.shape[0] * 2 + 1, x.view(-1)
@@ -186,6 +190,7 @@ PROGRAMS = {
         _cond,
         _while_loop,
         _map_and_scan,
+        _recurrent,
         _dynamic,
         _derived,
         _data_dependent,
@@ -284,6 +289,41 @@ def test_transformed_programs_run_in_pytorch() -> None:
     assert_runs_alike(ours, theirs, (randn(3, 4),), {})
     targets = [str(node.target) for node in ours.graph.nodes]
     assert targets.count("aten.clone.default") == 2
+
+
+GIVES_BACK = """
+func.func @forward(%p : tensor<i1>, %x : tensor<3xf32>, %xs : tensor<4x3xf32>) -> (tensor<3xf32>, tensor<4x3x1xf32>, tensor<3xf32>, tensor<4x3xf32>) {
+  %last, %ys = higher_order.scan init(%x : tensor<3xf32>) xs(%xs : tensor<4x3xf32>) -> tensor<3xf32>, tensor<4x3x1xf32> {
+  ^bb0(%carry : tensor<3xf32>, %a : tensor<3xf32>):
+    %b = aten.mul.Tensor(%carry, %a) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    %c = aten.unsqueeze(%b, dim = 1) : (tensor<3xf32>) -> tensor<3x1xf32>
+    higher_order.yield %b, %c : tensor<3xf32>, tensor<3x1xf32>
+  }
+  %y = higher_order.cond %p : tensor<i1> inputs(%x : tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a : tensor<3xf32>):
+    higher_order.yield %a : tensor<3xf32>
+  } else {
+  ^bb0(%a : tensor<3xf32>):
+    %b = aten.neg(%a) : (tensor<3xf32>) -> tensor<3xf32>
+    higher_order.yield %b : tensor<3xf32>
+  }
+  %zs = higher_order.map xs(%xs : tensor<4x3xf32>) -> tensor<4x3xf32> {
+  ^bb0(%a : tensor<3xf32>):
+    %b = aten.view(%a, size = [3]) : (tensor<3xf32>) -> tensor<3xf32>
+    higher_order.yield %b : tensor<3xf32>
+  }
+  func.return %last, %ys, %y, %zs : tensor<3xf32>, tensor<4x3x1xf32>, tensor<3xf32>, tensor<4x3xf32>
+}
+"""
+
+
+def test_regions_give_results_in_memory_of_their_own() -> None:
+    """PyTorch refuses functions that give back an argument, a view of one, or two results in one memory."""
+    program = Program(Parser(context().clone(), GIVES_BACK).parse_module())
+    inputs = (torch.tensor(True), randn(3), randn(4, 3))
+    again = program.to_exported_program().run_decompositions()
+    expected = xdsl_exir.compile(program).flat([value.numpy() for value in inputs])
+    assert_same(again.module()(*inputs), [torch.from_numpy(value.copy()) for value in expected])
 
 
 def test_delegates_are_put_back() -> None:

@@ -76,3 +76,24 @@ func.func @inside_regions(%p: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT:      aten.mul.Tensor(%a,
 // KEEP-LABEL:  func.func @inside_regions
 // KEEP:            aten.silu(%a)
+
+// A recurrent layer is a loop over its steps; what the input contributes is one product before it. Backwards the times are turned round.
+func.func @layer(%x: tensor<?x2x3xf32, #exir.shape<[s0, 2, 3]>>, %h: tensor<2x2x4xf32>, %wi: tensor<4x3xf32>, %wh: tensor<4x4xf32>, %vi: tensor<4x3xf32>, %vh: tensor<4x4xf32>) -> tensor<?x2x8xf32, #exir.shape<[s0, 2, 8]>> {
+  %0, %1 = aten.rnn_tanh.input(%x, %h, [%wi, %wh, %vi, %vh], has_biases = false, num_layers = 1, dropout = 0.0, train = false, bidirectional = true, batch_first = false) : (tensor<?x2x3xf32, #exir.shape<[s0, 2, 3]>>, tensor<2x2x4xf32>, tensor<4x3xf32>, tensor<4x4xf32>, tensor<4x3xf32>, tensor<4x4xf32>) -> (tensor<?x2x8xf32, #exir.shape<[s0, 2, 8]>>, tensor<2x2x4xf32>)
+  func.return %0 : tensor<?x2x8xf32, #exir.shape<[s0, 2, 8]>>
+}
+
+// CHECK-LABEL: func.func @layer
+// CHECK:         aten.mm(
+// CHECK:         [[F:%.+]], [[O:%.+]] = higher_order.scan init({{.*}} : tensor<2x4xf32>) xs({{.*}}) additional(%wh : tensor<4x4xf32>)
+// CHECK-NEXT:    ^bb{{.*}}([[H:%.+]]: tensor<2x4xf32>, [[G:%.+]]: tensor<2x4xf32>, [[W:%.+]]: tensor<4x4xf32>):
+// CHECK-NEXT:      [[P:%.+]] = aten.permute([[W]], dims = [1, 0])
+// CHECK-NEXT:      [[M:%.+]] = aten.mm([[H]], [[P]])
+// CHECK-NEXT:      [[S:%.+]] = aten.add.Tensor([[M]], [[G]])
+// CHECK-NEXT:      [[N:%.+]] = aten.tanh([[S]])
+// CHECK-NEXT:      higher_order.yield [[N]], [[N]]
+// CHECK:         aten.flip(%x, dims = [0])
+// CHECK:         aten.mm(
+// CHECK:         higher_order.scan init({{.*}}) xs({{.*}}) additional(%vh : tensor<4x4xf32>)
+// CHECK:         aten.flip({{.*}}, dims = [0])
+// CHECK:         aten.cat([[[O]], {{.*}}], dim = 2)

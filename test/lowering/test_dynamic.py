@@ -127,6 +127,8 @@ CALLS: list[tuple[str, Call]] = [
     ("aten.group_norm", lambda n, m: (rand(n, 6, m), 3, rand(6), rand(6))),
     ("aten.linalg_inv_ex", lambda n, m: (rand(n, 3, 3) + 2 * torch.eye(3),)),
     ("aten._fft_r2c", lambda n, m: (rand(n, 12), [1], 1, True)),
+    ("aten.lstm.input", lambda n, m: layer_call(4, n, m)),
+    ("aten.gru.input", lambda n, m: layer_call(3, n, m)),
     # fillings
     ("aten.full_like", lambda n, m: (rand(n, m), 3)),
     ("aten.zeros_like", lambda n, m: (rand(n, m, dtype=torch.int64),)),
@@ -164,6 +166,15 @@ IMAGES: list[tuple[str, Call]] = [
     ("aten.pixel_shuffle", lambda n, m: (rand(1, 8, n, m), 2)),
 ]
 IMAGE_SIZES = ((71, 73), (5, 5), (7, 33), (16, 8), (40, 130))
+
+
+def layer_call(gates: int, n: int, m: int) -> Sequence[Any]:
+    """Arguments of a recurrent layer in both directions, over n steps."""
+    params = [
+        rand(size, *inputs) for _ in range(2) for size in [gates * 5] for inputs in ((3,), (5,), (), ())
+    ]
+    states = [rand(2, m, 5), rand(2, m, 5)]
+    return (rand(n, m, 3), states if gates == 4 else states[0], params, True, 1, 0.0, False, True, False)
 
 
 def image_call(x: Any, outputs: int, kernel: int, **options: Any) -> tuple[Any, ...]:

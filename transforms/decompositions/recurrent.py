@@ -1,4 +1,4 @@
-"""Decompositions of recurrent layers and cells: unrolled over time, as `run_decompositions` does.
+"""Decompositions of recurrent layers and cells: a layer is a loop over time.
 
 A cell is a function of what its input contributes (`x W_ih + b_ih`, computed for all times at once), its state and
 its weights for the state; it gives the next state, whose first part is the output.
@@ -7,14 +7,14 @@ its weights for the state; it gives the next state, whose first part is the outp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, meta
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.regions import Values, scan
 
 State: TypeAlias = tuple[SSAValue, ...]
 
@@ -29,6 +29,16 @@ class Weights:
     b_hh: SSAValue | None = None
     w_hr: SSAValue | None = None
     """Projects the output (LSTM with `proj_size`)."""
+
+    @property
+    def for_state(self) -> list[SSAValue]:
+        """Those that are there and meet the state."""
+        return [value for value in (self.w_hh, self.b_hh, self.w_hr) if value is not None]
+
+    def of_state(self, others: Values) -> Weights:
+        """With others in place of these."""
+        given = iter(others)
+        return replace(self, w_hh=next(given), b_hh=self.b_hh and next(given), w_hr=self.w_hr and next(given))
 
 
 Cell: TypeAlias = Callable[[Namespace, SSAValue, State, Weights], State]
@@ -105,19 +115,25 @@ _register_cell("aten.rnn_relu_cell", simple_step("relu"))
 # --- layers --------------------------------------------------------------------------------------------------
 
 
-def scan(
+def one_layer(
     aten: Namespace, step: Cell, input: SSAValue, state: State, weights: Weights, backwards: bool
 ) -> tuple[SSAValue, State]:
     """One layer in one direction: `[T, N, I]` to `[T, N, H]`, and the last state."""
-    length = meta(input).shape[0]
-    if not isinstance(length, int):
-        raise ExirError(f"a recurrent layer over {length} steps: their number must be constant")
+    if backwards:
+        # The times are turned round, as in PyTorch's `scan(reverse=True)`.
+        output, state = one_layer(aten, step, aten.flip(input, [0]), state, weights, False)
+        return aten.flip(output, [0]), state
     gates = aten.linear(input, weights.w_ih, weights.b_ih)
-    outputs: list[SSAValue] = [gates] * length
-    for time in reversed(range(length)) if backwards else range(length):
-        state = step(aten, aten.select.int(gates, 0, time), state, weights)
-        outputs[time] = state[0]
-    return aten.stack(outputs), state
+    if meta(input).shape[0] == 1:
+        state = step(aten, aten.select.int(gates, 0, 0), state, weights)
+        return aten.unsqueeze(state[0], 0), state
+
+    def combine(state: Values, gates: Values, used: Values) -> tuple[Values, Values]:
+        after = step(aten, gates[0], tuple(state), weights.of_state(used))
+        return after, after[:1]
+
+    last, [output] = scan(aten, combine, state, [gates], weights.for_state)
+    return output, tuple(last)
 
 
 def layers(
@@ -146,7 +162,7 @@ def layers(
             number = layer * directions + direction
             weights = weights_of(params[number * size : (number + 1) * size], has_biases)
             start = tuple(aten.select.int(part, 0, number) for part in hx)
-            output, state = scan(aten, step, input, start, weights, direction == 1)
+            output, state = one_layer(aten, step, input, start, weights, direction == 1)
             outputs.append(output)
             states.append(state)
         input = aten.cat(outputs, 2) if bidirectional else outputs[0]

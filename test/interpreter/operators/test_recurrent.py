@@ -8,10 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check, program_of  # noqa: E402
+from differential import check, check_symbolic, program_of  # noqa: E402
+from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
+from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 torch.manual_seed(0)
 
@@ -64,6 +66,32 @@ def test_every_operator_occurs() -> None:
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0])
 def test_calls(call: tuple[Any, ...]) -> None:
     check(*call, scale=10)
+
+
+def over(steps: int, call: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same call of as many steps."""
+    name, x, *rest = call
+    return name, torch.randn(steps, *x.shape[1:]), *rest
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_layers_are_loops(name: str) -> None:
+    """However many steps there are."""
+    lengths: set[int] = set()
+    for steps in (2, 500):
+        module, _ = program_of(*over(steps, layers(name, 2, both=True)))
+        DecomposeAten().apply(Context(), module)
+        lengths.add(sum(1 for _ in module.walk()))
+        assert sum(op.name == "higher_order.scan" for op in module.walk()) == 4
+    assert len(lengths) == 1
+    check(*over(1, layers(name, 2, both=True)), scale=10)
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_symbolic_sizes(name: str) -> None:
+    """The number of steps and the batch."""
+    check_symbolic({T: "s0", N: "s1"}, *layers(name, both=True), scale=10)
+    check_symbolic({T: "s0", N: "s1"}, *layers(name, 2, first=True), scale=10)
 
 
 def test_refused() -> None:
