@@ -45,6 +45,7 @@ SLOW = {
     "*test_random_programs.py": "random programs",
     "*test_rewrites.py": "every rule in every dtype",
     "*test_round_trip*.py": "every operator, every model there and back",
+    "*test_specialize.py": "exports models",
     "*test_threads.py": "many calls natively",
     "*test_user_operators.py": "processes that find libraries",
     "*test_verifier.py": "every operator, changed in one thing",

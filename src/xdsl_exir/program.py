@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Operation
     from xdsl.pattern_rewriter import RewritePattern
 
+    from xdsl_exir.dialects.dtypes import DType
     from xdsl_exir.exchange.graph import ExportedGraph
     from xdsl_exir.exchange.pytree import TreeSpec
     from xdsl_exir.exchange.tensor_data import TensorData
@@ -59,6 +60,17 @@ class State(dict[str, "TensorData"]):
         free = next(f"{name}_{number}" for number in range(len(self) + 1) if f"{name}_{number}" not in self)
         self[free] = TensorData.of(array, dtype_of(array.dtype))
         return free
+
+    def cast(self, name: str, dtype: DType) -> None:
+        """Gives an array another dtype."""
+        import numpy as np
+
+        from xdsl_exir.exchange.tensor_data import TensorData
+
+        if self[name].dtype is not dtype:
+            with np.errstate(all="ignore"):
+                array = self[name].numpy().astype(dtype.numpy)
+            self[name] = TensorData.of(array, dtype)
 
 
 _STATES: dict[ModuleOp, State] = {}

@@ -287,47 +287,6 @@ def test_flags_are_those_of_mlir() -> None:
         program().transform("canonicalize-fastmath{flags=fsat}")
 
 
-SIZES = """
-func.func @forward(%x: tensor<?x?xf32, #exir.shape<[s0, s1]>>) -> tensor<?xf32, #exir.shape<[s0*s1]>>
-    attributes {exir.ranges = {s0 = #exir.range<2, 8>, s1 = #exir.range<0, inf>}, exir.guards = [!exir.symbool<ne(s0, s1)>]} {
-  %0 = aten.sym_size.int(%x, dim = 0) : (tensor<?x?xf32, #exir.shape<[s0, s1]>>) -> !exir.symint<s0>
-  %1 = aten.sym_size.int(%x, dim = 1) : (tensor<?x?xf32, #exir.shape<[s0, s1]>>) -> !exir.symint<s1>
-  %2 = exir.sym_mul %0, %1 : (!exir.symint<s0>, !exir.symint<s1>) -> !exir.symint<s0*s1>
-  %3 = aten.view(%x, size = [%2]) : (tensor<?x?xf32, #exir.shape<[s0, s1]>>, !exir.symint<s0*s1>) -> tensor<?xf32, #exir.shape<[s0*s1]>>
-  func.return %3 : tensor<?xf32, #exir.shape<[s0*s1]>>
-}"""
-
-
-def test_symbols_are_pinned() -> None:
-    made = Program(Parser(context().clone(), SIZES).parse_module()).verify()
-    both = made.transform('specialize{symbols="s0=4","s1=3"},canonicalize')
-    assert "%0 = aten.view(%x, size = [12]) : (tensor<4x3xf32>) -> tensor<12xf32>" in str(both)
-    assert "s0" not in str(both)
-    one = made.transform('specialize{symbols="s0=4"},canonicalize')
-    assert "tensor<4x?xf32, #exir.shape<[4, s1]>>" in str(one)
-    array = rng.standard_normal((4, 3)).astype(np.float32)
-    expected = bits(xdsl_exir.compile(made).flat([array]))
-    assert [bits(xdsl_exir.compile(each).flat([array])) for each in (both, one)] == [expected] * 2
-    with pytest.raises(ExirError):
-        xdsl_exir.compile(both).flat([array[:3]])
-
-
-@pytest.mark.parametrize(
-    ("symbols", "message"),
-    [
-        ('"s0=9"', "s0 is 2 to 8, not 9"),
-        ('"s0=4","s1=4"', "breaks a guard"),
-        ('"s7=4"', "no symbol 's7'; there are s0, s1"),
-        ('"s0=-1"', "is not SYMBOL=NUMBER"),
-        ('"u0=1"', "'u0' depends on data"),
-    ],
-)
-def test_symbols_that_cannot_be_pinned(symbols: str, message: str) -> None:
-    made = Program(Parser(context().clone(), SIZES).parse_module())
-    with pytest.raises(ExirError, match=message):
-        made.transform(f"specialize{{symbols={symbols}}}")
-
-
 INVARIANT = """
 func.func @forward(%n: tensor<i64>, %x: tensor<2xf32>, %w: tensor<2xf32>) -> (tensor<i64>, tensor<2xf32>) {
   %0, %1 = higher_order.while_loop carried(%n, %x : tensor<i64>, tensor<2xf32>) additional(%w : tensor<2xf32>) -> tensor<i64>, tensor<2xf32> {
