@@ -34,6 +34,7 @@ class Layers(torch.nn.Module):
             torch.nn.Conv1d(3, 2, 3),
             torch.nn.LSTM(4, 2),
         )
+        self.gru, self.rnn = torch.nn.GRU(4, 2, bidirectional=True), torch.nn.RNN(4, 2)
         self.encoder = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
         self.register_buffer("count", torch.zeros(4))
         self.function = function
@@ -71,6 +72,12 @@ def composed(self: Layers, x: torch.Tensor) -> Any:
         return torch.einsum("ij,kj->ik", x, x), similarity, self.encoder(x[None]), self.lstm(x)[0]
 
 
+def in_steps(self: Layers, x: torch.Tensor) -> Any:
+    """The state of one is cast by its first step, that of the other by none."""
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return *self.rnn(x), *self.gru(x)
+
+
 def nested(self: Layers, x: torch.Tensor) -> Any:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         y = self.linear(x)
@@ -100,7 +107,18 @@ def in_branches(self: Layers, x: torch.Tensor) -> Any:
     return y.float() @ x.T
 
 
-FUNCTIONS = (lower_precision, half, float32, widest, composed, nested, written, of_dtypes, in_branches)
+FUNCTIONS = (
+    lower_precision,
+    half,
+    float32,
+    widest,
+    composed,
+    in_steps,
+    nested,
+    written,
+    of_dtypes,
+    in_branches,
+)
 
 
 def agrees(program: Program, exported: Any, x: torch.Tensor, native: bool = True) -> None:

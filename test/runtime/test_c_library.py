@@ -307,6 +307,22 @@ def test_control_flow_from_c(tmp_path: Path):
     np.testing.assert_allclose(got, np.stack(expected), rtol=1e-4, atol=1e-5)
 
 
+def test_recurrent_layers_from_c(tmp_path: Path):
+    torch = pytest.importorskip("torch")
+    model = torch.nn.LSTM(4, 5, 2, bidirectional=True).requires_grad_(False)
+    x = torch.randn(9, 2, 4)
+    program = export(model, (x,))
+    expected = [value.numpy() for value in torch.utils._pytree.tree_leaves(model(x))]
+    artifact = compile_library(program, tmp_path / "lib", "steps")
+    names = [f"out{i}" for i in range(len(expected))]
+    arrays = {"in_input": x.numpy(), **dict(zip(names, expected, strict=True))}
+    done = run(build(tmp_path, artifact, arrays, names, 2), artifact.weights, x.numpy().tobytes() * 2)
+    assert done.returncode == 0, done.stderr
+    got = np.frombuffer(done.stdout, np.float32).reshape(2, -1)
+    wanted = np.concatenate([array.reshape(-1) for array in expected])
+    np.testing.assert_allclose(got, np.stack([wanted] * 2), rtol=1e-4, atol=1e-5)
+
+
 def test_state_lives_in_the_instance_and_inputs_are_written_back(tmp_path: Path):
     torch = pytest.importorskip("torch")
 
