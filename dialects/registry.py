@@ -12,9 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from types import MappingProxyType
+from inspect import Parameter, signature
+from types import FunctionType, MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from xdsl_exir.dialects.spec import OperatorSpec, find, specs
@@ -41,24 +43,63 @@ class Entry(Generic[F]):
     @property
     def home(self) -> str:
         """The module, or the `.py` file, that the function is from."""
-        return self.function.__module__
+        return module_of(self.function)
 
     def call(self, arguments: Mapping[str, Any], *leading: Any) -> Any:
         """Calls the function with `leading` arguments, then with what it asks for of `arguments`."""
         return self.function(*leading, **{name: arguments[name] for name in self.parameters})
 
 
-def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of a function's parameters."""
-    code = function.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+@dataclass(frozen=True)
+class Parameters:
+    """What a function may be called with."""
+
+    names: tuple[str, ...]
+    optional: frozenset[str]
+    """Those that have a default."""
+    by_position: int = 0
+    """How many of the first cannot be given by name."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Parameters:
+        """Those of a function, or of anything that is called as one. What `functools.partial` has given is none.
+
+        Raises `SpecError` for what has no signature.
+        """
+        if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+            return cls._of_function(function)
+        try:
+            given = signature(function).parameters.values()
+        except (TypeError, ValueError):
+            raise SpecError(f"{function!r} is no function whose parameters are known") from None
+        bound = function.keywords if isinstance(function, partial) else {}
+        asked = [one for one in given if one.kind in _BY_NAME and one.name not in bound]
+        by_position = sum(one.kind is Parameter.POSITIONAL_ONLY for one in asked)
+        optional = frozenset(one.name for one in asked if one.default is not one.empty)
+        return cls(tuple(one.name for one in asked), optional, by_position)
+
+    @classmethod
+    def _of_function(cls, function: FunctionType) -> Parameters:
+        """The same without a `Signature`, which takes ten times as long: there are thousands of functions."""
+        code, count = function.__code__, function.__code__.co_argcount
+        names = code.co_varnames[: count + code.co_kwonlyargcount]
+        defaults = names[count - len(function.__defaults__ or ()) : count]
+        return cls(names, frozenset((*defaults, *(function.__kwdefaults__ or ()))), code.co_posonlyargcount)
 
 
-def optional_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of those that have a default."""
-    count = function.__code__.co_argcount
-    positional = function.__code__.co_varnames[count - len(function.__defaults__ or ()) : count]
-    return (*positional, *(function.__kwdefaults__ or ()))
+_BY_NAME = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+def module_of(function: Callable[..., Any]) -> str:
+    """The module that a function is from; of `functools.partial` that of the function which it calls."""
+    return module_of(function.func) if isinstance(function, partial) else function.__module__
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What a function is called; an object that is called as one is called what its class is."""
+    if isinstance(function, partial):
+        return name_of(function.func)
+    return getattr(function, "__name__", type(function).__name__)
 
 
 _FILES = Lock()
@@ -67,7 +108,7 @@ _FILES = Lock()
 
 def rank_of(function: Callable[..., Any]) -> int:
     """The rank of a function, by the module that it is from: a library's are those of its package."""
-    module = function.__module__
+    module = module_of(function)
     if module.startswith("xdsl_exir."):
         return 0
     packages = {home if home.endswith(".py") else home.partition(".")[0] for home in specs().homes}
@@ -159,11 +200,15 @@ class Registry(Generic[F]):
         options: Mapping[str, Any] = MappingProxyType({}),
     ) -> Entry[F]:
         """An entry for an operator, not registered. Raises `SpecError` for a parameter that the operator has no argument for."""
-        asked = parameters_of(function)[self.leading :] if parameters is None else parameters
-        optional = optional_parameters(function) if parameters is None else ()
+        taken = Parameters.of(function) if parameters is None else None
+        if taken and taken.by_position > self.leading:
+            raise SpecError(
+                f"{self.what} of {name}: arguments are given by name, '{taken.names[self.leading]}' is not taken so"
+            )
+        asked, optional = (taken.names[self.leading :], taken.optional) if taken else (parameters or (), ())
         return Entry(function, self._arguments(name, asked, optional), options, rank_of(function))
 
-    def _arguments(self, name: str, asked: Sequence[str], optional: Sequence[str]) -> tuple[str, ...]:
+    def _arguments(self, name: str, asked: Sequence[str], optional: Collection[str]) -> tuple[str, ...]:
         """The parameters that an operator has an argument for. Raises `SpecError` where one that is needed is missing."""
         known = set(re.findall(r"\w+", find(name).schema_text)) | self.extras
         for parameter in asked:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.registry import parameters_of
+from xdsl_exir.dialects.registry import Parameters
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import LOWERINGS, lowering, special
 from xdsl_exir.lowering import complex_numbers as numbers
@@ -36,7 +36,7 @@ def pointwise(*names: str) -> Callable[[F], F]:
             return elementwise(b, body, arguments, out[0])
 
         lower.__module__ = body.__module__  # whose rule it is
-        LOWERINGS.register(*names, parameters=(*parameters_of(body), "out"))(lower)
+        LOWERINGS.register(*names, parameters=(*Parameters.of(body).names, "out"))(lower)
         return body
 
     return decorate

@@ -27,7 +27,7 @@ class DedupeWeights(ModulePass):
     name = "dedupe-weights"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        state, dropped = state_of(op), set[str]()
+        state, dropped = state_of(ctx), set[str]()
         for function in methods_of(op).values():
             dropped |= self.merge(function, constant_arguments(op, function, state))
         forget(op, state, dropped)

@@ -343,7 +343,7 @@ class FoldConstants(ModulePass):
     limit: int = LARGEST_OF_STATE
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        state, unused = state_of(op), set[str]()
+        state, unused = state_of(ctx), set[str]()
         for function in methods_of(op).values():
             unused |= self.fold(function, constant_arguments(op, function, state), state)
         forget(op, state, unused)

@@ -34,7 +34,7 @@ from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
-from xdsl_exir.dialects.registry import Entry
+from xdsl_exir.dialects.registry import Entry, name_of
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.watch import Labelled, told
@@ -98,7 +98,7 @@ class RulePattern(OperatorPattern):
 
     def label(self, op: Operation) -> str:
         entry = self.find(op.SPEC) if isinstance(op, OperatorOp) else None
-        return super().label(op) if entry is None else entry.function.__name__
+        return super().label(op) if entry is None else name_of(entry.function)
 
     def results(self, op: OperatorOp, builder: Builder) -> Results:
         entry = self.find(op.SPEC)

@@ -70,7 +70,7 @@ class Specialize(ModulePass):
         if {} in versions:
             raise ExirError("specialize: a version names no symbol")
         if self.dtypes:
-            pin_dtypes(functions, read_dtypes(self.dtypes), state_of(op))
+            pin_dtypes(functions, read_dtypes(self.dtypes), state_of(ctx))
         for function in functions:
             pin(function, symbols)
             add_versions(function, versions)

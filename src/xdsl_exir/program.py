@@ -38,17 +38,6 @@ REWRITING = lock_against_forks()
 """Held where passes run and programs are lowered: xDSL's implicit builder is, while it is at work, a method of all operations."""
 
 
-@lru_cache(maxsize=1)
-def context() -> Context:
-    """A context that knows this package's dialects and passes, and xDSL's."""
-    from xdsl.universe import Universe
-
-    context = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, factory)
-    return context
-
-
 class State(dict[str, "TensorData"]):
     """The state of a program that passes are at work on: they may add to it, and take from it."""
 
@@ -73,13 +62,32 @@ class State(dict[str, "TensorData"]):
             self[name] = TensorData.of(array, dtype)
 
 
-_STATES: dict[ModuleOp, State] = {}
-"""By module, while passes are at work on it."""
+@dataclass
+class ProgramContext(Context):
+    """xDSL's context, and the state of the program that passes are at work on. Of a module alone, as `xdsl-opt` has it, there is none."""
+
+    state: State = field(default_factory=State)
+
+    def clone(self) -> ProgramContext:
+        copy = ProgramContext(state=self.state)
+        vars(copy).update(vars(super().clone()))
+        return copy
 
 
-def state_of(module: ModuleOp) -> State:
-    """The state of the program whose module a pass is given; of a module alone, as `xdsl-opt` has it, there is none."""
-    return _STATES.get(module, State())
+@lru_cache(maxsize=1)
+def context() -> ProgramContext:
+    """A context that knows this package's dialects and passes, and xDSL's."""
+    from xdsl.universe import Universe
+
+    context = ProgramContext()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    return context
+
+
+def state_of(ctx: Context) -> State:
+    """The state of the program whose module a pass is given with this context."""
+    return ctx.state if isinstance(ctx, ProgramContext) else State()
 
 
 def methods_of(module: ModuleOp) -> dict[str, FuncOp]:
@@ -181,13 +189,10 @@ class Program:
         """A new program with passes applied, not verified."""
         from xdsl_exir.transforms.watch import run_passes
 
-        module = self.module.clone()
+        module, ctx = self.module.clone(), context().clone()
+        state = ctx.state = State(self.state)
         with REWRITING:
-            state = _STATES[module] = State(self.state)
-            try:
-                run_passes(passes, context().clone(), module)
-            finally:
-                del _STATES[module]
+            run_passes(passes, ctx, module)
         before = self.state
         same = state.keys() == before.keys() and all(state[name] is data for name, data in before.items())
         return replace(self, module=module, state=before if same else state)
