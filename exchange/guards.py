@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError, Ranges, provably
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.pytree import TreeSpec, paths
@@ -90,9 +90,8 @@ def read_guards(
     in_spec: TreeSpec,
     arg_names: Sequence[str] | None,
     leaves: Sequence[Attribute | int | None],
-    ranges: Ranges,
 ) -> list[Expr]:
-    """The guards that do not hold for all values of the symbols. `leaves` are the types of the inputs, or their constant values."""
+    """What guards say of the symbols. `leaves` are the types of the inputs, or their constant values."""
     named = zip(paths(in_spec, arg_names), leaves, strict=True)
     inputs = {f"L{path}": leaf for path, leaf in named if leaf is not None}
     # Of `*args` the arguments' names say `args_0`, guards `args[0]`.
@@ -101,4 +100,4 @@ def read_guards(
     counted = {f"L['flat_args'][{i}]": leaf for i, leaf in enumerate(leaves) if leaf is not None}
     inputs = counted | spread | inputs
     conditions = dict.fromkeys(read_guard(text, inputs) for text in texts if not OF_EXAMPLES.search(text))
-    return [one for one in conditions if isinstance(one, Expr) and not provably(one, ranges)]
+    return [one for one in conditions if isinstance(one, Expr)]

@@ -7,7 +7,7 @@ that PyTorch has functionalized.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -38,7 +38,7 @@ from xdsl_exir.dialects.builder import (
 )
 from xdsl_exir.dialects.dtypes import Bool, DType
 from xdsl_exir.dialects.exir import NumberOp, symbolic_type
-from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.expr import Dim, Expr, provably
 from xdsl_exir.dialects.meta import infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
 from xdsl_exir.dialects.promotion import DtypeError
@@ -74,9 +74,8 @@ from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.guards import read_guards
-from xdsl_exir.importers import overlaps
+from xdsl_exir.importers import composites, overlaps
 from xdsl_exir.importers.block_masks import without_block_masks
-from xdsl_exir.importers.composites import of_parts
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import COMPOSED, Mutation, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.offsets import without_offsets
@@ -171,6 +170,8 @@ class GraphBuilder:
     """What is being imported, for error messages."""
     values: dict[str, Tensor | SSAValue] = field(default_factory=dict[str, "Tensor | SSAValue"])
     """What each name of the graph stands for: tensors, or other SSA values."""
+    decided: Mapping[Dim, int] = field(default_factory=dict[Dim, int])
+    """Computed sizes that guards fix: whether one is 1 decides what a squeeze leaves, and what broadcasts."""
 
     def __post_init__(self):
         self.builder = Builder(aten.OPERATORS, self.block)
@@ -229,6 +230,10 @@ class GraphBuilder:
     def type_of(self, name: str, inferred: Attribute | None = None) -> Attribute:
         """The type of a value as the program describes it, or as it was inferred where that cannot be what it is."""
         type = value_type(self.graph.values[name], f"{self.source}: value {name}")
+        if self.decided and is_tensor_type(type):
+            known = tensor_meta(type)
+            shape = tuple(self.decided.get(size, size) for size in known.shape)
+            type = tensor_type(shape, known.dtype, None, known.device)
         if self.infers_types and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
             known, seen = tensor_meta(type), tensor_meta(inferred)
             shape = known.shape if same_shape(known.shape, seen.shape) else seen.shape
@@ -328,7 +333,7 @@ class GraphBuilder:
             made = self.of_nothing(cls, called, flat)
         if made is None and not self.infers_types and "composite" in cls.SPEC.tags:
             check_arguments(cls, called)
-            made = of_parts(self.builder, cls, called, [self.dtype_of(name) for name in flat])
+            made = composites.of_parts(self.builder, cls, called, [self.dtype_of(name) for name in flat])
         if made is None:
             made = self.builder.build(cls, called, self.result_types(cls, called, flat))
         results = flat_results(made)
@@ -345,20 +350,26 @@ class GraphBuilder:
     def of_nothing(
         self, cls: type[OperatorOp], bound: Mapping[str, Any], names: list[str | None]
     ) -> list[SSAValue] | None:
-        """The results without elements of a call in dtypes that PyTorch's kernel does not take, as it never runs."""
+        """The results without elements of a call in dtypes that PyTorch's kernel does not take, as it never runs.
+
+        Raises `UnsupportedError` where it makes something of nothing, in such dtypes.
+        """
         known = [self.graph.values.get(name) for name in names if name is not None]
         tensors = [meta for meta in known if isinstance(meta, g.TensorMeta) and 0 in meta.sizes]
-        if not tensors or len(tensors) < len(names):
+        operands = [item for value in bound.values() for item in (value if is_sequence(value) else [value])]
+        shapes = [meta(item).shape for item in operands if is_value(item) and is_tensor_type(item.type)]
+        if not tensors and not any(0 in shape for shape in shapes):
             return None
         try:
             infer_result_types(cls.SPEC, {name: metas(value) for name, value in bound.items()})
-        except DtypeError:
+        except DtypeError as error:
             from xdsl_exir.transforms.decompositions.view import Sizes
 
+            if len(tensors) < len(names):
+                if "composite" in cls.SPEC.tags:
+                    return None
+                raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, str(error))]) from error
             aten = Namespace(self.builder)
-            operands = [
-                item for value in bound.values() for item in (value if is_sequence(value) else [value])
-            ]
             shape_of = Sizes(aten, *(item for item in operands if is_value(item)))
             return [
                 aten.full(shape_of.all(list(map(size_of, meta.sizes))), 0, dtype=meta.dtype)
@@ -424,7 +435,7 @@ class GraphBuilder:
         if composed is not None:
             results = [composed(Namespace(self.builder), **given)]
         else:
-            results = flat_results(self.builder.call(mutation.functional, (), given))
+            results = self.functional(mutation, given)
         targets: list[Tensor] = []
         for argument, value in zip(
             mutation.written, results[len(results) - len(mutation.written) :], strict=True
@@ -443,6 +454,16 @@ class GraphBuilder:
                 self.values[name] = value
             else:
                 self.define(name, value)
+
+    def functional(self, mutation: Mutation, given: Mapping[str, Any]) -> list[SSAValue]:
+        """What a mutating operator's functional variant gives; nothing is written where there are no elements, in any dtypes."""
+        try:
+            return flat_results(composites.call(self.builder, mutation.functional, given))
+        except DtypeError:
+            written = [given.get(mutation.names.get(name, name)) for name in mutation.written]
+            if not all(is_value(value) and 0 in meta(value).shape for value in written):
+                raise
+            return [value for value in written if is_value(value)]
 
     def given_to(self, node: g.Node, mutation: Mutation) -> dict[str, Any]:
         """The arguments of a mutating operator's functional variant, as tensors are now."""
@@ -491,7 +512,7 @@ class GraphBuilder:
         """Gives a tensor whose memory overlaps itself what an operator writes to it, in PyTorch's order."""
 
         def compute() -> SSAValue:
-            [result] = flat_results(self.builder.call(mutation.functional, (), self.given_to(node, mutation)))
+            [result] = self.functional(mutation, self.given_to(node, mutation))
             return cast_like(self.builder, result, target.read(self.builder))
 
         given = {item.name: item.value for item in node.inputs}
@@ -683,6 +704,8 @@ def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
             [Unsupported(i.operator, i.reason, i.location or _frame_text(node)) for i in error.items]
         )
     at = _frame_text(node)
+    if isinstance(error, DtypeError):
+        return UnsupportedError([Unsupported(node.target, str(error), at)])
     return LoadError(f"{source}: node {node.name} ({node.target}{f', {at}' if at else ''}): {error}")
 
 
@@ -795,6 +818,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     if build.mutates:
         tie(build, program)
         given |= {name: copy(build.values[name]) for name in given}
+    guards = _guards(build, program)
+    build.decided = _decided(guards)
     outputs = build.build()
     check_ties(program, given)
     _check_seen_as_given(build, given)
@@ -826,7 +851,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         said = {str(Expr.from_str_expr(size)): bounds for size, bounds in program.range_constraints.items()}
         ranges = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
         function.attributes[RANGES] = DictionaryAttr(ranges)
-    if guards := _guards(build, program):
+    if guards := [guard for guard in guards if not provably(guard, program.range_constraints)]:
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function
 
@@ -839,7 +864,7 @@ def dim_order(program: g.ExportedGraph, name: str) -> tuple[int, ...] | None:
 
 
 def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:
-    """What the program's sizes have to fulfil beyond their ranges."""
+    """What guards say of the program's sizes."""
     if not program.guards_code:
         return []
     signature = program.signature
@@ -851,7 +876,13 @@ def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:
             leaves.append(build.type_of(item.name))
     in_spec = pytree.loads(signature.in_spec, program.namedtuple_fields)
     names = signature.forward_arg_names
-    return read_guards(program.guards_code, in_spec, names, leaves, program.range_constraints)
+    return read_guards(program.guards_code, in_spec, names, leaves)
+
+
+def _decided(guards: Sequence[Expr]) -> dict[Dim, int]:
+    """The computed sizes that guards say to be numbers."""
+    equal = (guard.args for guard in guards if guard.head == "eq")
+    return {a: number for a, b in equal if a.head != "symbol" and isinstance(number := b.value, int)}
 
 
 def _attrs(name: str, attr: Attribute) -> DictionaryAttr:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.builder import Builder, flat_results
+from xdsl_exir.dialects.builder import Builder, Results, flat_results
 from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import flat_dtypes, numbers_as_tensors
@@ -24,7 +24,7 @@ from xdsl_exir.transforms.patterns import KEEP, call_rule
 
 def of_parts(
     builder: Builder, cls: type[OperatorOp], bound: Mapping[str, Any], dtypes: list[DType | None]
-) -> list[SSAValue] | None:
+) -> Results:
     """The results of a composite operator's decomposition where its own rule refuses a call, or has others; else None.
 
     `dtypes` are those of the results where they are known. Raises `UnsupportedError` where the decomposition has them neither.
@@ -46,11 +46,18 @@ def of_parts(
         raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, str(error))]) from error
     if made is KEEP:
         return None
-    results = flat_results(made)
-    if not all(map(_is, [result.type for result in results], dtypes)):
+    if not all(map(_is, [result.type for result in flat_results(made)], dtypes)):
         reason = f"gives other dtypes than {', '.join(map(str, dtypes))}, which the program says"
         raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, reason)])
-    return results
+    return made
+
+
+def call(builder: Builder, operator: str, given: Mapping[str, Any]) -> Results:
+    """Builds an operator, or its decomposition where only that has the dtypes."""
+    cls = builder.dialect_of(operator)[operator]
+    bound = cls.SLOTS.bind(*builder.with_numbers(cls, (), given))
+    made = of_parts(builder, cls, bound, []) if "composite" in cls.SPEC.tags else None
+    return builder.call(operator, (), given) if made is None else made
 
 
 def _is(type: Attribute, dtype: DType | None) -> bool:

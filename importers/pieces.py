@@ -41,8 +41,9 @@ def counted(build: GraphBuilder, node: g.Node) -> g.Node:
     shape = meta(value).shape
     if not -len(shape) <= dim < len(shape) or isinstance(shape[dim], int):
         return node
-    length = ceildiv(shape[dim], number) if name == "chunks" else number
     size_of = Sizes(Namespace(build.builder), value, *build.block.args)
+    size = size_of.named(shape[dim])
+    length = ceildiv(size, number) if name == "chunks" else number
 
     def named(name: str, size: Dim) -> g.Value:
         """A size as an argument of a node."""
@@ -54,7 +55,7 @@ def counted(build: GraphBuilder, node: g.Node) -> g.Node:
 
     before = len(node.result_names) - 1
     first = named(f"{node.name}_length", length)
-    last = named(f"{node.name}_rest", shape[dim] - length * before)
+    last = named(f"{node.name}_rest", size - length * before)
     sizes = g.NodeInput("split_sizes", (*[first] * before, last), False)
     inputs = tuple(sizes if item.name == name else item for item in node.inputs)
     return replace(node, target=COUNTED[node.target], inputs=inputs)

@@ -217,7 +217,7 @@ class _Window:
     start: g.Value | g.Symbolic
     """Elements before it: a number, or one that the program computes."""
     length: int | None
-    """Elements from its first to its last; None if they are not known."""
+    """Elements from its first to its last, in the example; None if they are not known."""
 
     @staticmethod
     def of(node: g.Node, operand: g.TensorMeta) -> _Window:
@@ -231,11 +231,11 @@ class _Window:
         return _Window(operand.storage_offset if start is None else start, length)
 
     def is_within(self, base: g.TensorMeta) -> bool:
-        """Whether a tensor without gaps has all of it, as far as is known."""
-        sizes, first, start = _numbers(base.sizes), base.storage_offset, self.start
-        if sizes is None or self.length is None or not isinstance(start, int) or not isinstance(first, int):
+        """Whether a tensor without gaps had all of it in the example, as far as is known."""
+        if self.length is None or not isinstance(self.start, int | g.Symbolic):
             return True
-        return first <= start and start + self.length <= first + math.prod(sizes)
+        first, start = number_of(base.storage_offset), number_of(self.start)
+        return first <= start and start + self.length <= first + math.prod(map(number_of, base.sizes))
 
 
 def _numbers(values: object) -> list[int] | None:
@@ -282,7 +282,9 @@ class _Rewriter:
             reason = f"its operand lies in memory with gaps or overlaps (strides {list(meta.strides)})"
             self.refuse(node, reason)
             return
-        name, base = next(((name, base) for name, base in dense if window.is_within(base)), dense[0])
+        fitting = [(name, base) for name, base in dense if window.is_within(base)] or dense[:1]
+        # Of a symbolic size the largest is taken: another example's may be smaller.
+        name, base = next(((name, base) for name, base in fitting if _numbers(base.sizes)), fitting[-1])
         order = memory_order(base)
         assert order is not None
         node = self.from_its_start(node, window, name, base)

@@ -20,6 +20,7 @@ from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.importers import composites
 
 CONJUGATIONS = frozenset(f"aten.{name}" for name in ("conj", "_conj", "mH", "adjoint", "matrix_H"))
 """Views that conjugate complex numbers."""
@@ -44,7 +45,7 @@ class Step:
         if self.place is not None:
             viewed = [*self.arguments[self.source]]
             viewed[self.place] = value
-        return builder.call(self.operator, (), {**self.arguments, self.source: viewed})
+        return composites.call(builder, self.operator, {**self.arguments, self.source: viewed})
 
     def apply(self, builder: Builder, value: SSAValue) -> SSAValue:
         """The view of a value."""

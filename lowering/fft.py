@@ -45,12 +45,20 @@ def factor(size: int) -> int:
 
 
 def roots(b: LinalgBuilder, size: Dim, forward: bool, dtype: DType) -> Tensor:
-    """The powers 0 to size - 1 of exp(-2 pi i / size), conjugated if not `forward`."""
-    circle = (-1 if forward else 1) * 2 * math.pi
+    """The powers 0 to size - 1 of exp(-2 pi i / size), conjugated if not `forward`.
+
+    Quarters of the circle are turned by exactly: what cancels is 0.
+    """
 
     def root(index: SSAValue) -> Scalar:
-        angle = s.cast(s.from_index(index), dt.Double) * (s.constant(circle, dt.Double) / size)
-        return s.cast(numbers.polar(s.constant(1, dt.Double), angle), dtype)
+        quarters, whole = 4 * s.from_index(index), s.constant(size, dt.Long)
+        second, third, fourth = (quarters >= whole * n for n in (1, 2, 3))
+        angle = s.cast(s.rem(quarters, whole), dt.Double) * (s.constant(math.pi / 2, dt.Double) / size)
+        cosine, sine = s.cos(angle), s.sin(angle)
+        is_odd, is_left = (second ^ third) | fourth, second ^ fourth
+        x, y = s.select(is_odd, sine, cosine), s.select(is_odd, cosine, sine)
+        x, y = s.select(is_left, -x, x), s.select(third, -y, y)
+        return s.cast(s.complex_number(x, -y if forward else y), dtype)
 
     return b.indexed(root, (size,), dtype)
 

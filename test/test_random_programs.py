@@ -137,6 +137,16 @@ FOUND = {
     "powers of booleans": ([B8, 3], "v1 = v0 ** True", "v2 = v0 ** False", "v3 = v0 ** 2"),
     "a complex number in a tensor of integers": ([I32, 2], "v1 = v0 + 1", "v1.copy_(1j)"),
     "nothing laid flat": ([F32, 2, 0, "s0"], "v1 = v0.transpose(0, 1).unfold(2, 2, 2).flatten(-2)"),
+    "pieces of a computed size": ([F32, "s0", "s1"], "v1 = torch.nn.functional.avg_pool1d(v0.reshape(1, 1, -1), 2)", "v1.tensor_split(3, -1)[0].fill_(2.0)"),
+    "pieces of a quotient of sizes": ([F32, "s0", 1, "s0"], "v1 = v0.reshape(-1, v0.shape[0], v0.shape[0]) + 1", "v1.tensor_split(3, -2)[0].fill_(-1)"),
+    "the last but one of a sum of sizes": ([F32, "s0", "s1"], "v2 = torch.cat([v0.flatten(), v0[0]])", "v1 = torch.cat([v2, v2], -1)", "v1[-8] = v1[0].clone()", "v3 = torch.roll(v0, 1)"),
+    "a squeeze that a guard decides": ([F32, "s1", "s0"], "v1 = v0[:, ::16].squeeze() * 2", "v2, v3 = v0[:3].tensor_split(2)", "v4 = torch.complex(v2, v3)"),
+    "a part of memory that grows": ([F32, "s0", "s0", 1], "v2 = v0 + 1", "v3 = v2[0:1, 1, -2:100:3]", "v3.sgn_()", "v1 = v3.as_strided((2, 3), (3, 2))"),
+    "antialiasing of symbolic sizes": ([F32, 1, 2, "s0", "s1"], "v1 = torch.nn.functional.interpolate(v0, (3, 4), mode='bilinear', antialias=True)", "v2 = torch.nn.functional.interpolate(v0, scale_factor=0.7, mode='bicubic', antialias=True)"),
+    "a write of what integers do not have into nothing": ([I64, 0, 3], "v1 = v0 + 1", "v1.scatter_(-2, torch.zeros_like(v1), 1j)", "v2 = v0.half()", "v2.eq_(1j)"),
+    "a write through an einsum of booleans": ([B8, 3, 1], "v1 = v0.clone()", "torch.einsum('ij->ji', v1)[None, :].logical_not_()"),
+    "distances of many points of bfloat16": ([torch.bfloat16, 26, 1], "v1 = torch.cdist(v0, v0[:3])"),
+    "quarters of a circle": ([F32, 1, 4], "v2 = v0.clamp_max(-5)[:, :3]", "v1 = torch.fft.irfft(v2).sgn()"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}
@@ -220,6 +230,17 @@ def test_an_input_that_changes_shape_is_refused() -> None:
     exported = export(Program(0, (rows,), steps, ("v1",)), "training")
     with pytest.raises(UnsupportedError, match=r"aten\.swapaxes_: it changes the shape of input"):
         xdsl_exir.from_exported_program(exported)
+
+
+def test_the_median_of_no_complex_numbers_is_refused() -> None:
+    empty = Input("v0", (0, 3), C64, "plain", 0)
+    [outcome] = attempt(
+        Program(0, (empty,), (Step("v1 = v0.median()"),), ("v1",)), ["interpreter"], "training"
+    )
+    assert (outcome.status, outcome.detail.partition(" allowed")[0]) == (
+        "refused",
+        "aten.median: aten.median: 'self' is ComplexFloat;",
+    )
 
 
 def test_statistics_in_the_same_memory_are_refused() -> None:

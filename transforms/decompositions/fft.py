@@ -202,13 +202,15 @@ def hfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | No
 @decomposition("aten.fft_fftshift")
 def fftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
     dims = wrap_dims(dim, meta(self).ndim)
-    return aten.roll(self, Sizes(aten, self).all([meta(self).shape[d] // 2 for d in dims]), dims)
+    size_of = Sizes(aten, self)
+    return aten.roll(self, [size_of(size_of.named(meta(self).shape[d]) // 2) for d in dims], dims)
 
 
 @decomposition("aten.fft_ifftshift")
 def ifftshift(aten: Namespace, self: SSAValue, dim: Dims) -> SSAValue:
     dims = wrap_dims(dim, meta(self).ndim)
-    return aten.roll(self, Sizes(aten, self).all([(meta(self).shape[d] + 1) // 2 for d in dims]), dims)
+    size_of = Sizes(aten, self)
+    return aten.roll(self, [size_of((size_of.named(meta(self).shape[d]) + 1) // 2) for d in dims], dims)
 
 
 def centred(

@@ -26,7 +26,6 @@ other_names(
         "det": ("_linalg_det", 0),
         "matrix_exp": "linalg_matrix_exp",
         "linalg_diagonal": "diagonal",
-        "cdist": "_cdist_forward",
         "pdist": "_pdist_forward",
     }
 )
@@ -41,6 +40,17 @@ Triple = tuple[SSAValue, SSAValue, SSAValue]
 def checked(aten: Namespace, info: SSAValue, name: str) -> None:
     """A check that a factorization succeeded."""
     aten._linalg_check_errors(info, name, is_matrix=meta(info).ndim == 0)
+
+
+@decomposition("aten.cdist")
+def cdist(aten: Namespace, x1: SSAValue, x2: SSAValue, p: float, compute_mode: int | None) -> SSAValue:
+    """Of half precision, which the kernel does not take, PyTorch gets here from many points only: they are products there."""
+    if p != 2 or meta(x1).dtype in (dt.Float, dt.Double):
+        return aten._cdist_forward(x1, x2, p, compute_mode)
+    square, other = (aten.sum.dim_IntList(aten.pow.Tensor_Scalar(x, 2), [-1], True) for x in (x1, x2))
+    left = aten.cat([aten.mul.Scalar(x1, -2), square, aten.ones_like(square)], -1)
+    right = aten.cat([x2, aten.ones_like(other), other], -1)
+    return aten.sqrt(aten.clamp_min(aten.matmul(left, aten.mT(right)), 0))
 
 
 def is_complex(value: SSAValue) -> bool:

@@ -15,12 +15,12 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
 from xdsl_exir.dialects.dtypes import DType, Float, Long
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_
 from xdsl_exir.dialects.shapes.pooling import window_count
 from xdsl_exir.dialects.shapes.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
-from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
+from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of
 
 Tap: TypeAlias = tuple[SSAValue, SSAValue | None]
 """Indices (Long) into a dimension and the weights of what they pick, both vectors; None is 1."""
@@ -223,30 +223,40 @@ def resampled(
     aten: Namespace,
     self: SSAValue,
     dim: int,
-    count: int,
+    length: Size,
     align_corners: bool,
     factor: float | None,
     filter: Filter,
     support: int,
 ) -> SSAValue:
-    """One dimension resampled to `count` elements, each the mean of a window around its center. Weights are a filter's,
+    """One dimension resampled to `length` elements, each the mean of a window around its center. Weights are a filter's,
     in input elements, or output elements where those are wider (UpSampleKernel.cpp, _compute_weights_aa)."""
-    [size], dtype = constant_sizes(meta(self).shape[dim : dim + 1], "upsampling"), meta(self).dtype
+    sizes, dtype = Sizes(aten, self, length), meta(self).dtype
+    size, count = map(sizes.named, (meta(self).shape[dim], *dims_of([length], "upsampling")))
     scale = ratio(size, count, align_corners, factor)
-    unit = max(scale, 1.0)
-    reach = support * unit
-    places = aten.arange.start_step(0, count, 1, dtype=dtype)
-    center = aten.unsqueeze(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 1)
+    if isinstance(scale, Expr):
+        unit, ends = apply("max", scale, 1.0), int(align_corners)
+        whole = max_(support, ceildiv(support * (size - ends), max_(count - ends, 1)))
+    else:
+        unit = max(scale, 1.0)
+        whole = ceil(support * unit)
+    number, reach = sizes.number, sizes.number(support * unit)
+    places = aten.arange.start_step(0, length, 1, dtype=dtype)
+    center = aten.unsqueeze(aten.mul.Tensor(aten.add.Tensor(places, 0.5), number(scale)), 1)
     first = aten.clamp(cast(aten, aten.add.Tensor(aten.sub.Tensor(center, reach), 0.5), Long), 0)
-    end = aten.clamp(cast(aten, aten.add.Tensor(aten.add.Tensor(center, reach), 0.5), Long), None, size)
-    index = aten.add.Tensor(first, aten.arange.start_step(0, 2 * ceil(reach) + 1, 1, dtype=Long))
+    end = aten.clamp(
+        cast(aten, aten.add.Tensor(aten.add.Tensor(center, reach), 0.5), Long), None, sizes(size)
+    )
+    index = aten.add.Tensor(first, aten.arange.start_step(0, sizes(2 * whole + 1), 1, dtype=Long))
     inside = aten.lt.Tensor(index, end)
     offset = aten.add.Tensor(aten.sub.Tensor(cast(aten, index, dtype), center), 0.5)
-    weights = aten.mul.Tensor(filter(aten, aten.mul.Tensor(offset, 1 / unit)), cast(aten, inside, dtype))
+    weights = aten.mul.Tensor(
+        filter(aten, aten.mul.Tensor(offset, number(1 / unit))), cast(aten, inside, dtype)
+    )
     total = aten.sum.dim_IntList(weights, [1], True)
     nothing = cast(aten, aten.eq.Scalar(total, 0), dtype)  # of places that a given factor puts past the input
     weights = aten.div.Tensor(weights, aten.add.Tensor(total, nothing))
-    within = aten.clamp(index, None, size - 1)
+    within = aten.clamp(index, None, sizes(size - 1))
     windows = aten.index.Tensor(self, [*[None] * dim, within])  # [..., count, window, ...]
     for _ in range(meta(self).ndim - dim - 1):
         weights, inside = aten.unsqueeze(weights, -1), aten.unsqueeze(inside, -1)
@@ -268,10 +278,10 @@ def antialiased(
     """Resamples rows, then columns."""
     dtype = meta(input).dtype
     result = cast(aten, input, opmath(dtype))
-    rows, columns = constant_sizes(output_size, "upsampling")
-    for dim, count, factor in ((3, columns, factors[1]), (2, rows, factors[0])):
-        if meta(input).shape[dim] != count:
-            result = resampled(aten, result, dim, count, align_corners, factor, filter, support)
+    rows, columns = output_size
+    for dim, length, factor in ((3, columns, factors[1]), (2, rows, factors[0])):
+        if meta(input).shape[dim] != dims_of([length], "upsampling")[0]:
+            result = resampled(aten, result, dim, length, align_corners, factor, filter, support)
     return aten.clone(input) if result is input else cast(aten, result, dtype)
 
 
@@ -293,7 +303,7 @@ def _register_antialiased(name: str, filter: Filter, support: int) -> None:
         align_corners: bool,
         scale_factors: list[float] | None,
     ) -> SSAValue:
-        size = output_size or size_from(meta(input).shape, 2, None, scale_factors)
+        size = output_size or Sizes(aten, input).all(size_from(meta(input).shape, 2, None, scale_factors))
         factors = scale_factors or [None, None]
         return antialiased(aten, input, size, align_corners, factors, filter, support)
 

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Bool, Long
 from xdsl_exir.dialects.exir import NumberOp
-from xdsl_exir.dialects.expr import Dim, Expr, max_
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import chunk_sizes, infer_size, movedim_order, split_dim
@@ -61,6 +61,14 @@ class Sizes:
         """The sizes of a shape."""
         return [self(size) for size in shape]
 
+    def named(self, size: Dim) -> Dim:
+        """A known size under a name of its own: what is computed from it needs it alone, whatever it is made of."""
+        if not isinstance(size, Expr) or size.head == "symbol" or size not in self.known:
+            return size
+        name = Expr.symbol(f"__size{[*self.known].index(size)}")
+        self.known[name] = self.known[size]
+        return name
+
     def of_view(self, shape: Sequence[Dim]) -> list[Size]:
         """The sizes of a view's shape: one that alone is not known is left to the view, where there are elements."""
         unknown = [size for size in shape if not isinstance(size, int)]
@@ -83,6 +91,8 @@ class Sizes:
             raise ExirError(f"size {size} cannot be computed from the operands' sizes")
         if size.head == "mul" and (factors := self._factors(size)):
             return reduce(partial(self._apply, "mul"), map(self._value, factors))
+        if size.head == "add" and (terms := self._terms(size)):
+            return reduce(partial(self._apply, "add"), map(self._value, terms))
         args = [self._value(arg) for arg in size.args]
         if len(args) == 1:
             return self._apply(size.head, *args)
@@ -97,14 +107,24 @@ class Sizes:
                     return [size, times]
         return []
 
+    def _terms(self, total: Expr) -> list[Dim]:
+        """A known sum of which nothing may tell each term, and what another one is more than it by."""
+        for size in self.known:
+            if isinstance(size, Expr) and size.head == "add" and isinstance(more := total - size, int):
+                return [size, more]
+        return []
+
     def _solved(self, symbol: Expr) -> SSAValue:
         """A symbol from a size that is linear in it and depends on no other."""
         name = str(symbol.value)
         for size in self.known:
             if not isinstance(size, Expr) or size.free_symbols() != frozenset([name]):
                 continue
-            offset = size.substitute({name: 0})
-            factor = size.substitute({name: 1}) - offset
+            try:
+                offset = size.substitute({name: 0})
+                factor = size.substitute({name: 1}) - offset
+            except ExprError:
+                continue  # it is divided by something that is 0 there, so not linear
             if size == factor * symbol + offset:
                 multiple = self._apply("sub", self._value(size), self._value(offset))
                 return self._apply("floordiv", multiple, self._value(factor))
@@ -357,10 +377,10 @@ def roll(aten: Namespace, self: SSAValue, shifts: list[Size], dims: list[int]) -
         return aten.view(flat, sizes(aten, self))
     result = self
     for shift, dim in zip(dims_of(shifts, "aten.roll"), dims, strict=True):
-        size = meta(self).shape[wrap_dim(dim, rank(self))]
+        length = Sizes(aten, self, *shifts)
+        size = length.named(meta(self).shape[wrap_dim(dim, rank(self))])
         if size == 0:
             continue
-        length = Sizes(aten, self, *shifts)
         positions = aten.arange.start_step(0, length(size))
         sources = aten.add.Tensor(positions, length((size - shift % size) % size))
         result = aten.index_select(result, dim, aten.fmod.Scalar(sources, length(size)))
@@ -486,8 +506,9 @@ def split(aten: Namespace, self: SSAValue, split_size: Size, dim: int) -> list[S
     if not isinstance(count, int):
         raise ExirError(f"aten.split.Tensor: pieces of {piece} of a dimension of size {size} are not counted")
     pieces = [piece] * (max(count, 1) - 1)
-    last = size - piece * len(pieces)
-    return aten.split_with_sizes(self, Sizes(aten, self, split_size).all([*pieces, last]), dim)
+    size_of = Sizes(aten, self, split_size)
+    last = size_of.named(size) - size_of.named(piece) * len(pieces)
+    return aten.split_with_sizes(self, size_of.all([*pieces, last]), dim)
 
 
 @decomposition("aten.chunk", "aten.unsafe_chunk")
@@ -509,11 +530,12 @@ def unbind(aten: Namespace, self: SSAValue, dim: int) -> list[SSAValue]:
 def tensor_split(aten: Namespace, self: SSAValue, sections: Size, dim: int) -> list[SSAValue]:
     if not isinstance(sections, int):
         raise ExirError("aten.tensor_split.sections: the number of results must be known")
-    size = meta(self).shape[wrap_dim(dim, rank(self))]
+    size_of = Sizes(aten, self)
+    size = size_of.named(meta(self).shape[wrap_dim(dim, rank(self))])
     ends: list[Dim] = [0]
     for index in range(sections):
         ends.append(ends[-1] + (size + (sections - 1 - index)) // sections)
-    return between(aten, self, Sizes(aten, self).all(ends), dim)
+    return between(aten, self, size_of.all(ends), dim)
 
 
 @decomposition("aten.tensor_split.indices")
@@ -580,7 +602,8 @@ def diff(
         size = meta(result).shape[dim]
         if size == 0:
             break
-        [last] = Sizes(aten, result).all([size - 1])
+        size_of = Sizes(aten, result)
+        last = size_of(size_of.named(size) - 1)
         result = less(aten.slice.Tensor(result, dim, 1), aten.slice.Tensor(result, dim, 0, last))
     return result
 
@@ -596,7 +619,8 @@ def select_scatter(aten: Namespace, self: SSAValue, src: SSAValue, dim: int, ind
     shape = sizes(aten, self)
     [place] = dims_of([index], "aten.select_scatter")
     if isinstance(place, int) and place < 0:
-        index = Sizes(aten, self)(place + meta(self).shape[dim])
+        size_of = Sizes(aten, self)
+        index = size_of(place + size_of.named(meta(self).shape[dim]))
     positions = aten.view(
         aten.arange.start_step(0, shape[dim]), [-1 if d == dim else 1 for d in range(rank(self))]
     )
