@@ -78,12 +78,10 @@ def check_layers(
     has_biases: bool,
     num_layers: int,
     bidirectional: bool,
-    batch_first: bool,
     per_direction: int,
 ) -> Shape:
-    """The output of a stack of layers: `[T, N, directions H]`, or `[N, T, ...]` where the batch comes first."""
+    """The output of a stack of layers: that of its input `[..., I]` is `[..., directions H]`."""
     directions = 2 if bidirectional else 1
-    check(input.ndim == 3, f"expected an input of 3 dimensions, got {shape_text(input.shape)}")
     check(hx.ndim == 3, f"expected a state of 3 dimensions, got {shape_text(hx.shape)}")
     check(num_layers > 0, f"{num_layers} layers")
     check(
@@ -91,11 +89,27 @@ def check_layers(
         f"{len(params)} parameters, expected {per_direction * directions * num_layers}",
     )
     check(same_size(hx.shape[0], directions * num_layers), f"a state for {hx.shape[0]} layers")
+    check_params(input.shape[-1], hx.shape[2], params, has_biases, directions, per_direction)
+    return (*input.shape[:-1], hx.shape[2] * directions)
+
+
+def check_padded(input: TensorMeta, batch_first: bool) -> None:
+    """Sequences of one length, `[T, N, I]`, or `[N, T, I]` where the batch comes first."""
+    check(input.ndim == 3, f"expected an input of 3 dimensions, got {shape_text(input.shape)}")
+    check(input.shape[1 if batch_first else 0] != 0, "a sequence of length 0")
+
+
+def check_batch(input: TensorMeta, hx: TensorMeta, batch_first: bool) -> None:
+    """A state `[layers, N, H]` for such sequences."""
     batch = input.shape[0 if batch_first else 1]
     check(same_size(hx.shape[1], batch), f"a state for a batch of {hx.shape[1]}, not {batch}")
-    check(input.shape[1 if batch_first else 0] != 0, "a sequence of length 0")
-    check_params(input.shape[2], hx.shape[2], params, has_biases, directions, per_direction)
-    return (*input.shape[:2], hx.shape[2] * directions)
+
+
+def check_packed(data: TensorMeta, batch_sizes: TensorMeta) -> None:
+    """The rows of sequences of several lengths, `[rows, I]`, and how many sequences there are at each step, `[T]`."""
+    check(data.ndim == 2, f"expected data of 2 dimensions, got {shape_text(data.shape)}")
+    check(batch_sizes.ndim == 1, f"expected sizes of 1 dimension, got {shape_text(batch_sizes.shape)}")
+    check(batch_sizes.shape[0] != 0, "a sequence of length 0")
 
 
 def check_params(
@@ -121,6 +135,24 @@ def check_params(
         check(fits, f"parameter {number} is {shape_text(tensor.shape)}, not {shape_text(expected)}")
 
 
+def of_lstm(
+    input: TensorMeta,
+    hx: list[TensorMeta],
+    params: list[TensorMeta],
+    has_biases: bool,
+    num_layers: int,
+    bidirectional: bool,
+) -> list[Shape]:
+    check(len(hx) == 2, f"{len(hx)} states, expected 2")
+    for state in hx:
+        check(state.ndim == 3, f"expected states of 3 dimensions, got {shape_text(state.shape)}")
+    check(same_shape(hx[0].shape[:2], hx[1].shape[:2]), "states of different shapes")
+    projected = not same_size(hx[0].shape[2], hx[1].shape[2])
+    count = (4 if has_biases else 2) + projected
+    output = check_layers(input, hx[0], params, has_biases, num_layers, bidirectional, count)
+    return [output, hx[0].shape, hx[1].shape]
+
+
 @shape_rule("aten.lstm.input")
 def lstm(
     input: TensorMeta,
@@ -131,14 +163,24 @@ def lstm(
     bidirectional: bool,
     batch_first: bool,
 ) -> list[Shape]:
-    check(len(hx) == 2, f"{len(hx)} states, expected 2")
-    for state in hx:
-        check(state.ndim == 3, f"expected states of 3 dimensions, got {shape_text(state.shape)}")
-    check(same_shape(hx[0].shape[:2], hx[1].shape[:2]), "states of different shapes")
-    projected = not same_size(hx[0].shape[2], hx[1].shape[2])
-    count = (4 if has_biases else 2) + projected
-    output = check_layers(input, hx[0], params, has_biases, num_layers, bidirectional, batch_first, count)
-    return [output, hx[0].shape, hx[1].shape]
+    check_padded(input, batch_first)
+    shapes = of_lstm(input, hx, params, has_biases, num_layers, bidirectional)
+    check_batch(input, hx[0], batch_first)
+    return shapes
+
+
+@shape_rule("aten.lstm.data")
+def packed_lstm(
+    data: TensorMeta,
+    batch_sizes: TensorMeta,
+    hx: list[TensorMeta],
+    params: list[TensorMeta],
+    has_biases: bool,
+    num_layers: int,
+    bidirectional: bool,
+) -> list[Shape]:
+    check_packed(data, batch_sizes)
+    return of_lstm(data, hx, params, has_biases, num_layers, bidirectional)
 
 
 @shape_rule("aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
@@ -151,6 +193,23 @@ def rnn(
     bidirectional: bool,
     batch_first: bool,
 ) -> list[Shape]:
+    check_padded(input, batch_first)
     count = 4 if has_biases else 2
-    output = check_layers(input, hx, params, has_biases, num_layers, bidirectional, batch_first, count)
+    output = check_layers(input, hx, params, has_biases, num_layers, bidirectional, count)
+    check_batch(input, hx, batch_first)
     return [output, hx.shape]
+
+
+@shape_rule("aten.gru.data", "aten.rnn_tanh.data", "aten.rnn_relu.data")
+def packed_rnn(
+    data: TensorMeta,
+    batch_sizes: TensorMeta,
+    hx: TensorMeta,
+    params: list[TensorMeta],
+    has_biases: bool,
+    num_layers: int,
+    bidirectional: bool,
+) -> list[Shape]:
+    check_packed(data, batch_sizes)
+    count = 4 if has_biases else 2
+    return [check_layers(data, hx, params, has_biases, num_layers, bidirectional, count), hx.shape]

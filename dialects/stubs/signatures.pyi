@@ -6025,6 +6025,71 @@ class RnnReluInputOp(OperatorOp):
     result_1: OpResult
     def __init__(_op, input: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class LstmDataOp(OperatorOp):
+    """aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)"""
+
+    data: SSAValue
+    batch_sizes: SSAValue
+    hx: Sequence[SSAValue]
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    result_2: OpResult
+    def __init__(_op, data: Value, batch_sizes: Value, hx: Sequence[Value], params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GruDataOp(OperatorOp):
+    """aten::gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
+
+    data: SSAValue
+    batch_sizes: SSAValue
+    hx: SSAValue
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, data: Value, batch_sizes: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RnnTanhDataOp(OperatorOp):
+    """aten::rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
+
+    data: SSAValue
+    batch_sizes: SSAValue
+    hx: SSAValue
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, data: Value, batch_sizes: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RnnReluDataOp(OperatorOp):
+    """aten::rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"""
+
+    data: SSAValue
+    batch_sizes: SSAValue
+    hx: SSAValue
+    params: Sequence[SSAValue]
+    has_biases: Attribute
+    num_layers: Attribute
+    dropout: Attribute
+    train: Attribute
+    bidirectional: Attribute
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, data: Value, batch_sizes: Value, hx: Value, params: Sequence[Value], has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class LstmCellOp(OperatorOp):
     """aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"""
 

@@ -60,7 +60,7 @@ WIDE = frozenset({"pointwise", "reduction", "view", "matmul", "creation"})
 """Families whose integer tensors hold data; elsewhere they are indices, into sizes of two and more."""
 UNIT = frozenset({"q", "p", "std", "target", "weight", "random", "aten.binary_cross_entropy self"})
 """Arguments, families and arguments of operators that are probabilities, or stay in their range."""
-INDICES = {"pivots": (1, 3), "LU_pivots": (1, 3), "lengths": (1, 2), "repeats": (0, 3)}
+INDICES = {"pivots": (1, 3), "LU_pivots": (1, 3), "lengths": (1, 2), "repeats": (0, 3), "batch_sizes": (1, 2)}
 """What integers are, where they are not 0 or 1."""
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, meta
+from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.regions import Values, scan
 
@@ -116,29 +117,43 @@ _register_cell("aten.rnn_relu_cell", simple_step("relu"))
 
 
 def one_layer(
-    aten: Namespace, step: Cell, input: SSAValue, state: State, weights: Weights, backwards: bool
+    aten: Namespace,
+    step: Cell,
+    input: SSAValue,
+    state: State,
+    weights: Weights,
+    backwards: bool,
+    there: SSAValue | None = None,
 ) -> tuple[SSAValue, State]:
-    """One layer in one direction: `[T, N, I]` to `[T, N, H]`, and the last state."""
+    """One layer in one direction: `[T, N, I]` to `[T, N, H]`, and the last state.
+
+    `there`, `[T, N, 1]`, says of sequences of several lengths which steps there are: others change no state.
+    """
     if backwards:
         # The times are turned round, as in PyTorch's `scan(reverse=True)`.
-        output, state = one_layer(aten, step, aten.flip(input, [0]), state, weights, False)
+        there = there and aten.flip(there, [0])
+        output, state = one_layer(aten, step, aten.flip(input, [0]), state, weights, False, there)
         return aten.flip(output, [0]), state
     gates = aten.linear(input, weights.w_ih, weights.b_ih)
-    if meta(input).shape[0] == 1:
+    if meta(input).shape[0] == 1 and there is None:
         state = step(aten, aten.select.int(gates, 0, 0), state, weights)
         return aten.unsqueeze(state[0], 0), state
 
-    def combine(state: Values, gates: Values, used: Values) -> tuple[Values, Values]:
-        after = step(aten, gates[0], tuple(state), weights.of_state(used))
+    def combine(state: Values, elements: Values, used: Values) -> tuple[Values, Values]:
+        after = step(aten, elements[0], tuple(state), weights.of_state(used))
+        for is_there in elements[1:]:
+            pairs = zip(after, state, strict=True)
+            after = tuple(aten.where.self(is_there, new, old) for new, old in pairs)
         return after, after[:1]
 
-    last, [output] = scan(aten, combine, state, [gates], weights.for_state)
+    xs = [gates] if there is None else [gates, there]
+    last, [output] = scan(aten, combine, state, xs, weights.for_state)
     return output, tuple(last)
 
 
 def layers(
+    run: Callable[[SSAValue, State, Weights, bool], tuple[SSAValue, State]],
     aten: Namespace,
-    step: Cell,
     input: SSAValue,
     hx: Sequence[SSAValue],
     params: Sequence[SSAValue],
@@ -147,14 +162,13 @@ def layers(
     dropout: float,
     train: bool,
     bidirectional: bool,
-    batch_first: bool,
 ) -> tuple[SSAValue, ...]:
-    """A stack of layers. `hx` are the parts of the state, `[layers directions, N, H]` each; gives output and those."""
+    """A stack of layers. `run` is one in one direction: it gives output and last state.
+
+    `hx` are the parts of the state, `[layers directions, N, H]` each; gives output and those.
+    """
     directions = 2 if bidirectional else 1
-    scans = directions * num_layers
-    size = len(params) // scans
-    if batch_first:
-        input = aten.transpose.int(input, 0, 1)
+    size = len(params) // (directions * num_layers)
     states: list[State] = []
     for layer in range(num_layers):
         outputs: list[SSAValue] = []
@@ -162,15 +176,51 @@ def layers(
             number = layer * directions + direction
             weights = weights_of(params[number * size : (number + 1) * size], has_biases)
             start = tuple(aten.select.int(part, 0, number) for part in hx)
-            output, state = one_layer(aten, step, input, start, weights, direction == 1)
+            output, state = run(input, start, weights, direction == 1)
             outputs.append(output)
             states.append(state)
-        input = aten.cat(outputs, 2) if bidirectional else outputs[0]
+        input = aten.cat(outputs, -1) if bidirectional else outputs[0]
         if train and dropout > 0 and layer < num_layers - 1:
             input = aten.dropout(input, dropout, True)
-    if batch_first:
-        input = aten.transpose.int(input, 0, 1)
     return input, *(aten.stack(list(parts)) for parts in zip(*states, strict=True))
+
+
+@dataclass(frozen=True)
+class Packed:
+    """How the rows of a packed sequence lie: those of all sequences' first steps, then those of the second steps of the
+    sequences that have one, and so on; longer sequences come first."""
+
+    rows: SSAValue
+    """By step and sequence, `[T, N]`, the row; of a step that is not there any."""
+    there: SSAValue
+    """`[T, N, 1]`, which steps there are."""
+    places: SSAValue
+    """By row, its place among all steps of all sequences."""
+
+    @staticmethod
+    def of(aten: Namespace, data: SSAValue, batch_sizes: SSAValue, state: SSAValue) -> Packed:
+        """`batch_sizes`, `[T]`, is how many sequences there are at each step."""
+        batch = sizes(aten, state)[1]
+        ends = aten.cumsum(batch_sizes, 0)
+        begins = aten.sub.Tensor(ends, batch_sizes)
+        sequences = aten.arange.start_step(0, batch)
+        there = aten.lt.Tensor(sequences, aten.unsqueeze(batch_sizes, 1))
+        rows = aten.add.Tensor(aten.unsqueeze(begins, 1), sequences)
+        rows = aten.where.self(there, rows, aten.zeros_like(rows))
+        all_rows = aten.arange.start_step(0, sizes(aten, data)[0])
+        steps = aten.searchsorted.Tensor(ends, all_rows, right=True)
+        before = aten.mul.Scalar(steps, batch)
+        places = aten.add.Tensor(before, aten.sub.Tensor(all_rows, aten.index_select(begins, 0, steps)))
+        return Packed(rows, aten.unsqueeze(there, 2), places)
+
+    def run(
+        self, aten: Namespace, step: Cell, data: SSAValue, state: State, weights: Weights, backwards: bool
+    ) -> tuple[SSAValue, State]:
+        """One layer in one direction on packed sequences, `[rows, I]` to `[rows, H]`."""
+        padded = aten.index_select(data, 0, aten.view(self.rows, [-1]))
+        padded = aten.view(padded, [*sizes(aten, self.rows), *sizes(aten, data)[1:]])
+        output, state = one_layer(aten, step, padded, state, weights, backwards, self.there)
+        return aten.index_select(aten.flatten.using_ints(output, 0, 1), 0, self.places), state
 
 
 def weights_of(params: Sequence[SSAValue], has_biases: bool) -> Weights:
@@ -181,9 +231,9 @@ def weights_of(params: Sequence[SSAValue], has_biases: bool) -> Weights:
 
 
 def _register_layers(name: str, step: Cell) -> None:
-    """The rule of a network. States are a tensor, or a list of them where a layer has several."""
+    """The rules of a network, of padded and of packed sequences. States are a tensor, or a list of them where a layer has several."""
 
-    def rule(
+    def padded(
         aten: Namespace,
         input: SSAValue,
         hx: SSAValue | list[SSAValue],
@@ -196,13 +246,33 @@ def _register_layers(name: str, step: Cell) -> None:
         batch_first: bool,
     ) -> tuple[SSAValue, ...]:
         states = [hx] if isinstance(hx, SSAValue) else hx
-        options = (has_biases, num_layers, dropout, train, bidirectional, batch_first)
-        return layers(aten, step, input, states, params, *options)
+        options = (has_biases, num_layers, dropout, train, bidirectional)
+        input = aten.transpose.int(input, 0, 1) if batch_first else input
+        output, *last = layers(partial(one_layer, aten, step), aten, input, states, params, *options)
+        return aten.transpose.int(output, 0, 1) if batch_first else output, *last
 
-    decomposition(name)(rule)
+    def packed(
+        aten: Namespace,
+        data: SSAValue,
+        batch_sizes: SSAValue,
+        hx: SSAValue | list[SSAValue],
+        params: list[SSAValue],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+    ) -> tuple[SSAValue, ...]:
+        states = [hx] if isinstance(hx, SSAValue) else hx
+        options = (has_biases, num_layers, dropout, train, bidirectional)
+        run = partial(Packed.of(aten, data, batch_sizes, states[0]).run, aten, step)
+        return layers(run, aten, data, states, params, *options)
+
+    decomposition(f"{name}.input")(padded)
+    decomposition(f"{name}.data")(packed)
 
 
-_register_layers("aten.lstm.input", lstm_step)
-_register_layers("aten.gru.input", gru_step)
-_register_layers("aten.rnn_tanh.input", simple_step("tanh"))
-_register_layers("aten.rnn_relu.input", simple_step("relu"))
+_register_layers("aten.lstm", lstm_step)
+_register_layers("aten.gru", gru_step)
+_register_layers("aten.rnn_tanh", simple_step("tanh"))
+_register_layers("aten.rnn_relu", simple_step("relu"))

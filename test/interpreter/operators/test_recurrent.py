@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check, check_symbolic, program_of  # noqa: E402
+from differential import check, check_natively, check_symbolic, flatten, program_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
@@ -47,6 +47,16 @@ def layers(
     return f"aten.{name}.input", x, state, params, biases, count, 0.0, False, both, first
 
 
+def packed(call: tuple[Any, ...], lengths: tuple[int, ...] = (4, 3, 1)) -> tuple[Any, ...]:
+    """The same call of sequences of several lengths."""
+    name, _, hx, *rest = call
+    sequences = [torch.randn(length, INPUTS) for length in lengths]
+    rows = torch.nn.utils.rnn.pack_sequence(sequences)
+    states = [torch.randn(part.shape[0], len(lengths), part.shape[2]) for part in flatten(hx)]
+    state = states if isinstance(hx, list) else states[0]
+    return name.replace("input", "data"), rows.data, rows.batch_sizes, state, *rest[:-1]
+
+
 CALLS = [
     *(cell(name) for name in GATES),
     *(cell(name, torch.float64, biases=False) for name in GATES),
@@ -56,6 +66,10 @@ CALLS = [
     layers("gru", 2, biases=False, both=True),
     layers("lstm", 2, both=True, proj=3),
     layers("lstm", biases=False, proj=3),
+    *(packed(layers(name)) for name in GATES),
+    *(packed(layers(name, 2, both=True)) for name in GATES),
+    packed(layers("lstm", biases=False, proj=3), (2, 2)),
+    packed(layers("gru", both=True), (1,)),
 ]
 
 
@@ -92,6 +106,19 @@ def test_symbolic_sizes(name: str) -> None:
     """The number of steps and the batch."""
     check_symbolic({T: "s0", N: "s1"}, *layers(name, both=True), scale=10)
     check_symbolic({T: "s0", N: "s1"}, *layers(name, 2, first=True), scale=10)
+
+
+@pytest.mark.native
+def test_natively() -> None:
+    """Every call, compiled together."""
+    check_natively([(name, args, {}) for name, *args in CALLS], scale=10)
+
+
+@pytest.mark.parametrize("name", ["lstm", "gru"])
+def test_packed_of_symbolic_sizes(name: str) -> None:
+    """Of how many rows, steps and sequences: 9, 4 and 3."""
+    call = packed(layers(name, both=True), (4, 3, 2))
+    check_symbolic({9: "s0"}, *call, scale=10)
 
 
 def test_refused() -> None:
