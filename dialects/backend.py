@@ -25,9 +25,9 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
-from xdsl_exir.dialects.control_flow import argument_types, check_types, types_of
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.region_types import argument_types, check_types, types_of
 
 
 def is_delegable(op: Operation) -> bool:

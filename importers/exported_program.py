@@ -8,19 +8,16 @@ inside its functions.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.dialects.spec import hint
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
-from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.graph import (
     MAX_NESTING,
     Constant,
@@ -50,21 +47,21 @@ from xdsl_exir.exchange.graph import (
     normal_target,
 )
 from xdsl_exir.exchange.tensor_data import Storage, TensorData
-
-
-def _import(module: str) -> Any:
-    """A module of torch's or sympy's. Untyped: torch need not be there when this file is checked, and what it says of
-    its own types is too partial for strict checking."""
-    return importlib.import_module(module)
+from xdsl_exir.importers.exported_pytree import (
+    import_untyped,
+    namedtuple_fields,
+    register_containers,
+    treespec,
+)
 
 
 def read_exported_program(ep: Any) -> ExportedGraph:
     """The program as plain data, its weights as views of the tensors. Raises LoadError."""
-    torch = _import("torch")
+    torch = import_untyped("torch")
 
     if not isinstance(ep, torch.export.ExportedProgram):
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
-    _register_containers(ep.module_call_graph)
+    register_containers(ep.module_call_graph)
     storages: dict[int, Storage] = {}
     program = ExportedGraph(
         graph=_GraphReader(ep.graph_module).read(),
@@ -75,7 +72,7 @@ def read_exported_program(ep: Any) -> ExportedGraph:
         },
         guards_code=tuple(ep._guards_code),
         module_calls=tuple(_module_call(entry) for entry in ep.module_call_graph),
-        namedtuple_fields=_namedtuple_fields(ep.module_call_graph),
+        namedtuple_fields=namedtuple_fields(ep.module_call_graph),
         state={name: _tensor_data(name, tensor, storages) for name, tensor in ep.state_dict.items()},
         constants={name: _tensor_data(name, tensor, storages) for name, tensor in ep.constants.items()},
         dialect=ep.verifiers[0].dialect,
@@ -134,7 +131,7 @@ class _GraphReader:
         return Graph(tuple(inputs), tuple(nodes), outputs, self.values, single)
 
     def placeholder(self, node: Any) -> Ref | CustomObj | Constant:
-        kinds = _import("torch.export.graph_signature")
+        kinds = import_untyped("torch.export.graph_signature")
 
         meta = node.meta["val"]
         if meta is None or isinstance(meta, bool | int | float | str):
@@ -148,7 +145,7 @@ class _GraphReader:
         return value
 
     def attribute(self, node: Any, nodes: list[Node]) -> Value:
-        torch = _import("torch")
+        torch = import_untyped("torch")
 
         attribute = getattr(self.module, node.target)
         if isinstance(attribute, torch.Tensor):
@@ -218,7 +215,7 @@ class _GraphReader:
 
     def inputs(self, node: Any) -> tuple[NodeInput, ...]:
         """Arguments in the order of the operator's schema, if it has one, under its names."""
-        torch = _import("torch")
+        torch = import_untyped("torch")
 
         operator = _operator(node.target)
         if isinstance(operator, torch._ops.OpOverload):
@@ -235,7 +232,7 @@ class _GraphReader:
         return (*positional, *sorted(keyword, key=lambda argument: order.get(argument.name, len(order))))
 
     def value(self, arg: Any) -> Value:
-        torch = _import("torch")
+        torch = import_untyped("torch")
 
         match arg:
             case torch.fx.Node():
@@ -264,7 +261,7 @@ class _GraphReader:
     def results(self, node: Any) -> tuple[Result, ...]:
         """The results of a node, under the names of the `getitem` nodes that read them. One that nothing reads is
         called `NODE_unused_INDEX`."""
-        torch = _import("torch")
+        torch = import_untyped("torch")
 
         meta, operator = node.meta.get("val"), _operator(node.target)
         if isinstance(operator, torch._ops.OpOverload):
@@ -340,7 +337,7 @@ def _is_getitem(node: Any) -> bool:
 
 def _is_symbolic(node: Any) -> bool:
     """Whether the node calls a Python function on symbolic numbers."""
-    torch = _import("torch")
+    torch = import_untyped("torch")
 
     if isinstance(node.target, torch._ops.HigherOrderOperator):
         return False
@@ -349,7 +346,7 @@ def _is_symbolic(node: Any) -> bool:
 
 
 def _returns_single_tensor(node: Any) -> bool | None:
-    torch = _import("torch")
+    torch = import_untyped("torch")
 
     if not isinstance(node.target, torch._ops.HigherOrderOperator):
         return None
@@ -358,7 +355,7 @@ def _returns_single_tensor(node: Any) -> bool | None:
 
 def _operator(target: Any) -> Any:
     """What a node calls. Operators of ExecuTorch's edge programs stand for those of PyTorch that they hold."""
-    overload = _import("torch")._ops.OpOverload
+    overload = import_untyped("torch")._ops.OpOverload
     held = getattr(target, "_op", None)
     return held if isinstance(held, overload) and not isinstance(target, overload) else target
 
@@ -382,8 +379,8 @@ def _parameter_names(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _value_meta(name: str, meta: Any) -> ValueMeta:
-    torch = _import("torch")
-    symbolic_shapes = _import("torch.fx.experimental.symbolic_shapes")
+    torch = import_untyped("torch")
+    symbolic_shapes = import_untyped("torch.fx.experimental.symbolic_shapes")
 
     match meta:
         case torch.Tensor():
@@ -423,7 +420,7 @@ def _dtype(dtype: Any, at: str = "") -> DType:
 
 
 def _int(number: Any) -> int | Symbolic:
-    symbolic_shapes = _import("torch.fx.experimental.symbolic_shapes")
+    symbolic_shapes = import_untyped("torch.fx.experimental.symbolic_shapes")
 
     if type(number) is int or symbolic_shapes.is_concrete_int(number):
         return int(number)
@@ -436,15 +433,15 @@ def _symbolic(number: Any) -> Symbolic:
 
 @lru_cache(maxsize=4096)
 def _srepr(expr: Any) -> str:
-    sympy = _import("sympy")
+    sympy = import_untyped("sympy")
 
     return sympy.srepr(expr)
 
 
 def _bound(value: Any) -> int | None:
     """An end of a range; None if it is infinite."""
-    sympy = _import("sympy")
-    int_oo = _import("torch.utils._sympy.numbers").int_oo
+    sympy = import_untyped("sympy")
+    int_oo = import_untyped("torch.utils._sympy.numbers").int_oo
 
     if value in (sympy.oo, int_oo, -sympy.oo, -int_oo):
         return None
@@ -458,7 +455,7 @@ def _bound(value: Any) -> int | None:
 
 def _argument_spec(spec: Any) -> Value:
     """What an ArgumentSpec names: a constant, or a value of the graph."""
-    kinds = _import("torch.export.graph_signature")
+    kinds = import_untyped("torch.export.graph_signature")
 
     if isinstance(spec, kinds.ConstantArgument):
         return spec.value
@@ -468,7 +465,7 @@ def _argument_spec(spec: Any) -> Value:
 
 
 def _input_spec(spec: Any) -> InputSpec:
-    kinds = _import("torch.export.graph_signature")
+    kinds = import_untyped("torch.export.graph_signature")
 
     if isinstance(spec.arg, kinds.ConstantArgument):
         return InputSpec("constant_input", spec.arg.name, value=spec.arg.value)
@@ -497,101 +494,11 @@ def _module_call(entry: Any) -> ModuleCall:
         ModuleCallSignature(
             inputs=tuple(map(_argument_spec, signature.inputs)),
             outputs=tuple(map(_argument_spec, signature.outputs)),
-            in_spec=_treespec(signature.in_spec),
-            out_spec=_treespec(signature.out_spec),
+            in_spec=treespec(signature.in_spec),
+            out_spec=treespec(signature.out_spec),
             forward_arg_names=tuple(signature.forward_arg_names) if signature.forward_arg_names else None,
         ),
     )
-
-
-def _treespec(spec: Any) -> str:
-    """PyTorch's text of a treespec; also where it has none, for namedtuple classes without a serialized name."""
-    return json.dumps([1, _treespec_node(spec)])
-
-
-def _treespec_node(spec: Any) -> dict[str, object]:
-    torch_pytree = _import("torch.utils._pytree")
-
-    children = [_treespec_node(child) for child in spec.children()]
-    if (found := _namedtuple(spec)) is not None:
-        return {"type": "collections.namedtuple", "context": found[0], "children_spec": children}
-    if spec.type in torch_pytree.SUPPORTED_SERIALIZED_TYPES:
-        name = _serialized_name(spec.type)
-        write = torch_pytree.SUPPORTED_SERIALIZED_TYPES[spec.type].to_dumpable_context or json.dumps
-        try:
-            return {"type": name, "context": write(spec.context), "children_spec": children}
-        except TypeError as error:
-            raise LoadError(f"treespec: {name}: {error}") from None
-    if not spec.is_leaf():
-        raise LoadError(f"treespec: PyTorch does not know {spec.type}")
-    return {"type": None, "context": None, "children_spec": []}
-
-
-def _serialized_name(cls: type) -> str:
-    """The name of a container class in treespecs, made up where it was registered without one."""
-    torch_pytree = _import("torch.utils._pytree")
-
-    known = torch_pytree.SUPPORTED_SERIALIZED_TYPES.get(cls)
-    name = known.serialized_type_name if known else torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND
-    made_up = name == torch_pytree.NO_SERIALIZED_TYPE_NAME_FOUND
-    return f"{cls.__module__}.{cls.__qualname__}" if made_up else name
-
-
-def _namedtuple(spec: Any) -> tuple[str, tuple[str, ...]] | None:
-    """The name and the fields of the namedtuple class of a node; what `max` and `topk` return is one as well."""
-    torch_pytree = _import("torch.utils._pytree")
-
-    cls = spec.context if torch_pytree.is_namedtuple_class(spec.context) else spec.type
-    if cls is None or not (torch_pytree.is_namedtuple_class(cls) or torch_pytree.is_structseq_class(cls)):
-        return None
-    return _serialized_name(cls), tuple(
-        cls.__match_args__ if torch_pytree.is_structseq_class(cls) else cls._fields
-    )
-
-
-def _register_containers(entries: Sequence[Any]) -> None:
-    """Makes the user's own containers in the treespecs known, as PyTorch knows them."""
-    torch_pytree = _import("torch.utils._pytree")
-
-    for spec in _treespec_nodes(entries):
-        if spec.is_leaf() or _namedtuple(spec) is not None:
-            continue
-        name = _serialized_name(spec.type)
-        if pytree.is_registered(name):
-            continue
-        cls: type = spec.type
-        known = torch_pytree.SUPPORTED_NODES[cls]
-        if is_dataclass(spec.type) and known.flatten_fn.__qualname__.startswith("register_dataclass."):
-            pytree.register_dataclass(cls, serialized_type_name=name)
-            continue
-        saved = torch_pytree.SUPPORTED_SERIALIZED_TYPES[cls]
-        pytree.register_pytree_node(
-            cls,
-            known.flatten_fn,
-            known.unflatten_fn,
-            serialized_type_name=name,
-            to_dumpable_context=saved.to_dumpable_context or json.dumps,
-            from_dumpable_context=saved.from_dumpable_context,
-        )
-
-
-def _treespec_nodes(entries: Sequence[Any]) -> Iterator[Any]:
-    """All nodes of the treespecs of a program's modules."""
-    todo = [
-        spec
-        for entry in entries
-        if (signature := entry.signature) is not None
-        for spec in (signature.in_spec, signature.out_spec)
-    ]
-    while todo:
-        spec = todo.pop()
-        yield spec
-        todo += spec.children()
-
-
-def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
-    """The fields of all namedtuple classes in the treespecs, by the classes' serialized names."""
-    return dict(found for spec in _treespec_nodes(entries) if (found := _namedtuple(spec)) is not None)
 
 
 # Tensors
@@ -599,8 +506,8 @@ def _namedtuple_fields(entries: Sequence[Any]) -> dict[str, tuple[str, ...]]:
 
 def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> TensorData:
     """A view of a tensor's memory, which lives as long as the view."""
-    torch = _import("torch")
-    fake_tensor = _import("torch._subclasses.fake_tensor")
+    torch = import_untyped("torch")
+    fake_tensor = import_untyped("torch._subclasses.fake_tensor")
 
     if not isinstance(tensor, torch.Tensor):
         raise LoadError(f"{name}: a custom object of type {type(tensor).__name__} is not supported")
@@ -620,7 +527,7 @@ def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> Tensor
 
 def _storage(tensor: Any, storages: dict[int, Storage]) -> Storage:
     """The memory under a tensor, one object for all tensors that share it."""
-    torch = _import("torch")
+    torch = import_untyped("torch")
 
     storage = tensor.untyped_storage()
     key: int = storage._cdata

@@ -20,7 +20,7 @@ from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError, LoadError
-from xdsl_exir.exporters import graph
+from xdsl_exir.exporters import blocks
 from xdsl_exir.limits import Limits, read_limits
 from xdsl_exir.program import context
 from xdsl_exir.runtime.c.library import compile_library
@@ -167,7 +167,7 @@ def test_long_chains_natively(make: Callable[[int], str]) -> None:
 
 
 def test_names_of_nodes_take_time_in_proportion() -> None:
-    names = graph._Names()
+    names = blocks._Names()
     assert [names.fresh("relu") for _ in range(100_000)][-1] == "relu_99999"
 
 

@@ -26,9 +26,10 @@ from xdsl_exir.errors import ExirError, LoadError, UnsupportedError, Verificatio
 from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.safetensors import DTYPES, read_safetensors
 from xdsl_exir.exchange.tensor_data import TensorData
-from xdsl_exir.exporters.graph import contiguous_strides, graphs_of
+from xdsl_exir.exporters.graph import graphs_of
 from xdsl_exir.exporters.pt2 import save_pt2
 from xdsl_exir.exporters.safetensors import write_safetensors
+from xdsl_exir.exporters.symbols import contiguous_strides
 from xdsl_exir.importers.pt2 import read_models
 from xdsl_exir.program import Program, context, from_graphs
 from xdsl_exir.transforms.layouts import ToMemoryFormats
