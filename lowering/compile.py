@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering.cache import cached
-from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan, driver_text
+from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.driver import module_of
+from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, cache_key, emit_object, run_passes, to_llvm_ir
+from xdsl_exir.lowering.verify_memory import VerifyMemory
+from xdsl_exir.program import context
+from xdsl_exir.transforms.watch import run_passes as watched
 
 GROUPS = (
     Pass("canonicalize", "folds reshapes"),
@@ -90,10 +100,22 @@ def groups_text(dispatches: Dispatches) -> str:
     return f"{script}{functions_of(dispatches.generic)}\n}}"
 
 
-def kernels_text(dispatches: Dispatches, plans: Mapping[str, Plan]) -> str:
-    """What is written as loops: the schedules' kernels, and a driver for each method."""
-    drivers = "\n".join(driver_text(plan, name) for name, plan in plans.items())
-    return f"{functions_of(dispatches.scheduled)}\n{drivers}"
+def kernels_text(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> str:
+    """What is on memrefs: the schedules' kernels, and a driver for each method."""
+    return "\n".join([functions_of(dispatches.scheduled), *map(generic_text, drivers)])
+
+
+MEMORY: tuple[ModulePass, ...] = (PlanMemory(), VerifyMemory())
+"""From what drivers allocate to parts of an arena."""
+
+
+def plan_arenas(plans: Sequence[Plan]) -> ModuleOp:
+    """Plans the memory of methods; gives their drivers as a module."""
+    module = module_of([plan.driver for plan in plans])
+    watched(MEMORY, context(), module)
+    for plan in plans:
+        plan.arena_bytes = arena_bytes_of(plan.driver)
+    return module
 
 
 def module_text(groups: str, kernels: str) -> str:
@@ -106,10 +128,10 @@ def module_text(groups: str, kernels: str) -> str:
     return f"{maps}module {{\n{groups}\n{kernels}\n}}\n"
 
 
-def module_object(dispatches: Dispatches, plans: Mapping[str, Plan], cpu: Processor | None = None) -> bytes:
-    """The object file of a program's methods, for a processor (`processor()` by default); from the cache, without a call of
+def module_object(dispatches: Dispatches, drivers: Iterable[FuncOp], cpu: Processor | None = None) -> bytes:
+    """The object file of a program's methods, given by their drivers with planned memory, for a processor (`processor()` by default); from the cache, without a call of
     any tool, when it was made before. Raises `ToolchainError` where a tool is missing."""
     cpu = cpu or processor()
-    groups, kernels = groups_text(dispatches), kernels_text(dispatches, plans)
+    groups, kernels = groups_text(dispatches), kernels_text(dispatches, drivers)
     key = cache_key(f"{groups}\0{kernels}", (*GROUPS, *TO_LLVM), cpu)
     return cached(key, lambda: emit_object(to_llvm_ir(module_text(groups, kernels)), cpu))

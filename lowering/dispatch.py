@@ -6,9 +6,9 @@ lowered to linalg and fused by MLIR (`dispatches.groups`). What does not depend 
 compiled: weights are packed for their schedules, batch norms folded into convolutions, constants folded. Operators
 that only rearrange how elements are seen (`view`, `permute`, `expand`, `slice`) are views of buffers.
 
-The driver's arguments are pointers: inputs, constants, outputs and one arena that holds all other buffers, planned by
-their lifetimes. Sizes may be symbolic: then the driver takes the program's symbols before all else, and no code depends on their
-values.
+The driver (`lowering.driver`) is a function over memrefs: its arguments are inputs, constants and outputs; what is in between it
+allocates (`plan-memory` makes that parts of one arena). Sizes may be symbolic: then the driver takes the program's symbols before all
+else, and no code depends on their values.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
@@ -37,14 +38,11 @@ from xdsl_exir.lowering.dispatches.buffers import (
     NAME,
     Array,
     Buffer,
-    Call,
     Dispatches,
     Place,
     Plan,
     Sizes,
     Value,
-    driver_text,
-    plan_memory,
     symbols_of,
 )
 from xdsl_exir.lowering.dispatches.control_flow import Regions
@@ -52,6 +50,7 @@ from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copy_text, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
+from xdsl_exir.lowering.driver import Driver
 from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
 from xdsl_exir.lowering.schedules import Machine
 from xdsl_exir.lowering.sizes import is_static, solve
@@ -59,7 +58,7 @@ from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 from xdsl_exir.names import own_name
 from xdsl_exir.transforms.fold_constants import Folding
 
-__all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value", "driver_text"]
+__all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value"]
 
 TYPICAL = 64
 """The value of a symbol, if its range allows it, by which buffers are compared and loops thought worth threads."""
@@ -103,6 +102,7 @@ class Planner:
         self.dispatches = dispatches
         self.machine = machine
         self.plan = Plan()
+        self.driver = Driver()
         folding = Folding(function, state, inner=True, lowers=lambda op: obstacle(op) is None)
         self.constants, self.folded = folding.known, folding.folded
         self.values: dict[SSAValue, Value] = {}
@@ -124,8 +124,8 @@ class Planner:
         assert returned is not None
         self.returned: ReturnOp = returned
 
-    def run(self) -> Plan:
-        """The plan. Raises `UnsupportedError` listing everything in the way, before any work is done."""
+    def run(self, name: str) -> Plan:
+        """The plan, its driver called `name`. Raises `UnsupportedError` listing everything in the way, before any work is done."""
         self.find_symbols()
         blocking = [
             Unsupported(op.name, reason, location_text(op))
@@ -140,10 +140,13 @@ class Planner:
             raise UnsupportedError(blocking)
         for arg in self.function.args:
             if arg not in self.constants and is_tensor_type(arg.type):
-                self.values[arg] = self.argument(f"%in{len(self.plan.inputs)}", arg)
+                self.values[arg] = self.passed(arg)
+                self.driver.argument(self.values[arg])
                 self.plan.inputs.append(self.values[arg])
         self.block(self.function.body.block)
+        self.driver.location = self.returned.location
         self.finish()
+        self.plan.driver = self.driver.function(name, list(self.plan.symbols))
         return self.plan
 
     def block(self, block: Block) -> None:
@@ -154,6 +157,7 @@ class Planner:
             if isinstance(op, OperatorOp):
                 self.operator(op)
             elif isinstance(op, cf.OPERATIONS):
+                self.driver.location = descent_of(op)
                 self.regions.plan(op)
         self.flush()
 
@@ -163,6 +167,7 @@ class Planner:
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
         schedule = SCHEDULES.get(op.SPEC.qualified_name)
+        self.driver.location = descent_of(op)
         if schedule is None or not schedule(self, op):
             self.pending[op] = None
 
@@ -175,6 +180,8 @@ class Planner:
         self.typical = {
             symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols
         }
+        for symbol in self.plan.symbols:
+            self.driver.symbol(symbol)
 
     def unknown_symbols(self) -> set[str]:
         """Symbols that values' types name and no input says."""
@@ -186,9 +193,11 @@ class Planner:
 
     def is_large(self, values: Sequence[Value]) -> bool:
         """Whether there are values with many elements, symbolic sizes taken to be typical."""
-        counts = (prod(value.shape) for value in values)
-        sizes = (count.evaluate(self.typical) if isinstance(count, Expr) else count for count in counts)
-        return max(sizes, default=0) >= LARGE_SIZE
+        return max((self.usual(prod(value.shape)) for value in values), default=0) >= LARGE_SIZE
+
+    def usual(self, size: Dim) -> float:
+        """What a size is, symbols taken to be typical."""
+        return size.evaluate(self.typical) if isinstance(size, Expr) else size
 
     def assertion(self, op: OperatorOp) -> None:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""
@@ -215,8 +224,8 @@ class Planner:
         if known is not None:
             return known
         contiguous = np.ascontiguousarray(array).reshape(array.shape)
-        buffer = Buffer(contiguous.nbytes, f"%const{len(self.plan.constants)}")
-        value = Value(buffer, contiguous.shape, dtype)
+        value = Value(Buffer(contiguous.nbytes), contiguous.shape, dtype)
+        self.driver.argument(value)
         self.plan.constants.append((value, contiguous))
         self.bound[id(array)] = value
         self.kept.append(array)
@@ -296,7 +305,7 @@ class Planner:
 
     def contiguous(self, value: Value) -> Value:
         """The value, or a copy of it, without gaps and from its buffer's beginning."""
-        if not value.layout:
+        if value.is_plain:
             return value
         copy = self.allocate(value.shape, value.dtype)
         self.call(self.dispatches.generic, copy_text(value, copy, self.is_large([value])), [value, copy])
@@ -313,19 +322,20 @@ class Planner:
         assert found is not None
         return found
 
-    def argument(self, name: str, value: SSAValue) -> Value:
+    def passed(self, value: SSAValue) -> Value:
+        """An array that the driver is given for a tensor."""
         meta = meta_of(value)
-        return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize, name), meta.shape, meta.dtype)
+        return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize), meta.shape, meta.dtype)
 
     def allocate(self, shape: Sequence[Dim], dtype: DType, strides: Sizes | None = None) -> Value:
-        """A part of the arena, from the next dispatch on."""
-        now = len(self.plan.steps)
-        buffer = Buffer(prod(shape) * dtype.itemsize or 1, first=now, last=now)
-        self.plan.arena.append(buffer)
-        return Value(buffer, tuple(shape), dtype, strides or ())
+        """Memory of the driver's own, from the next dispatch on."""
+        nbytes = prod(shape) * dtype.itemsize or 1
+        value = Value(Buffer(nbytes), tuple(shape), dtype, strides or ())
+        self.driver.allocate(value, int(self.usual(nbytes)))
+        return value
 
     def make(self, value: SSAValue, strides: Sizes | None = None) -> Value:
-        """A part of the arena for a value."""
+        """Memory for a value."""
         meta = meta_of(value)
         self.values[value] = self.allocate(meta.shape, meta.dtype, strides)
         return self.values[value]
@@ -372,9 +382,7 @@ class Planner:
         """Calls a dispatch of one of the tables."""
         kind = "kernel" if table is self.dispatches.scheduled else "group"
         name = table.setdefault(text, own_name(f"{kind}{len(table)}"))
-        for argument in arguments:
-            argument.buffer.last = max(argument.buffer.last, len(self.plan.steps))
-        self.plan.steps.append(Call(name, list(arguments), symbols_of(text)))
+        self.driver.call(name, symbols_of(text), arguments)
 
     def flush(self) -> None:
         """Makes dispatches of the operators that wait."""
@@ -402,32 +410,39 @@ class Planner:
     # the end
 
     def finish(self) -> None:
-        """Puts results where the caller wants them, and plans the arena."""
-        taken: set[Buffer] = set()
-        for position, operand in enumerate(self.returned.operands):
+        """Puts results where the caller wants them."""
+        given = [self.result(operand) for operand in self.returned.operands]
+        for position, (operand, value) in enumerate(zip(self.returned.operands, given, strict=True)):
             if isinstance(operand.type, SymType):
                 self.plan.numbers[position] = operand.type.data
-                continue
-            index = len(self.plan.outputs)
-            output = self.argument(f"%out{index}", operand)
-            self.plan.outputs.append(output)
-            if operand in self.constants and is_static(output.shape):
-                self.plan.copies.append((index, self.constants[operand]))
-                continue
-            value = self.contiguous(self.value(operand))
-            if value.is_whole and value.buffer.argument is None:
-                # The buffer is the caller's from the start.
-                self.plan.arena.remove(value.buffer)
-                value.buffer.argument = f"%out{index}"
-                self.plan.outputs[index] = Value(value.buffer, output.shape, output.dtype)
-                taken.add(value.buffer)
-            elif value.is_whole and (source := self.source_of(value)) is not None:
-                self.plan.copies.append((index, source))
             else:
-                self.call(
-                    self.dispatches.generic, copy_text(value, output, self.is_large([value])), [value, output]
-                )
-        self.plan.arena_bytes = plan_memory(self.plan.arena, self.typical)
+                self.output(operand, value)
+
+    def result(self, operand: SSAValue) -> Value | None:
+        """A result in memory, without gaps; None of a number, and of a constant, which is the caller's to copy."""
+        if isinstance(operand.type, SymType) or (
+            operand in self.constants and is_static(meta_of(operand).shape)
+        ):
+            return None
+        return self.contiguous(self.value(operand))
+
+    def output(self, operand: SSAValue, value: Value | None) -> None:
+        """Makes a result an argument of the driver."""
+        index, output = len(self.plan.outputs), self.passed(operand)
+        taken = value is not None and value.is_whole and not value.buffer.is_argument
+        if value is not None and taken:  # the buffer is the caller's from the start
+            output = Value(value.buffer, output.shape, output.dtype)
+            self.driver.replace(value.buffer, output)
+        else:
+            self.driver.argument(output)
+        self.plan.outputs.append(output)
+        if value is None:
+            self.plan.copies.append((index, self.constants[operand]))
+        elif not taken and value.is_whole and (source := self.source_of(value)) is not None:
+            self.plan.copies.append((index, source))
+        elif not taken:
+            text = copy_text(value, output, self.is_large([value]))
+            self.call(self.dispatches.generic, text, [value, output])
 
     def source_of(self, value: Value) -> int | None:
         """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`; None of a constant."""

@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
-    f64,
     i64,
 )
 from xdsl.dialects.complex import CreateOp
@@ -41,6 +40,7 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.arithmetic import IndexArithmetic
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes, compute, quotient
 
@@ -104,19 +104,6 @@ def dims(count: int) -> list[AffineExpr]:
     return [AffineExpr.dimension(index) for index in range(count)]
 
 
-_INDEX_OPS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
-    "addi": arith.AddiOp,
-    "subi": arith.SubiOp,
-    "muli": arith.MuliOp,
-    "divsi": arith.DivSIOp,
-    "xori": arith.XOrIOp,
-    "maxsi": arith.MaxSIOp,
-    "minsi": arith.MinSIOp,
-    "minui": arith.MinUIOp,
-    "maxui": arith.MaxUIOp,
-}
-
-
 BLOCK = 16
 """Elements that are added up one after the other where sums are no wider: so the error of a long sum is that of a short one."""
 
@@ -126,7 +113,7 @@ def itself(x: Scalar) -> Scalar:
     return x
 
 
-class LinalgBuilder:
+class LinalgBuilder(IndexArithmetic):
     """Inserts operations before an operation of the program being lowered."""
 
     def __init__(
@@ -170,26 +157,12 @@ class LinalgBuilder:
         rest = self.add(math.CountLeadingZerosOp(number))
         return self.binary("subi", self.size(64), self.add(arith.IndexCastOp(rest, IndexType())))
 
-    def number(self, value: int) -> SSAValue:
-        return self.add(arith.ConstantOp.from_int_and_width(value, IndexType()))
-
     def symbol(self, name: str) -> SSAValue:
         if name not in self._sizes:
             if self._symbol is None:
                 raise ExirError(f"the symbol {name} is not known")
             self._sizes[name] = self._symbol(name)
         return self._sizes[name]
-
-    def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.add(_INDEX_OPS[name](a, b))
-
-    def scaled(self, a: SSAValue, factor: float) -> SSAValue:
-        real = self.add(arith.SIToFPOp(self.add(arith.IndexCastOp(a, i64)), f64))
-        product = self.add(arith.MulfOp(real, self.add(arith.ConstantOp(FloatAttr(factor, f64)))))
-        return self.add(arith.IndexCastOp(self.add(arith.FPToSIOp(product, i64)), IndexType()))
-
-    def choose(self, predicate: str, a: SSAValue, b: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
-        return self.add(arith.SelectOp(self.add(arith.CmpiOp(a, b, predicate)), yes, no))
 
     # making tensors
 

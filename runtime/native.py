@@ -28,7 +28,7 @@ from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.compile import module_object
+from xdsl_exir.lowering.compile import module_object, plan_arenas
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
@@ -291,13 +291,12 @@ class Planned:
 
     @property
     def drivers(self) -> dict[str, str]:
-        """What the methods' functions are called in the object file. Names of methods may be any text."""
-        return {method: own_name(f"forward{index}") for index, method in enumerate(self.plans)}
+        """What the methods' functions are called in the object file."""
+        return {method: plan.driver.sym_name.data for method, plan in self.plans.items()}
 
     def object(self) -> bytes:
         """The program's object file. Raises `ToolchainError` where a tool is missing."""
-        plans = {driver: self.plans[method] for method, driver in self.drivers.items()}
-        return module_object(self.dispatches, plans, self.cpu)
+        return module_object(self.dispatches, [plan.driver for plan in self.plans.values()], self.cpu)
 
 
 def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
@@ -308,16 +307,23 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
     program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
     machine = planned.cpu.machine()
-    for name, function in program.methods.items():
+    for index, (name, function) in enumerate(program.methods.items()):
         constants = constant_arguments(program.module, function, program.state)
         with REWRITING:
-            planned.plans[name] = Planner(function, constants, machine, planned.dispatches).run()
+            planner = Planner(function, constants, machine, planned.dispatches)
+            planned.plans[name] = planner.run(driver_name(index))
         planned.passed[name] = [
             position
             for position, arg in enumerate(function.args)
             if arg not in constants and is_tensor_type(arg.type)
         ]
+    plan_arenas(list(planned.plans.values()))
     return planned
+
+
+def driver_name(index: int) -> str:
+    """What the function of a method is called. Names of methods may be any text."""
+    return own_name(f"forward{index}")
 
 
 class NativeEngine:

@@ -1,112 +1,29 @@
 """Control flow in the driver: branches and loops whose bodies are cut into dispatches like what is around them.
 
 A region sees its operands and nothing else, so they are put in memory before it begins; its results are copied where the
-operation's are, which makes all turns of a loop use the same buffers. Of what a driver does, in order, the beginnings and
-ends of regions are steps of their own, so that lifetimes are ranges of steps here as everywhere: what a loop finds, it
-needs until its end. A turn of a loop over elements sees them, and what it stacks, as views at an offset.
+operation's are, which makes all turns of a loop use the same buffers. A turn of a loop over elements sees them, and what it
+stacks, as views at an offset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.expr import Dim, Expr, apply, provably
 from xdsl_exir.dialects.tensors import SymBoolType, is_tensor_type
-from xdsl_exir.lowering.dispatches.buffers import Driver, Shape, Value
+from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.groups import copy_text
+from xdsl_exir.lowering.driver import Predicate
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.schedules.text import symbol_name
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
-
-Predicate = Value | Dim
-"""A boolean in memory, or one that the program's symbols say."""
-
-# --- steps ---------------------------------------------------------------------------------------------------
-
-
-def predicate_text(driver: Driver, predicate: Predicate) -> str:
-    """The name of a predicate's i1."""
-    text = driver.text
-    if not isinstance(predicate, Value):
-        number = text.index(predicate if isinstance(predicate, Expr) else int(predicate))
-        return text.op(f"arith.cmpi ne, {number}, {text.index(0)} : index")
-    index = ", ".join([text.index(0)] * len(predicate.shape))
-    byte = text.op(f"memref.load {driver.view(predicate)}[{index}] : {predicate.type}")
-    return text.op(f"arith.cmpi ne, {byte}, {text.constant('0', 'i8')} : i8")
-
-
-@dataclass
-class If:
-    """Begins the branch that is taken where the predicate holds."""
-
-    predicate: Predicate
-
-    def write(self, driver: Driver) -> None:
-        driver.enter(f"scf.if {predicate_text(driver, self.predicate)} {{")
-
-
-@dataclass
-class Else:
-    """Ends that branch and begins the other."""
-
-    def write(self, driver: Driver) -> None:
-        driver.leave("} else {")
-        driver.enter("")
-
-
-@dataclass
-class While:
-    """Begins the condition of a loop."""
-
-    def write(self, driver: Driver) -> None:
-        driver.enter("scf.while : () -> () {")
-
-
-@dataclass
-class Do:
-    """Ends the condition with the predicate and begins the body."""
-
-    predicate: Predicate
-
-    def write(self, driver: Driver) -> None:
-        driver.text.line(f"scf.condition({predicate_text(driver, self.predicate)})")
-        driver.leave("} do {")
-        driver.enter("")
-
-
-@dataclass
-class For:
-    """Begins a loop that counts up to a size. `turn` is the symbol that it counts with."""
-
-    turn: str
-    count: Dim
-
-    def write(self, driver: Driver) -> None:
-        text = driver.text
-        text.turns.add(self.turn)
-        bounds = f"{text.index(0)} to {text.index(self.count)} step {text.index(1)}"
-        driver.enter(f"scf.for {symbol_name(self.turn)} = {bounds} {{")
-
-
-@dataclass
-class End:
-    """Ends a region."""
-
-    last: str = ""
-    """What ends it, where something has to."""
-
-    def write(self, driver: Driver) -> None:
-        if self.last:
-            driver.text.line(self.last)
-        driver.leave("}")
-
 
 # --- planning ------------------------------------------------------------------------------------------------
 
@@ -127,7 +44,7 @@ class Regions:
 
     def __init__(self, planner: Planner):
         self.planner = planner
-        self.turns = 0
+        self.loops = 0
 
     def plan(self, op: Operation) -> None:
         """Plans one operation and all that is in its regions."""
@@ -160,38 +77,30 @@ class Regions:
         assert isinstance(end, cf.YieldOp)
         return [value for value in end.values if is_tensor_type(value.type)]
 
-    def predicate(self, value: SSAValue) -> Predicate:
-        """A predicate, used by the next step."""
-        if isinstance(value.type, SymBoolType):
-            return value.type.data
-        given = self.planner.value(value)
-        given.buffer.last = max(given.buffer.last, len(self.planner.plan.steps))
-        return given
+    def predicate(self, value: SSAValue) -> SSAValue:
+        """A predicate's i1."""
+        said: Predicate = (
+            value.type.data if isinstance(value.type, SymBoolType) else self.planner.value(value)
+        )
+        return self.planner.driver.predicate(said)
 
     def region(self, region: Region) -> list[Value]:
         """Plans what is in a region; the tensors that it yields."""
         self.planner.block(region.block)
         return [self.planner.value(value) for value in self.yielded(region)]
 
-    def end(self, begin: int, last: str = "") -> None:
-        """Ends a loop that began with a step: what is older and used in it is needed until here."""
-        plan = self.planner.plan
-        for buffer in plan.arena:
-            if buffer.first <= begin < buffer.last:
-                buffer.last = len(plan.steps)
-        plan.steps.append(End(last))
-
-    def begin_turns(self, xs: Sequence[SSAValue], length: Dim) -> tuple[int, Expr]:
-        """Begins a loop over elements: its step, and the symbol of its turns."""
+    @contextmanager
+    def turns(self, xs: Sequence[SSAValue], length: Dim) -> Generator[Expr]:
+        """A loop over elements; gives the symbol of its turns."""
         plan = self.planner.plan
         whole = cf.leading_dimension([x.type for x in xs])
         condition = apply("gt", whole, 0)
         if isinstance(condition, Expr) and not provably(condition, self.planner.ranges):
             plan.checks.append((condition, f"a leading dimension of {whole} must be positive"))
-        turn = f"turn{self.turns}"
-        self.turns += 1
-        plan.steps.append(For(turn, length))
-        return len(plan.steps) - 1, Expr.symbol(turn)
+        turn = f"turn{self.loops}"
+        self.loops += 1
+        with self.planner.driver.loop(turn, length):
+            yield Expr.symbol(turn)
 
     def carry(self, values: Sequence[Value], carried: Sequence[Value]) -> None:
         """Copies what a turn yields to where the next one finds it."""
@@ -228,29 +137,32 @@ class Regions:
     # operations
 
     def cond(self, op: cf.CondOp) -> None:
-        steps = self.planner.plan.steps
+        driver = self.planner.driver
         made = [self.planner.make(result) for result in op.outputs if is_tensor_type(result.type)]
-        step = If(self.predicate(op.pred))
-        steps.append(step)
-        for region, end in ((op.true_region, Else()), (op.false_region, End())):
-            for value, result in zip(self.region(region), made, strict=True):
-                self.copy(value, result)
-            steps.append(end)
+        blocks = Block(), Block()
+        driver.add(scf.IfOp(self.predicate(op.pred), [], [blocks[0]], [blocks[1]]))
+        for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
+            with driver.inside(block):
+                for value, result in zip(self.region(region), made, strict=True):
+                    self.copy(value, result)
+                driver.add(scf.YieldOp())
 
     def while_loop(self, op: cf.WhileLoopOp) -> None:
-        planner, steps = self.planner, self.planner.plan.steps
+        planner, driver = self.planner, self.planner.driver
         count = len(op.carried_inputs)
         condition, body = op.cond_region.block, op.body_region.block
         carried = self.start(condition.args[:count], op.carried_inputs)
         self.results(body.args[:count], carried)
-        begin = len(steps)
-        steps.append(While())
-        planner.block(condition)
-        end = condition.last_op
-        assert isinstance(end, cf.YieldOp)
-        steps.append(Do(self.predicate(end.values[0])))
-        self.carry(self.region(op.body_region), carried)
-        self.end(begin, "scf.yield")
+        before, after = Block(), Block()
+        driver.add(scf.WhileOp([], [], Region(before), Region(after)))
+        with driver.inside(before):
+            planner.block(condition)
+            end = condition.last_op
+            assert isinstance(end, cf.YieldOp)
+            driver.add(scf.ConditionOp(self.predicate(end.values[0])))
+        with driver.inside(after):
+            self.carry(self.region(op.body_region), carried)
+            driver.add(scf.YieldOp())
         self.results(op.outputs, carried)
 
     def stack(self, xs: Sequence[SSAValue], args: Sequence[SSAValue], turn: Dim) -> None:
@@ -260,24 +172,22 @@ class Regions:
 
     def map(self, op: cf.MapOp) -> None:
         made = [self.planner.make(result) for result in op.outputs]
-        begin, turn = self.begin_turns(op.xs, meta_of(op.xs[0]).shape[0])
-        self.stack(op.xs, op.body_region.block.args[: len(op.xs)], turn)
-        for value, result in zip(self.region(op.body_region), made, strict=True):
-            self.copy(value, element(result, turn))
-        self.end(begin)
+        with self.turns(op.xs, meta_of(op.xs[0]).shape[0]) as turn:
+            self.stack(op.xs, op.body_region.block.args[: len(op.xs)], turn)
+            for value, result in zip(self.region(op.body_region), made, strict=True):
+                self.copy(value, element(result, turn))
 
     def scan(self, op: cf.ScanOp) -> None:
         args = op.combine_region.block.args
         first, last = len(op.init), len(op.init) + len(op.xs)
         carried = self.start(args[:first], op.init)
         stacked = [self.planner.make(result) for result in op.outputs[first:]]
-        begin, turn = self.begin_turns(op.xs, meta_of(op.xs[0]).shape[0])
-        self.stack(op.xs, args[first:last], turn)
-        values = self.region(op.combine_region)
-        for value, result in zip(values[len(carried) :], stacked, strict=True):
-            self.copy(value, element(result, turn))
-        self.carry(values[: len(carried)], carried)
-        self.end(begin)
+        with self.turns(op.xs, meta_of(op.xs[0]).shape[0]) as turn:
+            self.stack(op.xs, args[first:last], turn)
+            values = self.region(op.combine_region)
+            for value, result in zip(values[len(carried) :], stacked, strict=True):
+                self.copy(value, element(result, turn))
+            self.carry(values[: len(carried)], carried)
         self.results(op.outputs[:first], carried)
 
     def associative_scan(self, op: cf.AssociativeScanOp) -> None:
@@ -285,13 +195,12 @@ class Regions:
         made = [self.planner.make(result) for result in op.outputs]
         for x, result in zip(op.xs, made, strict=True):
             self.copy(element(self.planner.value(x), 0), element(result, 0))
-        begin, turn = self.begin_turns(op.xs, meta_of(op.xs[0]).shape[0] - 1)
-        for arg, result in zip(args[:count], made, strict=True):
-            self.bind(arg, element(result, turn))
-        self.stack(op.xs, args[count : 2 * count], turn + 1)
-        for value, result in zip(self.region(op.combine_region), made, strict=True):
-            self.copy(value, element(result, turn + 1))
-        self.end(begin)
+        with self.turns(op.xs, meta_of(op.xs[0]).shape[0] - 1) as turn:
+            for arg, result in zip(args[:count], made, strict=True):
+                self.bind(arg, element(result, turn))
+            self.stack(op.xs, args[count : 2 * count], turn + 1)
+            for value, result in zip(self.region(op.combine_region), made, strict=True):
+                self.copy(value, element(result, turn + 1))
 
 
 PLANS: dict[type[Operation], Callable[..., None]] = {

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import bufferization, scf, tensor
 from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.printer import Printer
 
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.expr import Dim, Expr
@@ -20,6 +18,7 @@ from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tens
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, is_symbol
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.schedules.text import symbol_name
 from xdsl_exir.lowering.sizes import symbols_of
 
@@ -189,9 +188,7 @@ def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[V
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
         lowered.attributes[DIRECT] = UnitAttr()
-    stream = StringIO()
-    Printer(stream, print_generic_format=True).print_op(destination_style(lowered, arguments))
-    return stream.getvalue()
+    return generic_text(destination_style(lowered, arguments))
 
 
 def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
@@ -229,7 +226,7 @@ def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
     """The memref type of a tensor that lies as a value does."""
     type: Any = tensor.type
     numbers = [size if isinstance(size, int) else None for size in (value.offset, *value.strides)]
-    layout = StridedLayoutAttr(numbers[1:], numbers[0]) if value.layout else NoneAttr()
+    layout = StridedLayoutAttr(numbers[1:], numbers[0]) if not value.is_plain else NoneAttr()
     return MemRefType(type.element_type, type.get_shape(), layout)
 
 
@@ -240,7 +237,7 @@ def copy_text(source: Value, target: Value, large: bool) -> str:
 
 def copies_text(copies: Sequence[tuple[Value, Value]], large: bool) -> str:
     """A function that copies values to others of their shapes; its arguments are each value and where it goes."""
-    types = [value.type for copy in copies for value in copy]
+    types = [str(value.type) for copy in copies for value in copy]
     arguments = ", ".join(f"%{index}: {type}" for index, type in enumerate(types))
     lines = [
         f"  linalg.copy ins(%{i} : {types[i]}) outs(%{i + 1} : {types[i + 1]})\n"

@@ -267,7 +267,7 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         weight, bias = folded
         planner.absorbed.add(norm)
         result = norm.results[0]
-    absorber = Absorber(planner, result, lambda value: not value.layout and fits_convolution(value, conv))
+    absorber = Absorber(planner, result, lambda value: value.is_plain and fits_convolution(value, conv))
     absorber.run()
     shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
     conv = replace(conv, epilogue=absorber.epilogue([shift]))

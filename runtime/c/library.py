@@ -47,9 +47,8 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.files import aside
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering import libcalls
+from xdsl_exir.lowering import libcalls, plan_memory
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
-from xdsl_exir.lowering.dispatches import buffers
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import processor
@@ -299,8 +298,8 @@ def sizes_by_place(function: FuncOp, inputs: Sequence[InputSpec], plan: Plan) ->
     for index, value in enumerate(plan.outputs):
         for dim, size in enumerate(value.shape):
             yield f"result {index}, dimension {dim}", size
-    for buffer in plan.arena:
-        yield "bytes of an intermediate result", buffer.nbytes
+    for nbytes in plan_memory.symbolic_bytes(plan.driver):
+        yield "bytes of an intermediate result", nbytes
 
 
 ASSERTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
@@ -374,7 +373,7 @@ class MethodMemory:
         """Their names, in capitals."""
         self.targets: dict[str, Place] = {}
         """Places of user inputs, by name."""
-        self.arena = buffers.aligned(plan.arena_bytes)
+        self.arena = plan_memory.aligned(plan.arena_bytes)
         """Bytes taken so far of the arena, which begins with the driver's."""
 
     def method(self, called: str, checks: Sequence[OperatorOp], driver: str) -> CMethod:
@@ -489,7 +488,7 @@ class MethodMemory:
     def scratch(self, value: Value) -> Place:
         """Memory for what lives during the call alone."""
         place = Place("instance.arena", self.arena, value.shape, value.dtype)
-        self.arena = self.arena + buffers.aligned(place.nbytes)
+        self.arena = self.arena + plan_memory.aligned(place.nbytes)
         return place
 
     def source(self, index: int, source: Array | int, given: list[Place], made: list[Place]) -> Place:

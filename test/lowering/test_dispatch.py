@@ -20,14 +20,14 @@ from xdsl.parser import Parser
 from xdsl.universe import Universe
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.interpreter.interpreter import InterpreterEngine
 from xdsl_exir.lowering import toolchain
-from xdsl_exir.lowering.compile import module_object
+from xdsl_exir.lowering.compile import module_object, plan_arenas
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
-from xdsl_exir.lowering.dispatches.buffers import contiguous_strides, plan_arena, plan_memory
+from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.dispatches.elements import Lanes
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
+from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
@@ -40,42 +40,6 @@ from xdsl_exir.transforms.fold_constants import Folding
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path))
-
-
-# --- memory --------------------------------------------------------------------------------------------------
-
-lifetimes = st.tuples(st.integers(1, 500), st.integers(0, 12), st.integers(0, 6))
-
-
-def assert_apart(buffers: list[Buffer], total: Dim, values: dict[str, int]) -> None:
-    """Buffers that live at the same time do not overlap, and all lie within the total, for values of the symbols."""
-
-    def number(size: Dim) -> int:
-        return int(size.evaluate(values)) if isinstance(size, Expr) else size
-
-    places = [(number(b.offset), number(b.offset) + number(b.nbytes), b) for b in buffers]
-    assert all(start % 64 == 0 and end <= number(total) for start, end, _ in places)
-    for i, (start, end, a) in enumerate(places):
-        for other_start, other_end, b in places[:i]:
-            if a.first <= b.last and b.first <= a.last:
-                assert end <= other_start or other_end <= start
-
-
-@given(st.lists(lifetimes, max_size=25))
-def test_live_buffers_never_overlap(given: list[tuple[int, int, int]]):
-    buffers = [Buffer(nbytes, first=first, last=first + length) for nbytes, first, length in given]
-    assert_apart(buffers, plan_arena(buffers), {})
-
-
-nbytes = st.builds(lambda a, b: a * Expr.symbol("s0") + b, st.integers(0, 300), st.integers(1, 300))
-
-
-@given(st.lists(st.tuples(nbytes, st.integers(0, 12), st.integers(0, 6)), max_size=12))
-def test_live_buffers_of_symbolic_sizes_never_overlap(given: list[tuple[Dim, int, int]]):
-    buffers = [Buffer(nbytes, first=first, last=first + length) for nbytes, first, length in given]
-    total = plan_memory(buffers, {"s0": 64})
-    for value in (0, 1, 2, 7, 64, 1000):
-        assert_apart(buffers, total, {"s0": value})
 
 
 def as_array(value: Value, memory: np.ndarray) -> np.ndarray:
@@ -140,7 +104,7 @@ def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tup
     machine = processor().machine(threads)
     return (
         function,
-        Planner(function, dict(zip(last, constants, strict=True)), machine, dispatches).run(),
+        Planner(function, dict(zip(last, constants, strict=True)), machine, dispatches).run("main"),
         dispatches,
     )
 
@@ -148,7 +112,8 @@ def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tup
 def check(text: str, *arrays: np.ndarray, constants: Sequence[np.ndarray] = (), threads: int = 1) -> Plan:
     """Runs a program natively and by the interpreter; gives its plan."""
     _, plan, dispatches = planned(text, constants, threads)
-    library = toolchain.load_object(module_object(dispatches, {"main": plan}))
+    plan_arenas([plan])
+    library = toolchain.load_object(module_object(dispatches, [plan.driver]))
     actual = NativeMethod(plan, library.address("main"), range(len(arrays)))(arrays)
     expected = InterpreterEngine(module_of(text)).run("main", [*arrays, *constants])
     for a, e in zip(actual, expected, strict=True):
@@ -161,7 +126,7 @@ def random(*shape: int) -> np.ndarray:
 
 
 def kinds(plan: Plan) -> list[str]:
-    return [call.function.removeprefix(own_name("")).rstrip("0123456789") for call in plan.calls]
+    return [call.removeprefix(own_name("")).rstrip("0123456789") for call in calls_of(plan.driver)]
 
 
 @pytest.mark.native
@@ -491,8 +456,9 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     module = module_of("\n".join(texts))
     machine, dispatches = processor().machine(threads), Dispatches()
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run() for op in functions}
-    library = toolchain.load_object(module_object(dispatches, plans))
+    plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run(op.sym_name.data) for op in functions}
+    plan_arenas(list(plans.values()))
+    library = toolchain.load_object(module_object(dispatches, [plan.driver for plan in plans.values()]))
     interpreter = InterpreterEngine(module)
     for name, text in zip(names, texts, strict=True):
         actual = NativeMethod(plans[name], library.address(name), range(len(arrays)))(arrays)

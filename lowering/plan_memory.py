@@ -1,0 +1,310 @@
+"""`plan-memory`: allocations become parts of one arena, which is a function's further argument.
+
+A buffer is needed from its `memref.alloc` to the last use of it, or of a view of it; where that is in a loop which the buffer is
+older than, to the loop's end. Buffers that are not needed at the same time may share memory. Sizes may be symbolic: buffers
+of such sizes lie behind the others, in slots, each as large as the largest of its buffers. How many bytes the arena has is said in
+`exir.arena_bytes`, a number or an expression of the function's symbols (see `lowering.driver`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from xdsl.context import Context
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FixedBitwidthType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    i8,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
+
+from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, provably
+from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
+from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, SizesOf, as_attribute, size_in
+
+ARENA_BYTES, OFFSET = "exir.arena_bytes", "exir.offset"
+LOOPS = scf.ForOp | scf.WhileOp | scf.ParallelOp
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """An allocation to be placed."""
+
+    nbytes: Dim
+    first: int
+    last: int
+    """Positions, in the order of the function's operations, from which on and until which it is needed."""
+    typical: int
+    """Its bytes; symbols taken to be typical."""
+
+    def meets(self, other: Buffer) -> bool:
+        """Whether both are needed at a time."""
+        return self.first <= other.last and other.first <= self.last
+
+
+# --- planners ------------------------------------------------------------------------------------------------
+
+Planner = Callable[[Sequence[Buffer]], list[int]]
+"""Gives the offsets, in bytes, of buffers of static sizes."""
+
+
+def greedy(order: Callable[[Buffer], tuple[int, ...]]) -> Planner:
+    """The planner that puts one buffer after the other, in an order, into the lowest gap that fits (Pisarchyk and Lee, 2020, "Efficient
+    memory management for deep neural net inference")."""
+
+    def plan(buffers: Sequence[Buffer]) -> list[int]:
+        placed: dict[Buffer, tuple[int, int]] = {}
+        for buffer in sorted(buffers, key=order):
+            offset = 0
+            for start, end in sorted(place for other, place in placed.items() if other.meets(buffer)):
+                if offset + buffer.typical <= start:
+                    break
+                offset = max(offset, -(-end // ALIGNMENT) * ALIGNMENT)
+            placed[buffer] = offset, offset + buffer.typical
+        return [placed[buffer][0] for buffer in buffers]
+
+    return plan
+
+
+def best(buffers: Sequence[Buffer]) -> list[int]:
+    """The offsets of whichever of the other planners needs the fewest bytes; of many buffers, of the first of them."""
+    names = ("by-size", "by-lifetime", "by-start") if len(buffers) <= MANY else ("by-size",)
+    plans = (PLANNERS[name](buffers) for name in names)
+    return min(plans, key=lambda offsets: arena_bytes(buffers, offsets))
+
+
+MANY = 1000
+"""Buffers from which on one planner has to do: each takes time that grows with the square of them."""
+
+PLANNERS: dict[str, Planner] = {
+    "by-size": greedy(lambda buffer: (-buffer.typical,)),
+    "by-lifetime": greedy(lambda buffer: (buffer.first - buffer.last, -buffer.typical)),
+    "by-start": greedy(lambda buffer: (buffer.first, -buffer.typical)),
+    "best": best,
+}
+"""By the name that `plan-memory{planner=...}` takes. Others may be added."""
+
+
+def arena_bytes(buffers: Iterable[Buffer], offsets: Iterable[int]) -> int:
+    """Bytes of an arena that holds buffers of static sizes."""
+    return max((offset + b.typical for b, offset in zip(buffers, offsets, strict=True)), default=0)
+
+
+def peak_bytes(buffers: Sequence[Buffer]) -> int:
+    """The most bytes that are needed at a time, of typical sizes: no arena is smaller."""
+    changes: dict[int, int] = {}
+    for buffer in buffers:
+        changes[buffer.first] = changes.get(buffer.first, 0) + buffer.typical
+        changes[buffer.last + 1] = changes.get(buffer.last + 1, 0) - buffer.typical
+    live = peak = 0
+    for position in sorted(changes):
+        live += changes[position]
+        peak = max(peak, live)
+    return peak
+
+
+def plan_slots(buffers: Sequence[Buffer]) -> list[list[Buffer]]:
+    """Buffers that share memory, none of which are needed at the same time.
+
+    Greedy by typical size, each in the smallest slot that is free (Pisarchyk and Lee, 2020, shared objects).
+    """
+    slots: list[list[Buffer]] = []
+    for buffer in sorted(buffers, key=lambda b: -b.typical):
+        free = (slot for slot in reversed(slots) if not any(buffer.meets(other) for other in slot))
+        slot = next(free, None)
+        if slot is None:
+            slots.append(slot := [])
+        slot.append(buffer)
+    return slots
+
+
+def aligned(nbytes: Dim) -> Dim:
+    """Bytes rounded up to the alignment."""
+    return ceildiv(nbytes, ALIGNMENT) * ALIGNMENT
+
+
+def largest(sizes: Sequence[Dim]) -> Dim:
+    """The largest of sizes: one of them where that is known of all symbols' values, 0 among them."""
+
+    def larger(a: Dim, b: Dim) -> Dim:
+        ranges = {
+            name: (0, None) for size in (a, b) if isinstance(size, Expr) for name in size.free_symbols()
+        }
+        if provably(apply("ge", b, a), ranges):
+            return b
+        return a if provably(apply("ge", a, b), ranges) else max_(a, b)
+
+    return reduce(larger, sizes)
+
+
+def plan_buffers(buffers: Sequence[Buffer], planner: Planner) -> tuple[dict[Buffer, Dim], Dim]:
+    """Offsets of buffers, and the arena's bytes; those of symbolic sizes come behind the others."""
+    static = [buffer for buffer in buffers if isinstance(buffer.nbytes, int)]
+    places = planner(static)
+    offsets: dict[Buffer, Dim] = dict(zip(static, places, strict=True))
+    total: Dim = arena_bytes(static, places)
+    for slot in plan_slots([buffer for buffer in buffers if isinstance(buffer.nbytes, Expr)]):
+        total = aligned(total)
+        offsets.update(dict.fromkeys(slot, total))
+        total = total + largest(list(dict.fromkeys(buffer.nbytes for buffer in slot)))
+    return offsets, total
+
+
+# --- what a function allocates -------------------------------------------------------------------------------
+
+
+def views_of(value: SSAValue) -> Iterable[Operation]:
+    """The operations that use a memref, or a view of it."""
+    for use in value.uses:
+        yield use.operation
+        for result in use.operation.results:
+            if isinstance(result.type, MemRefType):
+                yield from views_of(result)
+
+
+def end_of(op: Operation, block: Block, ends: Mapping[Operation, int]) -> int:
+    """Where a buffer of a block is no longer needed that an operation, in it or in a region in it, uses."""
+    end = ends[op]
+    while op.parent is not block:
+        parent = op.parent_op()
+        assert parent is not None, "a use that its definition does not dominate"
+        op = parent
+        if isinstance(op, LOOPS):
+            end = ends[op]
+    return end
+
+
+def bytes_of(op: Operation, type: MemRefType[Attribute]) -> Dim:
+    """The bytes of an allocation, or of a view. Raises `ExirError` where its sizes are symbolic and it does not say them."""
+    said = size_in(op.attributes.get(BYTES))
+    if said is not None:
+        return said
+    count = 1
+    for size in type.get_shape():
+        if size == DYNAMIC_INDEX:
+            raise ExirError(f"plan-memory: {op.name} of symbolic size without {BYTES}")
+        count *= size
+    element = type.element_type
+    assert isinstance(element, FixedBitwidthType)
+    return count * element.size
+
+
+def buffers_of(function: FuncOp) -> dict[memref.AllocOp, Buffer]:
+    """What a function allocates, in order."""
+    ends: dict[Operation, int] = {}
+    starts: dict[Operation, int] = {}
+    position = 0
+
+    def number(block: Block) -> None:
+        nonlocal position
+        for op in block.ops:
+            position += 1
+            starts[op] = position
+            for region in op.regions:
+                for inner in region.blocks:
+                    number(inner)
+            ends[op] = position
+
+    number(function.body.block)
+    found: dict[memref.AllocOp, Buffer] = {}
+    for op in starts:
+        if isinstance(op, memref.AllocOp) and op.memref.uses:
+            block = op.parent
+            assert block is not None
+            last = max(end_of(user, block, ends) for user in views_of(op.memref))
+            nbytes = bytes_of(op, op.memref.type)
+            typical = op.attributes.get(TYPICAL)
+            size = typical.value.data if isinstance(typical, IntegerAttr) else nbytes
+            assert isinstance(size, int), "an allocation of symbolic size says what is typical"
+            found[op] = Buffer(nbytes, starts[op], last, size)
+    return found
+
+
+# --- the pass ------------------------------------------------------------------------------------------------
+
+
+def symbols_of(function: FuncOp) -> dict[str, SSAValue]:
+    """The symbols among a function's arguments."""
+    names = function.attributes.get(SYMBOLS)
+    said = (
+        [name.data for name in names if isinstance(name, StringAttr)]
+        if isa(names, ArrayAttr[Attribute])
+        else []
+    )
+    return dict(zip(said, function.args, strict=False))
+
+
+def arena_bytes_of(function: FuncOp) -> Dim:
+    """The bytes of a function's arena. Raises `ExirError` where it was not planned."""
+    said = size_in(function.attributes.get(ARENA_BYTES))
+    if said is None:
+        raise ExirError(f"plan-memory has not run on @{function.sym_name.data}")
+    return said
+
+
+def plan_function(function: FuncOp, planner: Planner) -> None:
+    """Makes what a function allocates parts of an arena."""
+    block = function.body.block
+    buffers = buffers_of(function)
+    offsets, total = plan_buffers(list(buffers.values()), planner)
+    size = max(total, 1) if isinstance(total, int) else DYNAMIC_INDEX
+    arena = block.insert_arg(MemRefType(i8, [size]), len(block.args))
+    sizes = SizesOf(block, symbols_of(function))
+    for op in [op for op in function.walk() if isinstance(op, memref.AllocOp)]:
+        if op in buffers:
+            offset = offsets[buffers[op]]
+            view = memref.ViewOp.build(
+                operands=[arena, sizes.index(offset), op.dynamic_sizes], result_types=[op.memref.type]
+            )
+            view.attributes |= op.attributes
+            if isinstance(offset, Expr):
+                view.attributes[OFFSET] = StringAttr(str(offset))
+            view.location = op.location
+            block_of = op.parent
+            assert block_of is not None
+            block_of.insert_ops_before([view], op)
+            op.memref.replace_all_uses_with(view.results[0])
+        op.detach()
+        op.erase()
+    function.attributes[ARENA_BYTES] = as_attribute(total)
+    function.update_function_type()
+
+
+@dataclass(frozen=True)
+class PlanMemory(ModulePass):
+    """Plans the memory of each function that is not private. Raises `ExirError` for a planner that there is not."""
+
+    name = "plan-memory"
+
+    planner: str = "best"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.planner not in PLANNERS:
+            raise ExirError(f"plan-memory: no planner '{self.planner}'; there are {', '.join(PLANNERS)}")
+        for function in drivers_of(op):
+            plan_function(function, PLANNERS[self.planner])
+
+
+def drivers_of(module: ModuleOp) -> Iterable[FuncOp]:
+    """The functions of a module that are not private, and have a body: dispatches are private."""
+    for op in module.ops:
+        if isinstance(op, FuncOp) and op.sym_visibility is None and not op.is_declaration:
+            yield op
+
+
+def symbolic_bytes(function: FuncOp) -> list[Dim]:
+    """The bytes of what a function keeps in its arena, where they are symbolic."""
+    said = (size_in(op.attributes.get(BYTES)) for op in function.walk())
+    return [size for size in said if isinstance(size, Expr)]

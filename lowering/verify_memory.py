@@ -1,0 +1,298 @@
+"""`verify-memory`: that no two parts of an arena that are needed at the same time overlap, as proof, whoever planned them.
+
+Which parts are needed when is found by liveness over the function, backwards, and owes nothing to `plan-memory`: a part is needed from
+its `memref.view` to the last use of it, or of a view of it; in a loop, what is older than the loop is needed all the time. Of symbolic
+offsets and sizes (`exir.offset`, `exir.bytes`) it is shown for all values of the symbols, 0 among them, that the parts lie apart.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from xdsl_exir.dialects.expr import Dim, Expr, apply, provably
+from xdsl_exir.errors import VerificationError
+from xdsl_exir.locations import location_text
+from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
+from xdsl_exir.lowering.driver import size_in
+from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, arena_bytes_of, bytes_of, drivers_of, symbols_of
+from xdsl_exir.lowering.sizes import scaled
+
+# --- what is computed ----------------------------------------------------------------------------------------
+
+Number: TypeAlias = Any
+"""An int, or a float on the way from one int to another."""
+
+
+def divide(a: int, b: int) -> int:
+    """Division that rounds towards 0, as arith.divsi's."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+OPERATIONS: dict[type[Operation], Callable[..., Number]] = {
+    arith.AddiOp: operator.add,
+    arith.SubiOp: operator.sub,
+    arith.MuliOp: operator.mul,
+    arith.DivSIOp: divide,
+    arith.XOrIOp: int.__xor__,
+    arith.MaxSIOp: max,
+    arith.MinSIOp: min,
+    arith.MaxUIOp: max,
+    arith.MinUIOp: min,
+    arith.IndexCastOp: int,
+    arith.SIToFPOp: float,
+    arith.MulfOp: operator.mul,
+    arith.FPToSIOp: int,
+}
+"""What sizes are computed with (`lowering.arithmetic`), on numbers."""
+PREDICATES = operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge
+"""Of arith.cmpi, in its order."""
+
+
+def evaluate(value: SSAValue, known: dict[SSAValue, Number]) -> Number:
+    """The number that arithmetic on `index` values gives. Raises `VerificationError` for an operation that sizes are not computed with."""
+    waiting = [value]
+    while waiting:
+        op = waiting[-1].owner
+        if waiting[-1] in known:
+            waiting.pop()
+            continue
+        if not isinstance(op, Operation):
+            raise VerificationError("an offset into an arena depends on an argument that is no symbol")
+        missing = [operand for operand in op.operands if operand not in known]
+        if missing:
+            waiting += missing
+            continue
+        known[waiting.pop()] = compute(op, [known[operand] for operand in op.operands])
+    return known[value]
+
+
+def compute(op: Operation, operands: Sequence[Number]) -> Number:
+    """The result of one operation."""
+    match op:
+        case arith.ConstantOp(value=IntegerAttr(value=number) | FloatAttr(value=number)):
+            return number.data
+        case arith.CmpiOp(predicate=predicate) if predicate.value.data < len(PREDICATES):
+            return PREDICATES[predicate.value.data](*operands)
+        case arith.SelectOp():
+            return operands[1] if operands[0] else operands[2]
+        case _ if type(op) in OPERATIONS:
+            return OPERATIONS[type(op)](*operands)
+        case _:
+            raise VerificationError(f"an offset into an arena is computed with {op.name}")
+
+
+# --- parts of an arena ---------------------------------------------------------------------------------------
+
+TRIALS = (1, 64, 1009)
+"""Values of symbols for which an offset is computed, to see that it is what it is said to be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of an arena, in bytes."""
+
+    op: memref.ViewOp
+    start: Dim
+    nbytes: Dim
+
+    def __str__(self) -> str:
+        place = location_text(self.op)
+        return f"[{self.start}, {self.start + self.nbytes})" + (f" ({place})" if place else "")
+
+
+def part_of(op: memref.ViewOp, symbols: Mapping[str, SSAValue]) -> Part:
+    """What a view takes of an arena. Raises `VerificationError` where its offset is not what it says."""
+    start = size_in(op.attributes.get(OFFSET))
+    for trial in TRIALS:
+        values = {name: trial + index for index, name in enumerate(symbols)}
+        actual = evaluate(op.byte_shift, {symbols[name]: value for name, value in values.items()})
+        start = actual if start is None else start
+        if actual != at(start, values):
+            raise VerificationError(f"a part of an arena is at byte {actual}, not at {start}, for {values}")
+    assert start is not None
+    return Part(op, start, bytes_of(op, op.result.type))
+
+
+def at(size: Dim, values: Mapping[str, int]) -> int:
+    """A size for values of the symbols."""
+    return int(size.evaluate(values)) if isinstance(size, Expr) else size
+
+
+class Layout:
+    """Where the parts of a function's arena are."""
+
+    def __init__(self, function: FuncOp):
+        symbols = symbols_of(function)
+        self.values = {name: 64 + index for index, name in enumerate(symbols)}
+        self.total = arena_bytes_of(function)
+        self.arena = function.body.block.args[-1]
+        self.parts: dict[SSAValue, Part] = {}
+        for use in self.arena.uses:
+            if not isinstance(use.operation, memref.ViewOp):
+                raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
+            self.parts[use.operation.result] = part_of(use.operation, symbols)
+
+    @cached_property
+    def starts(self) -> list[Dim]:
+        """All offsets, in the order that they have for some values of the symbols, and the arena's end."""
+        return [*sorted({part.start for part in self.parts.values()}, key=self.order), self.total]
+
+    def order(self, size: Dim) -> int:
+        return at(size, self.values)
+
+    @cached_property
+    def rises(self) -> list[bool]:
+        """Whether each offset is at most the next one."""
+        return [at_most(a, 0, b) for a, b in zip(self.starts, self.starts[1:], strict=False)]
+
+    def reaches(self, part: Part) -> str | None:
+        """What is wrong with a part by itself."""
+        if isinstance(part.start, int) and part.start % ALIGNMENT:
+            return f"{part} is not aligned to {ALIGNMENT} bytes"
+        if not self.lies_before(part, self.total):
+            return f"{part} reaches beyond the arena, which has {self.total} bytes"
+        return None
+
+    def lies_before(self, part: Part, end: Dim) -> bool:
+        """Whether a part ends where something begins, or before."""
+        if isinstance(end, int) and isinstance(part.start, int) and isinstance(part.nbytes, int):
+            return part.start + part.nbytes <= end
+        # It ends before an offset, and from there on offsets rise.
+        after = bisect_left(self.starts, self.order(part.start + part.nbytes), key=self.order)
+        until = bisect_right(self.starts, self.order(end), key=self.order) - 1
+        if until < after or self.starts[until] != end:
+            return False
+        return at_most(part.start, part.nbytes, self.starts[after]) and all(self.rises[after:until])
+
+    def are_apart(self, a: Part, b: Part) -> bool:
+        """Whether two parts do not overlap."""
+        return self.lies_before(a, b.start) or self.lies_before(b, a.start)
+
+
+def at_most(start: Dim, nbytes: Dim, end: Dim) -> bool:
+    """Whether `start + nbytes <= end` whatever the symbols are. The largest of sizes is at least each of them."""
+    opaque: dict[Expr, Expr] = {}
+    room, nbytes = hidden(end - start, opaque), hidden(nbytes, opaque)
+    return any(
+        provably(apply("ge", least, nbytes), dict.fromkeys(symbols_in(least, nbytes), (0, None))) is True
+        for least in lower_bounds(room)
+    )
+
+
+def hidden(size: Dim, opaque: dict[Expr, Expr]) -> Dim:
+    """A size in which symbols stand for parts of it that went through floats: of these, too, it is known that they are not negative."""
+    if not isinstance(size, Expr) or not size.args:
+        return size
+    if scaled(size) is not None:
+        return opaque.setdefault(size, Expr.symbol(f"opaque{len(opaque)}"))
+    return apply(size.head, *(hidden(arg, opaque) for arg in size.args))
+
+
+def symbols_in(*given: Dim) -> set[str]:
+    """The symbols that sizes depend on."""
+    return {name for size in given if isinstance(size, Expr) for name in size.free_symbols()}
+
+
+def is_positive(size: Expr) -> bool:
+    """Whether a size is a number above 0."""
+    return isinstance(size.value, int) and size.value > 0
+
+
+GROWS: dict[str, Callable[[Sequence[Expr]], bool]] = {
+    "add": lambda args: True,
+    "mul": lambda args: is_positive(args[0]) and len(args) == 2,
+    "floordiv": lambda args: is_positive(args[1]),
+}
+"""Whether a function of sizes is larger where one of them is: not a product, unless it is with a positive number."""
+
+
+def lower_bounds(size: Dim) -> list[Dim]:
+    """Sizes that are no larger: with one of several sizes in place of the largest of them, where the whole grows with it."""
+    if not isinstance(size, Expr):
+        return [size]
+    if size.head == "max":
+        return [bound for arg in size.args for bound in lower_bounds(arg)]
+    if size.head not in GROWS or not GROWS[size.head](size.args):
+        return [size]
+    parts = [lower_bounds(arg) for arg in size.args]
+    count = max(map(len, parts))
+    return [apply(size.head, *(part[index % len(part)] for part in parts)) for index in range(count)]
+
+
+# --- liveness ------------------------------------------------------------------------------------------------
+
+
+class Liveness:
+    """Which parts of an arena are needed where another one begins to be."""
+
+    def __init__(self, function: FuncOp, layout: Layout):
+        self.layout = layout
+        self.roots = {value: value for value in layout.parts}
+        """What memrefs are views of."""
+        self.found: list[str] = []
+        for op in function.walk():
+            if op.operands and op.operands[0] in self.roots:
+                for result in op.results:
+                    if isinstance(result.type, MemRefType):
+                        self.roots[result] = self.roots[op.operands[0]]
+        self.block(function.body.block, set())
+
+    def used(self, op: Operation) -> set[SSAValue]:
+        """The parts older than an operation that it uses, in its regions too."""
+        inside = list(op.walk())
+        own = {result for inner in inside for result in inner.results}
+        return {self.roots[o] for inner in inside for o in inner.operands if o in self.roots} - own
+
+    def block(self, block: Block, live: set[SSAValue]) -> None:
+        """Goes backwards through a block at whose end these parts are needed; leaves those that are at its beginning."""
+        for op in reversed(list(block.ops)):
+            if op.results and op.results[0] in self.layout.parts:
+                self.begins(op.results[0], live)
+                continue
+            around = self.used(op)
+            for region in op.regions:
+                for inner in region.blocks:
+                    # In a loop the next turn needs what this one does.
+                    self.block(inner, live | around if isinstance(op, LOOPS) else set(live))
+            live |= around
+
+    def begins(self, value: SSAValue, live: set[SSAValue]) -> None:
+        """Compares a part that begins to be needed with those that are."""
+        live.discard(value)
+        part = self.layout.parts[value]
+        for other in live:
+            if not self.layout.are_apart(part, self.layout.parts[other]):
+                self.found.append(
+                    f"{part} overlaps {self.layout.parts[other]}, which is needed at the same time"
+                )
+
+
+def violations_of(function: FuncOp) -> list[str]:
+    """All that is wrong with the memory of a function."""
+    layout = Layout(function)
+    alone = [wrong for part in layout.parts.values() if (wrong := layout.reaches(part)) is not None]
+    return alone + Liveness(function, layout).found
+
+
+@dataclass(frozen=True)
+class VerifyMemory(ModulePass):
+    """Proves that parts of an arena that are needed at the same time do not overlap. Raises `VerificationError` that lists those that may."""
+
+    name = "verify-memory"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        found = [f"@{f.sym_name.data}: {wrong}" for f in drivers_of(op) for wrong in violations_of(f)]
+        if found:
+            raise VerificationError("\n".join(found))
