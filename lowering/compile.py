@@ -12,7 +12,6 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
-from xdsl_exir.lowering.driver import module_of
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import Processor, processor
@@ -111,7 +110,7 @@ MEMORY: tuple[ModulePass, ...] = (PlanMemory(), VerifyMemory())
 
 def plan_arenas(plans: Sequence[Plan]) -> ModuleOp:
     """Plans the memory of methods; gives their drivers as a module."""
-    module = module_of([plan.driver for plan in plans])
+    module = ModuleOp([plan.driver for plan in plans])
     watched(MEMORY, context(), module)
     for plan in plans:
         plan.arena_bytes = arena_bytes_of(plan.driver)

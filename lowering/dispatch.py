@@ -22,7 +22,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
@@ -47,11 +46,12 @@ from xdsl_exir.lowering.dispatches.buffers import (
 )
 from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
-from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copy_text, groups_of
+from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import Driver
 from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.schedules import Machine
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
@@ -144,7 +144,7 @@ class Planner:
                 self.driver.argument(self.values[arg])
                 self.plan.inputs.append(self.values[arg])
         self.block(self.function.body.block)
-        self.driver.location = self.returned.location
+        self.driver.source = self.returned
         self.finish()
         self.plan.driver = self.driver.function(name, list(self.plan.symbols))
         return self.plan
@@ -157,7 +157,7 @@ class Planner:
             if isinstance(op, OperatorOp):
                 self.operator(op)
             elif isinstance(op, cf.OPERATIONS):
-                self.driver.location = descent_of(op)
+                self.driver.source = op
                 self.regions.plan(op)
         self.flush()
 
@@ -167,7 +167,7 @@ class Planner:
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
         schedule = SCHEDULES.get(op.SPEC.qualified_name)
-        self.driver.location = descent_of(op)
+        self.driver.source = op
         if schedule is None or not schedule(self, op):
             self.pending[op] = None
 
@@ -308,7 +308,7 @@ class Planner:
         if value.is_plain:
             return value
         copy = self.allocate(value.shape, value.dtype)
-        self.call(self.dispatches.generic, copy_text(value, copy, self.is_large([value])), [value, copy])
+        self.copy(value, copy)
         return copy
 
     def plain(self, value: Value) -> Value:
@@ -384,6 +384,16 @@ class Planner:
         name = table.setdefault(text, own_name(f"{kind}{len(table)}"))
         self.driver.call(name, symbols_of(text), arguments)
 
+    def call_function(self, function: FuncOp, arguments: Sequence[Value]) -> None:
+        """Calls a dispatch that MLIR lowers."""
+        table, text = self.dispatches.generic, generic_text(function)
+        self.dispatches.functions.setdefault(text, function)
+        self.call(table, text, arguments)
+
+    def copy(self, source: Value, target: Value) -> None:
+        """Copies a value to another of its shape."""
+        self.call_function(copies([(source, target)], self.is_large([source])), [source, target])
+
     def flush(self) -> None:
         """Makes dispatches of the operators that wait."""
         if not self.pending:
@@ -393,6 +403,7 @@ class Planner:
         for group in groups:
             outputs = [r for op in group.ops for r in op.results if self.is_used_outside(r, group.inside)]
             if outputs:
+                self.driver.source = group.ops[-1]
                 group.dispatch(outputs)
 
     def is_used_outside(self, value: SSAValue, inside: set[Operation]) -> bool:
@@ -441,8 +452,7 @@ class Planner:
         elif not taken and value.is_whole and (source := self.source_of(value)) is not None:
             self.plan.copies.append((index, source))
         elif not taken:
-            text = copy_text(value, output, self.is_large([value]))
-            self.call(self.dispatches.generic, text, [value, output])
+            self.copy(value, output)
 
     def source_of(self, value: Value) -> int | None:
         """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`; None of a constant."""

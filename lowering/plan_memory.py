@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from xdsl.context import Context
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -35,6 +35,8 @@ from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
 from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, SizesOf, as_attribute, size_in
 
 ARENA_BYTES, OFFSET = "exir.arena_bytes", "exir.offset"
+Part = memref.AllocOp | memref.ViewOp
+TYPICAL_SIZE = 64
 LOOPS = scf.ForOp | scf.WhileOp | scf.ParallelOp
 
 
@@ -201,8 +203,8 @@ def bytes_of(op: Operation, type: MemRefType[Attribute]) -> Dim:
     return count * element.size
 
 
-def buffers_of(function: FuncOp) -> dict[memref.AllocOp, Buffer]:
-    """What a function allocates, in order."""
+def buffers_of(function: FuncOp) -> dict[Part, Buffer]:
+    """What a function allocates, or the parts of its arena once they are planned, in order; what nothing uses left out."""
     ends: dict[Operation, int] = {}
     starts: dict[Operation, int] = {}
     position = 0
@@ -218,18 +220,30 @@ def buffers_of(function: FuncOp) -> dict[memref.AllocOp, Buffer]:
             ends[op] = position
 
     number(function.body.block)
-    found: dict[memref.AllocOp, Buffer] = {}
+    found: dict[Part, Buffer] = {}
     for op in starts:
-        if isinstance(op, memref.AllocOp) and op.memref.uses:
-            block = op.parent
+        if isinstance(op, Part) and op.results[0].uses:
+            block, (memory,) = op.parent, op.results
             assert block is not None
-            last = max(end_of(user, block, ends) for user in views_of(op.memref))
-            nbytes = bytes_of(op, op.memref.type)
-            typical = op.attributes.get(TYPICAL)
-            size = typical.value.data if isinstance(typical, IntegerAttr) else nbytes
+            assert isa(memory.type, MemRefType[Attribute])
+            last = max(end_of(user, block, ends) for user in views_of(memory))
+            nbytes = bytes_of(op, memory.type)
+            typical = size_in(op.attributes.get(TYPICAL))
+            size = nbytes if typical is None else typical
             assert isinstance(size, int), "an allocation of symbolic size says what is typical"
             found[op] = Buffer(nbytes, starts[op], last, size)
     return found
+
+
+def offset_of(part: Part) -> int:
+    """Where a part of an arena begins, symbols taken to be typical. Raises `ExirError` for an allocation."""
+    said = size_in(part.attributes.get(OFFSET))
+    if isinstance(said, Expr):
+        return int(said.evaluate(dict.fromkeys(said.free_symbols(), TYPICAL_SIZE)))
+    shift = part.operands[1].owner if isinstance(part, memref.ViewOp) else None
+    if not isinstance(shift, arith.ConstantOp) or not isinstance(shift.value, IntegerAttr):
+        raise ExirError(f"{part.name} does not say where it begins")
+    return shift.value.value.data
 
 
 # --- the pass ------------------------------------------------------------------------------------------------
@@ -265,9 +279,8 @@ def plan_function(function: FuncOp, planner: Planner) -> None:
     for op in [op for op in function.walk() if isinstance(op, memref.AllocOp)]:
         if op in buffers:
             offset = offsets[buffers[op]]
-            view = memref.ViewOp.build(
-                operands=[arena, sizes.index(offset), op.dynamic_sizes], result_types=[op.memref.type]
-            )
+            operands = [arena, sizes.index(offset), *op.dynamic_sizes]
+            view = memref.ViewOp.create(operands=operands, result_types=[op.memref.type])
             view.attributes |= op.attributes
             if isinstance(offset, Expr):
                 view.attributes[OFFSET] = StringAttr(str(offset))

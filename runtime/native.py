@@ -300,7 +300,8 @@ class Planned:
 
 
 def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
-    """Cuts a program into dispatches for a processor, `processor()` by default, taking it to edge first if it is not there.
+    """Cuts a program into dispatches for a processor, `processor()` by default, taking it to edge first if it is not there, and plans
+    the memory of its methods.
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """

@@ -19,6 +19,13 @@ from xdsl_exir.program import Program, load
 
 STAGES = ("imported", "core", "edge")
 
+LOWERED = {
+    "linalg": "edge-to-linalg",
+    "buffers": "to-destinations",
+    "planned": "to-destinations,plan-memory,verify-memory",
+}
+"""Passes that take a program from edge to the stages below."""
+
 PATIENCE = 1.0
 """Seconds after which a step says that it is at work."""
 
@@ -122,7 +129,7 @@ def at_stage(program: Program, stage: str) -> Program:
         return program
     with step(f"taking it to {stage}"):
         program = program.to_core() if stage == "core" else program.to_edge()
-        return program.transform("edge-to-linalg") if stage == "linalg" else program
+        return program.transform(LOWERED[stage]) if stage in LOWERED else program
 
 
 def read_program(args: argparse.Namespace) -> Program:

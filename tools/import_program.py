@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
-from xdsl_exir.tools.common import STAGES, add_program_arguments, read_program, step
+from xdsl_exir.tools.common import LOWERED, STAGES, add_program_arguments, read_program, step
 
 FORMS = {
     "text": "MLIR text",
@@ -27,7 +27,7 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "import", help="print a saved program as MLIR, or write it in another form", description=__doc__
     )
-    add_program_arguments(parser, (*STAGES, "linalg"))
+    add_program_arguments(parser, (*STAGES, *LOWERED))
     parser.add_argument("-o", "--output", type=Path, help="file to write (default: standard output)")
     parser.add_argument(
         "--to",

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-COMMANDS = ("import_program", "run", "compile", "diff", "bisect", "irdl", "ops")
+COMMANDS = ("import_program", "run", "compile", "diff", "bisect", "memory", "irdl", "ops")
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
 
 INTERRUPTED = 128 + signal.SIGINT

@@ -149,7 +149,10 @@ class Verifier:
     def function(self, function: FuncOp) -> None:
         """Checks a method's signature attributes against its arguments and results."""
         if function.is_declaration:
-            self.report(function, "a method without a body")
+            if (
+                self.stage != "linalg" or function.sym_visibility is None
+            ):  # else it is a dispatch with a kernel
+                self.report(function, "a method without a body")
             return
         returned = function.get_return_op()
         if returned is None:
@@ -238,7 +241,7 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
 DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
-    "linalg": frozenset({"arith", "complex", "linalg", "math", "scf", "tensor"}),
+    "linalg": frozenset({"arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"}),
 }
 """Dialects that a stage may hold besides its operators."""
 

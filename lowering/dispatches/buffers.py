@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -105,9 +106,8 @@ class Value:
         return self.strided == (None, 0)
 
 
-def memref_type(
-    shape: Sequence[Dim], dtype: DType, strides: Sequence[Dim] | None = None, offset: Dim = 0
-) -> MemRefType[Any]:
+@lru_cache(maxsize=4096)
+def memref_type(shape: Shape, dtype: DType, strides: Shape | None = None, offset: Dim = 0) -> MemRefType[Any]:
     """A memref type; without strides that of a contiguous tensor."""
     sizes = [static_size(size) for size in shape]
     if strides is None:
@@ -165,6 +165,8 @@ class Dispatches:
     """Written by schedules."""
     generic: dict[str, str] = field(default_factory=dict[str, str])
     """Groups in linalg."""
+    functions: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
+    """By their text, these groups as they are."""
 
 
 SYMBOLS = re.compile(r"%sym_(\w+) ?: index")

@@ -18,7 +18,6 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.expr import Dim, Expr, apply, provably
 from xdsl_exir.dialects.tensors import SymBoolType, is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
-from xdsl_exir.lowering.dispatches.groups import copy_text
 from xdsl_exir.lowering.driver import Predicate
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 
@@ -66,10 +65,8 @@ class Regions:
             self.planner.values[arg] = named(value, meta_of(arg).shape)
 
     def copy(self, source: Value, target: Value) -> None:
-        planner = self.planner
-        source = named(source, target.shape)
-        large = planner.is_large([source])
-        planner.call(planner.dispatches.generic, copy_text(source, target, large), [source, target])
+        """Copies a value to another one, whose sizes may have other names."""
+        self.planner.copy(named(source, target.shape), target)
 
     def yielded(self, region: Region) -> list[SSAValue]:
         """The tensors that a region yields."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects import bufferization, scf, tensor
 from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.linalg.ops import CopyOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects.exir import ConstantOp
@@ -18,7 +19,6 @@ from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tens
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, is_symbol
-from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.schedules.text import symbol_name
 from xdsl_exir.lowering.sizes import symbols_of
 
@@ -122,8 +122,10 @@ class LinalgGroup:
         made = [planner.make(value) for value in outputs]
         for symbol in sorted(symbols_in(block), reverse=True):
             number(SymIntType(Expr.symbol(symbol)))
-        text = linalg_text(block, outputs, [*inputs, *made], planner.is_large([*inputs, *made]))
-        planner.call(planner.dispatches.generic, text, [*inputs, *made])
+        arguments = [*inputs, *made]
+        planner.call_function(
+            linalg_function(block, outputs, arguments, planner.is_large(arguments)), arguments
+        )
 
 
 def weight(op: OperatorOp) -> int:
@@ -179,7 +181,9 @@ def symbols_in(block: Block) -> set[str]:
     return symbols_of(sizes)
 
 
-def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[Value], large: bool) -> str:
+def linalg_function(
+    block: Block, outputs: Sequence[SSAValue], arguments: Sequence[Value], large: bool
+) -> FuncOp:
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
     types = [arg.type for arg in block.args], [value.type for value in outputs]
@@ -188,7 +192,7 @@ def linalg_text(block: Block, outputs: Sequence[SSAValue], arguments: Sequence[V
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
         lowered.attributes[DIRECT] = UnitAttr()
-    return generic_text(destination_style(lowered, arguments))
+    return destination_style(lowered, arguments)
 
 
 def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
@@ -230,18 +234,13 @@ def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
     return MemRefType(type.element_type, type.get_shape(), layout)
 
 
-def copy_text(source: Value, target: Value, large: bool) -> str:
-    """A function that copies a value to another of its shape."""
-    return copies_text([(source, target)], large)
-
-
-def copies_text(copies: Sequence[tuple[Value, Value]], large: bool) -> str:
+def copies(pairs: Sequence[tuple[Value, Value]], large: bool) -> FuncOp:
     """A function that copies values to others of their shapes; its arguments are each value and where it goes."""
-    types = [str(value.type) for copy in copies for value in copy]
-    arguments = ", ".join(f"%{index}: {type}" for index, type in enumerate(types))
-    lines = [
-        f"  linalg.copy ins(%{i} : {types[i]}) outs(%{i + 1} : {types[i + 1]})\n"
-        for i in range(0, len(types), 2)
-    ]
-    attributes = f" attributes {{{LARGE}}}" if large else ""
-    return f"func.func @{NAME}({arguments}){attributes} {{\n{''.join(lines)}  return\n}}\n"
+    block = Block(arg_types=[value.type for pair in pairs for value in pair])
+    for index in range(0, len(block.args), 2):
+        block.add_op(CopyOp([block.args[index]], [block.args[index + 1]], []))
+    block.add_op(ReturnOp())
+    function = FuncOp(NAME, ([arg.type for arg in block.args], []), Region(block))
+    if large:
+        function.attributes[LARGE] = UnitAttr()
+    return function

@@ -17,9 +17,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches import groups
 from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
-from xdsl_exir.lowering.dispatches.groups import copies_text
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
@@ -334,6 +334,6 @@ def _cat(planner: Planner, op: OperatorOp) -> bool:
         start = start + size
     for first in range(0, len(copies), MOST_PIECES):
         some = copies[first : first + MOST_PIECES]
-        text = copies_text(some, planner.is_large([value for value, _ in some]))
-        planner.call(planner.dispatches.generic, text, [value for copy in some for value in copy])
+        function = groups.copies(some, planner.is_large([value for value, _ in some]))
+        planner.call_function(function, [value for copy in some for value in copy])
     return True

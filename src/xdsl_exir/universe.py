@@ -68,6 +68,12 @@ XDSL_EXIR_UNIVERSE = Universe(
     },
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
+        "count-sizes": _lazy("lowering.data_dependent", "CountSizes"),
+        "forget-sizes": _lazy("lowering.edge_to_linalg", "ForgetSizes"),
+        "numbers-to-tensors": _lazy("lowering.numbers", "NumbersToTensors"),
+        "plan-memory": _lazy("lowering.plan_memory", "PlanMemory"),
+        "to-destinations": _lazy("lowering.to_destinations", "ToDestinations"),
+        "verify-memory": _lazy("lowering.verify_memory", "VerifyMemory"),
         "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
         "expand-flex-attention": _lazy("transforms.flex_attention", "ExpandFlexAttention"),
         "batch-matmuls": _lazy("transforms.batch_matmuls", "BatchMatmuls"),

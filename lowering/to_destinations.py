@@ -1,0 +1,60 @@
+"""`to-destinations`: an edge program as drivers over memrefs, and the dispatches that they call.
+
+A driver is a function of a method's inputs, constants and outputs, in destination-passing style (`lowering.driver`); what is in between it
+allocates. Dispatches are private functions. Those that MLIR lowers are there with their bodies, linalg on tensors between memrefs;
+those that have a kernel of ours are declared: their code is made when the program is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block
+from xdsl.passes import ModulePass
+
+from xdsl_exir.lowering.dispatch import Dispatches, Planner
+from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
+from xdsl_exir.lowering.processor import processor
+from xdsl_exir.program import methods_of, state_of
+from xdsl_exir.transforms.fold_constants import constant_arguments
+from xdsl_exir.transforms.layouts import ForgetLayouts
+
+
+@dataclass(frozen=True)
+class ToDestinations(ModulePass):
+    """Cuts the methods of an edge program into dispatches, for this processor.
+
+    Raises `UnsupportedError` listing everything that cannot be lowered; then nothing is changed.
+    """
+
+    name = "to-destinations"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        module = op.clone()
+        for each in (ForgetLayouts(), ForgetSizes()):
+            each.apply(ctx, module)
+        dispatches, state = Dispatches(), state_of(op)
+        drivers: list[func.FuncOp] = []
+        for name, function in methods_of(module).items():
+            constants = constant_arguments(module, function, state)
+            drivers.append(Planner(function, constants, processor().machine(), dispatches).run(name).driver)
+        old, new = op.body.block, Block([*functions_of(dispatches, drivers), *drivers])
+        op.body.insert_block(new, 0)
+        op.body.erase_block(old)
+
+
+def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list[func.FuncOp]:
+    """The dispatches that drivers call, in order: declared, if they have a kernel of ours."""
+    bodies = {dispatches.generic[text]: function for text, function in dispatches.functions.items()}
+    found: dict[str, func.FuncOp] = {}
+    for call in (op for driver in drivers for op in driver.walk() if isinstance(op, func.CallOp)):
+        name = call.callee.string_value()
+        if name not in found:
+            made = bodies.get(name) or func.FuncOp.external(name, call.operand_types, [])
+            made.properties |= {"sym_name": StringAttr(name), "sym_visibility": StringAttr("private")}
+            found[name] = made
+    return list(found.values())

@@ -1,0 +1,50 @@
+// RUN: xdsl-opt %s --split-input-file -p to-destinations | filecheck %s
+// RUN: xdsl-opt %s --split-input-file -p to-destinations --print-op-generic | xdsl-opt --split-input-file | filecheck %s
+// RUN: xdsl-opt %s --split-input-file -p to-destinations,plan-memory,verify-memory | filecheck %s --check-prefix=PLANNED
+// RUN: %if mlir-opt %{ xdsl-opt %s --split-input-file -p to-destinations --print-op-generic | mlir-opt-22 --split-input-file > /dev/null %}
+
+// A product has a kernel of ours, with what follows it in its epilogue; other operators are linalg on tensors between memrefs; a
+// permutation moves nothing, until its result has to be where the caller wants it.
+func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi64>) -> (tensor<4x16xf32>, tensor<16x4xf32>) {
+  %0 = edge.aten.mm(%x, %w) : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = edge.aten.relu(%0) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %2 = edge.aten.index_select(%1, dim = 0, index = %i) : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32>
+  %3 = edge.aten.permute(%2, dims = [1, 0]) : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  func.return %1, %3 : tensor<4x16xf32>, tensor<16x4xf32>
+}
+// CHECK:         func.func private @exir.kernel0(memref<4x8xf32>, memref<8x16xf32>, memref<4x16xf32>) -> ()
+// CHECK:         func.func private @exir.group0(%{{.*}}: memref<4x16xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4x16xf32>)
+// CHECK:           linalg.generic
+// CHECK:           bufferization.materialize_in_destination
+// CHECK:         func.func private @exir.group1(%{{.*}}: memref<16x4xf32, strided<[1, 16]>>, %{{.*}}: memref<16x4xf32>)
+// CHECK-NEXT:      linalg.copy
+// CHECK:         func.func @forward(%[[X:.*]]: memref<4x8xf32>, %[[W:.*]]: memref<8x16xf32>, %[[I:.*]]: memref<4xi64>, %[[OUT0:.*]]: memref<4x16xf32>, %[[OUT1:.*]]: memref<16x4xf32>)
+// CHECK-NEXT:      func.call @exir.kernel0(%[[X]], %[[W]], %[[OUT0]])
+// CHECK-NEXT:      %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4x16xf32>
+// CHECK-NEXT:      func.call @exir.group0(%[[OUT0]], %[[I]], %[[A]])
+// CHECK-NEXT:      %[[P:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [16, 4], strides: [1, 16]
+// CHECK-NEXT:      func.call @exir.group1(%[[P]], %[[OUT1]])
+// CHECK-NEXT:      func.return
+// PLANNED-LABEL: func.func @forward(
+// PLANNED-SAME:    %{{.*}}: memref<256xi8>) attributes {llvm.emit_c_interface, exir.arena_bytes = 256 : i64}
+// PLANNED:         memref.view %{{.*}}[%{{.*}}][] : memref<256xi8> to memref<4x16xf32>
+
+// -----
+
+// Symbols come first; sizes that the driver needs are computed from them at its top. Loops are scf, an element of what they go over is a view at an
+// offset that is computed inside.
+func.func @scan(%x : tensor<?x3xf32, #exir.shape<[s0, 3]>>) -> tensor<3xf32> attributes {exir.ranges = {"s0" = #exir.range<2, 100>}} {
+  %zero = exir.constant 0.0 : tensor<3xf32>
+  %last = higher_order.scan init(%zero : tensor<3xf32>) xs(%x : tensor<?x3xf32, #exir.shape<[s0, 3]>>) -> tensor<3xf32> {
+  ^bb0(%sum : tensor<3xf32>, %row : tensor<3xf32>):
+    %next = edge.aten.add.Tensor(%sum, %row) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    higher_order.yield %next : tensor<3xf32>
+  }
+  func.return %last : tensor<3xf32>
+}
+// CHECK:         func.func @scan(%[[S0:.*]]: index, %[[X:.*]]: memref<?xf32>, %{{.*}}: memref<3xf32>, %[[OUT:.*]]: memref<3xf32>) attributes {{{.*}}exir.symbols = ["s0"]}
+// CHECK:           scf.for %[[TURN:.*]] = %{{.*}} to %[[S0]] step %{{.*}} {
+// CHECK:             %[[AT:.*]] = arith.muli %{{.*}}, %[[TURN]] : index
+// CHECK:             memref.reinterpret_cast %[[X]] to offset: [%[[AT]]], sizes: [3], strides: [1] : memref<?xf32> to memref<3xf32, strided<[1], offset: ?>>
+// CHECK:             func.call @exir.kernel{{.*}}
+// CHECK:           }
