@@ -37,7 +37,7 @@ class ToDestinations(ModulePass):
         module = op.clone()
         for each in (ForgetLayouts(), ForgetSizes()):
             each.apply(ctx, module)
-        dispatches, state = Dispatches(), state_of(op)
+        dispatches, state = Dispatches(), state_of(ctx)
         drivers: list[func.FuncOp] = []
         for name, function in methods_of(module).items():
             constants = constant_arguments(module, function, state)

@@ -7,10 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import bufferization, scf, tensor
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    UnitAttr,
+    i32,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.linalg.ops import CopyOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.linalg.ops import CopyOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.expr import Dim, Expr
@@ -238,9 +247,22 @@ def copies(pairs: Sequence[tuple[Value, Value]], large: bool) -> FuncOp:
     """A function that copies values to others of their shapes; its arguments are each value and where it goes."""
     block = Block(arg_types=[value.type for pair in pairs for value in pair])
     for index in range(0, len(block.args), 2):
-        block.add_op(CopyOp([block.args[index]], [block.args[index + 1]], []))
+        block.add_op(copy(block.args[index], block.args[index + 1]))
     block.add_op(ReturnOp())
     function = FuncOp(NAME, ([arg.type for arg in block.args], []), Region(block))
     if large:
         function.attributes[LARGE] = UnitAttr()
     return function
+
+
+def copy(source: SSAValue, target: SSAValue) -> CopyOp:
+    """A copy between memrefs. (xDSL's constructor takes no complex elements.)"""
+    elements = [
+        value.type.element_type for value in (source, target) if isa(value.type, MemRefType[Attribute])
+    ]
+    body = Block(arg_types=elements)
+    body.add_op(YieldOp(body.args[0]))
+    sizes = DenseArrayBase.from_list(i32, [1, 1])
+    return CopyOp.create(
+        operands=[source, target], regions=[Region(body)], properties={"operandSegmentSizes": sizes}
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
@@ -87,6 +87,9 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 """Without shrinking, which takes longer than reading what failed."""
 
 
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large)
+
+
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     """Functions that allocate, see and use memory, in branches and loops, some of it of symbolic size."""
@@ -157,7 +160,7 @@ def parsed(text: str) -> ModuleOp:
 
 
 @pytest.mark.parametrize("planner", ["by-size", "by-lifetime", "by-start", "best"])
-@settings(deadline=None, max_examples=40, phases=PHASES)
+@settings(deadline=None, max_examples=40, phases=PHASES, suppress_health_check=SLOW)
 @given(text=programs())
 def test_plans_of_random_functions_are_proved_right(planner: str, text: str) -> None:
     module = parsed(text)
@@ -183,7 +186,7 @@ def overlapping(module: ModuleOp) -> list[tuple[memref.ViewOp, memref.ViewOp]]:
     ]
 
 
-@settings(deadline=None, max_examples=150, phases=PHASES)
+@settings(deadline=None, max_examples=150, phases=PHASES, suppress_health_check=SLOW)
 @given(text=programs(), data=st.data())
 def test_corrupted_plans_are_refused(text: str, data: st.DataObject) -> None:
     """One part moved onto another one that is needed at the same time, or beyond the arena's end."""
