@@ -82,6 +82,7 @@ from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.pieces import counted
 from xdsl_exir.importers.strides import (
     REPORTS,
+    as_copied,
     clone_order,
     in_memory_order,
     read_expr,
@@ -804,7 +805,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
     graph = without_block_masks(without_offsets(program.graph))
-    program = replace(program, graph=in_memory_order(graph))
+    program = replace(program, graph=in_memory_order(as_copied(graph, program.range_constraints)))
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []

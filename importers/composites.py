@@ -6,12 +6,14 @@ bfloat16 where they are products, sums of products of booleans where nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.builder import Builder, Results, flat_results
+from xdsl_exir.dialects.builder import Builder, Results, Rule, flat_results
 from xdsl_exir.dialects.dtype_rules import DtypeError
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import flat_dtypes, numbers_as_tensors
@@ -41,7 +43,8 @@ def of_parts(
         return None  # said where it is built
     entry = DECOMPOSITIONS.find(cls.SPEC)
     try:
-        made = KEEP if entry is None else call_rule(entry, builder, bound)
+        with _inside(builder):
+            made = KEEP if entry is None else call_rule(entry, builder, bound)
     except DtypeError as error:
         raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, str(error))]) from error
     if made is KEEP:
@@ -50,6 +53,27 @@ def of_parts(
         reason = f"gives other dtypes than {', '.join(map(str, dtypes))}, which the program says"
         raise UnsupportedError([Unsupported(cls.SPEC.qualified_name, reason)])
     return made
+
+
+@contextmanager
+def _inside(builder: Builder) -> Generator[None]:
+    """Composite operators that a decomposition is made of are built so, too."""
+    former = builder.rule_of
+
+    def rule_of(operator: str) -> Rule | None:
+        cls = builder.dialect_of(operator)[operator]
+        return partial(_composite, builder, cls) if "composite" in cls.SPEC.tags else former(operator)
+
+    builder.rule_of = rule_of
+    try:
+        yield
+    finally:
+        builder.rule_of = former
+
+
+def _composite(builder: Builder, cls: type[OperatorOp], bound: Mapping[str, Any]) -> Results:
+    made = of_parts(builder, cls, bound, [])
+    return builder.build(cls, bound) if made is None else made
 
 
 def call(builder: Builder, operator: str, given: Mapping[str, Any]) -> Results:

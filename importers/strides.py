@@ -137,6 +137,33 @@ def clone_order(meta: g.TensorMeta, ranges: Ranges) -> tuple[int, ...]:
     return tuple(reversed(inner))
 
 
+COPYING = frozenset({"aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"})
+"""Operators that change elements of a copy, and are traced as giving a contiguous tensor."""
+
+
+def as_copied(graph: g.Graph, ranges: Ranges) -> g.Graph:
+    """The graph with results of `COPYING` lying as copies of their operands do."""
+    values = dict(graph.values)
+    for node in graph.nodes:
+        source = node.inputs[0].value if node.target in COPYING else None
+        [result, *_] = *node.result_names, None
+        before, after = (
+            values.get(ref) for ref in (source.name if isinstance(source, g.Ref) else "", result or "")
+        )
+        if isinstance(before, g.TensorMeta) and isinstance(after, g.TensorMeta):
+            values[result or ""] = replace(after, strides=strides_in(before, clone_order(before, ranges)))
+    return replace(graph, values=values) if values != graph.values else graph
+
+
+def strides_in(meta: g.TensorMeta, order: tuple[int, ...]) -> tuple[int | g.Symbolic, ...]:
+    """The strides of a tensor without gaps, by its dimensions from outermost to innermost."""
+    inner: dict[int, Dim] = {
+        dim: prod(size_of(meta.sizes[d]) for d in order[n + 1 :]) for n, dim in enumerate(order)
+    }
+    strides = (inner[dim] for dim in range(len(order)))
+    return tuple(stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride)) for stride in strides)
+
+
 def viewed_by(node: g.Node, result: str) -> g.Ref | None:
     """The operand in whose memory a result of a node may lie; None if there is none."""
     known = spec.specs().get(node.target)

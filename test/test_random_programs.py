@@ -147,6 +147,9 @@ FOUND = {
     "a write through an einsum of booleans": ([B8, 3, 1], "v1 = v0.clone()", "torch.einsum('ij->ji', v1)[None, :].logical_not_()"),
     "distances of many points of bfloat16": ([torch.bfloat16, 26, 1], "v1 = torch.cdist(v0, v0[:3])"),
     "quarters of a circle": ([F32, 1, 4], "v2 = v0.clamp_max(-5)[:, :3]", "v1 = torch.fft.irfft(v2).sgn()"),
+    "a fill of a copy of what repeats": ([F32, 6], "v2 = v0.as_strided((2, 2, 2), (1, 1, 3)).index_fill(-1, torch.tensor([0]), 2.0)", "v1 = v2.reshape(2, 4, 1)", "v2[0] = 5.0"),
+    "products of batches of nothing": ([F32, "s0", "s0", 0, "s1"], "v1 = v0.mT @ v0", "v2 = v0 @ v0[0, 0].mT"),
+    "losses of complex numbers": ([C64, 3, 4], "v1 = torch.nn.functional.triplet_margin_loss(v0, v0 + 1, v0 * 2)"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}
@@ -155,6 +158,7 @@ NOT_CORE = {
     "a fill of a part of what repeats",
     "a write to one of windows",
     "a write to strides that repeat",
+    "a fill of a copy of what repeats",
 }
 """Those that PyTorch's own functionalization, which makes programs core, changes."""
 

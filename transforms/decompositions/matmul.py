@@ -37,6 +37,15 @@ def flat_size(*group: Size) -> Size:
     return group[0] if len(group) == 1 else -1
 
 
+def laid_flat(aten: Namespace, value: SSAValue, count: int) -> SSAValue:
+    """A tensor with its first dimensions as one, which of no elements a view does not find."""
+    first, rest = sizes(aten, value)[:count], sizes(aten, value)[count:]
+    length = flat_size(*first)
+    if length == -1 and 0 in rest:
+        length = Sizes(aten, value)(prod(meta(value).shape[:count]))
+    return aten.view(value, [length, *rest])
+
+
 def transpose(aten: Namespace, value: SSAValue) -> SSAValue:
     """Swaps the last two dimensions."""
     rank = meta(value).ndim
@@ -142,8 +151,8 @@ def matmul(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
 
 def folded(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     """`[..., n] @ [n]` or `[..., n] @ [n, p]`, with all rows in one matrix."""
-    *rows, n = sizes(aten, self)
-    product = aten.matmul(aten.view(self, [flat_size(*rows), n]), other)
+    rows = sizes(aten, self)[:-1]
+    product = aten.matmul(laid_flat(aten, self, len(rows)), other)
     return aten.view(product, [*rows, *sizes(aten, other)[1:]])
 
 
@@ -151,8 +160,8 @@ def batched(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     """`[..., m, n] @ [..., n, p]`, batches broadcast and laid flat."""
     batch = broadcast_sizes(aten, self, other)
     [m, n], p = sizes(aten, self)[-2:], sizes(aten, other)[-1]
-    left = aten.view(aten.expand(self, [*batch, m, n]), [flat_size(*batch), m, n])
-    right = aten.view(aten.expand(other, [*batch, n, p]), [flat_size(*batch), n, p])
+    left = laid_flat(aten, aten.expand(self, [*batch, m, n]), len(batch))
+    right = laid_flat(aten, aten.expand(other, [*batch, n, p]), len(batch))
     return aten.view(aten.bmm(left, right), [*batch, m, p])
 
 
@@ -174,8 +183,8 @@ def linear(aten: Namespace, input: SSAValue, weight: SSAValue, bias: SSAValue | 
         return aten.add.Tensor(aten.matmul(input, transpose(aten, weight)), bias)
     if meta(input).ndim == 2:
         return aten.addmm(bias, input, transpose(aten, weight))
-    *rows, n = sizes(aten, input)
-    flat = aten.view(input, [flat_size(*rows), n])
+    rows = sizes(aten, input)[:-1]
+    flat = laid_flat(aten, input, len(rows))
     return aten.view(aten.addmm(bias, flat, transpose(aten, weight)), [*rows, sizes(aten, weight)[0]])
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.transforms.decompositions import decomposition, other_names
-from xdsl_exir.transforms.decompositions.matmul import flat_size
+from xdsl_exir.transforms.decompositions.matmul import flat_size, laid_flat
 
 other_names(
     {
@@ -100,8 +100,8 @@ def instance_norm(
 
 def one_sample(aten: Namespace, input: SSAValue, *of_channels: SSAValue | None) -> Iterator[SSAValue | None]:
     """All samples as one that has the channels of all, and what there is for each channel for each of these."""
-    samples, channels, *rest = sizes(aten, input)
-    yield aten.view(input, [1, flat_size(samples, channels), *rest])
+    samples = sizes(aten, input)[0]
+    yield aten.unsqueeze(laid_flat(aten, input, 2), 0)
     for each in of_channels:
         yield None if each is None else aten.repeat(each, [samples])
 
