@@ -109,6 +109,7 @@ def test_symbolic_sizes(name: str) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.slow
 def test_natively() -> None:
     """Every call, compiled together."""
     check_natively([(name, args, {}) for name, *args in CALLS], scale=10)
