@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.dialects.func import ReturnOp
@@ -31,10 +31,6 @@ from xdsl_exir.exporters.contiguity import Contiguity, bases_of
 from xdsl_exir.exporters.symbols import Symbols
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_list
-
-if TYPE_CHECKING:
-    pass
-
 
 # Names
 

@@ -1,4 +1,4 @@
-"""From a program to plain data (`exchange.graph`): the mirror of `importers.build`. A method is an `ExportedGraph`.
+"""From a program to plain data (`exchange.graph`): the mirror of `importers.methods`. A method is an `ExportedGraph`.
 
 What it gives is what PyTorch's own export would have given (`exporters/blocks.py`). Literals become `aten.full` where one number
 fills them, and lifted constants else. Strides are those of the data for weights, and contiguous for all other tensors.

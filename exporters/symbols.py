@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
@@ -18,9 +18,6 @@ from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    pass
 
 
 def example_values(

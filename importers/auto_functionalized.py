@@ -19,7 +19,8 @@ from xdsl_exir.dialects.builder import Namespace, flat_results
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.importers.build import GraphBuilder, dialect_of
+from xdsl_exir.importers.build import GraphBuilder
+from xdsl_exir.importers.nodes import dialect_of
 from xdsl_exir.importers.strides import memory_order
 
 

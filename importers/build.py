@@ -1,30 +1,16 @@
-"""From an exported program as plain data (`graph`) to a module: one function per method, functional, typed, located.
+"""A graph as plain data (`exchange.graph`) becomes the operations of a block: functional, typed, located.
 
-Result types are those the program was exported with; the verifier compares them with what the operators give. Buffers
-and inputs that the program writes leave as extra results with a mutation spec, before the user's, as in programs
-that PyTorch has functionalized.
+Result types are those the program was exported with; the verifier compares them with what the operators give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    FileLineColLoc,
-    IntAttr,
-    LocationAttr,
-    StringAttr,
-    UnknownLoc,
-)
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from xdsl_exir.dialects import aten, spec
 from xdsl_exir.dialects.builder import (
@@ -34,128 +20,60 @@ from xdsl_exir.dialects.builder import (
     computation_dtype,
     flat_results,
     meta,
-    sizes,
 )
 from xdsl_exir.dialects.dtypes import Bool, DType
-from xdsl_exir.dialects.exir import NumberOp, symbolic_type
-from xdsl_exir.dialects.expr import Dim, Expr, provably
+from xdsl_exir.dialects.exir import NumberOp
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import infer_result_types, same_shape
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp, metas
+from xdsl_exir.dialects.operator import OperatorOp, metas
 from xdsl_exir.dialects.promotion import DtypeError
-from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.signature import (
-    GUARDS,
-    INPUT,
     ORIGIN,
-    OUTPUT,
-    RANGES,
-    InputAttr,
-    InputKind,
-    InputSpec,
     Origin,
     OriginAttr,
-    OutputAttr,
-    OutputKind,
-    OutputSpec,
-    RangeAttr,
 )
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import (
-    SymBoolType,
-    SymFloatType,
-    SymIntType,
     SymType,
     is_tensor_type,
     is_value,
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError, UnsupportedTensorError
+from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.exchange import pytree
-from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers import composites, overlaps
-from xdsl_exir.importers.block_masks import without_block_masks
-from xdsl_exir.importers.effects import without_tokens
+from xdsl_exir.importers.built_apart import BUILT_APART
 from xdsl_exir.importers.functionalize import COMPOSED, Mutation, Tensor, cast_like, mutation_of
-from xdsl_exir.importers.offsets import without_offsets
+from xdsl_exir.importers.nodes import (
+    ASKS,
+    AUTOCAST,
+    HIGHER_ORDER_TARGETS,
+    all_nodes,
+    at_node,
+    check_arguments,
+    dialect_of,
+    frame_text,
+    in_aten,
+    is_known,
+    location_of,
+    may_write,
+    mutates,
+    value_type,
+)
 from xdsl_exir.importers.pieces import counted
 from xdsl_exir.importers.strides import (
     REPORTS,
-    as_copied,
-    clone_order,
-    in_memory_order,
-    read_expr,
     reported,
     shares,
     size_of,
     viewed_by,
 )
-from xdsl_exir.importers.ties import check_ties, tie
 from xdsl_exir.importers.views import Step
-from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 
 if TYPE_CHECKING:
     from xdsl_exir.importers.autocast import Autocast
-
-DIALECTS: dict[str, OperatorDialect] = {"aten": aten.OPERATORS}
-"""Schema dialects by namespace, made when first asked for."""
-
-
-def dialect_of(target: str) -> OperatorDialect:
-    """The dialect of an operator's namespace."""
-    namespace = target.partition(".")[0]
-    if namespace not in DIALECTS:
-        DIALECTS[namespace] = OperatorDialect(namespace)
-    return DIALECTS[namespace]
-
-
-# --- types ---------------------------------------------------------------------------------------------------
-
-
-def value_type(meta: g.ValueMeta, at: str) -> Attribute:
-    """The type of a graph value. Raises `LoadError` for tensors the IR does not have."""
-    match meta:
-        case g.TensorMeta():
-            if meta.layout.name != "strided":
-                raise UnsupportedTensorError(f"layout {meta.layout.name}", at)
-            return tensor_type(tuple(map(size_of, meta.sizes)), meta.dtype, None, meta.device.name)
-        case g.SymMeta():
-            known = meta.expr
-            if isinstance(known, g.Symbolic):
-                return SYM_TYPES[meta.kind](read_expr(known.srepr))
-            type = symbolic_type(known)
-            assert type is not None
-            return type
-        case g.CustomObjMeta():
-            raise LoadError(f"{at}: a custom object of class {meta.class_fqn}")
-
-
-SYM_TYPES = {"int": SymIntType, "float": SymFloatType, "bool": SymBoolType}
-
-
-# --- graphs --------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def location_of(stack_trace: str) -> LocationAttr:
-    """The innermost line of a stack trace that is the user's: not generated, nor of PyTorch's own modules."""
-    frames = [frame for frame in g.parse_stack_trace(stack_trace) if not frame.file.startswith("<")]
-    if not frames:
-        return UnknownLoc()
-    own = [frame for frame in frames if "/site-packages/torch/" not in frame.file]
-    frame = (own or frames)[-1]
-    return FileLineColLoc(StringAttr(frame.file), IntAttr(frame.line), IntAttr(0))
-
-
-def all_nodes(graph: g.Graph) -> Iterator[g.Node]:
-    """The nodes of a graph and of the sub-graphs that it passes to its operators."""
-    for node in graph.nodes:
-        yield node
-        for item in node.inputs:
-            if isinstance(item.value, g.Subgraph):
-                yield from all_nodes(item.value.graph)
 
 
 @dataclass
@@ -178,7 +96,7 @@ class GraphBuilder:
         self.builder = Builder(aten.OPERATORS, self.block)
         self.builder.dialect_of = dialect_of
         self.check_targets()
-        self.mutates = any(_may_write(node.target) for node in all_nodes(self.graph))
+        self.mutates = any(may_write(node.target) for node in all_nodes(self.graph))
         self.autocasts: list[Autocast | None] = [None]
         """What autocast does, outermost region first."""
         self.infers_types = any(
@@ -271,13 +189,13 @@ class GraphBuilder:
             try:
                 self.node(node)
             except (TypeError, ExirError) as error:
-                raise _at_node(error, self.source, node) from error
+                raise at_node(error, self.source, node) from error
         return [self.argument(output) for output in self.graph.outputs]
 
     def check_targets(self) -> None:
         """Raises `UnsupportedError` listing all operators that the spec does not have, before anything is built."""
         unknown = [
-            Unsupported(node.target, f"unknown operator{spec.hint(node.target)}", _frame_text(node))
+            Unsupported(node.target, f"unknown operator{spec.hint(node.target)}", frame_text(node))
             for node in all_nodes(self.graph)
             if not is_known(node.target)
         ]
@@ -303,7 +221,7 @@ class GraphBuilder:
             build_higher_order(self, node)
         elif node.target in REPORTS:
             self.report(node)
-        elif _mutates(node.target):
+        elif mutates(node.target):
             self.mutation(node)
         else:
             self.operator(node)
@@ -612,33 +530,6 @@ MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
 the gradient's dtype; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers. What follows is
 then described wrongly, too."""
 
-ASKS = frozenset(
-    f"aten.{name}"
-    for name in (
-        "can_cast", "is_same_size", "is_set_to", "is_complex", "is_floating_point", "is_signed", "is_conj", "is_neg",
-        "is_inference", "is_contiguous", "is_contiguous.memory_format", "promote_types",
-        *(f"result_type.{of}" for of in ("Tensor", "Scalar", "Scalar_Tensor", "Scalar_Scalar")),
-    )
-)  # fmt: skip
-"""Operators that tell Python of dtypes and layouts: exporters leave the calls, and put in what they said."""
-
-IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
-    "aten.detach_": ("aten.detach", {}),  # writes no element
-    "prims.scalar_tensor": ("aten.scalar_tensor", {"scalar": "s"}),
-    "prims.convert_element_type": ("aten._to_copy", {"a": "self"}),
-    "prims.copy_strided": ("aten.clone", {"a": "self", "stride": ""}),
-}
-"""Operators that are others of aten: which, and the names there of arguments that have another (none: it has none)."""
-
-
-def in_aten(node: g.Node) -> g.Node:
-    """The call of an operator that stands for another one as a call of that."""
-    if node.target not in IN_ATEN:
-        return node
-    target, names = IN_ATEN[node.target]
-    renamed = (replace(item, name=names.get(item.name, item.name)) for item in node.inputs)
-    return replace(node, target=target, inputs=tuple(item for item in renamed if item.name))
-
 
 def _step(node: g.Node, bound: Mapping[str, Any], index: int | None) -> Step:
     """What a node with a `viewed_by` makes of that."""
@@ -649,285 +540,5 @@ def _step(node: g.Node, bound: Mapping[str, Any], index: int | None) -> Step:
     return Step(node.target, sharing.source, others, index, place)
 
 
-def check_arguments(cls: type[OperatorOp], bound: Mapping[str, Any]) -> None:
-    """Raises `LoadError` where a tensor is missing, or stands for a number: shape rules rely on it."""
-    for slot in cls.SLOTS.slots:
-        kind, value = slot.argument.type, bound[slot.name]
-        if value is None and not kind.optional:
-            raise LoadError(f"argument '{slot.name}' is None")
-        for item in value if is_sequence(value) else [value]:
-            if item is None and slot.is_tensor and not (kind.item_optional or kind.optional):
-                raise LoadError(f"an item of argument '{slot.name}' is None")
-            if is_value(item) and not slot.is_tensor and is_tensor_type(item.type):
-                raise LoadError(f"argument '{slot.name}' is a tensor")
-
-
 def _is_list(cls: Any) -> bool:
     return any(ret.type.is_list for ret in cls.SPEC.schema.returns)
-
-
-AUTOCAST = ("higher_order.wrap_with_autocast", "torch.amp.autocast_mode._enter_autocast")
-"""How regions of autocast begin."""
-HIGHER_ORDER_TARGETS = ("higher_order.", "torch.amp.", "torch._C._set_grad_enabled")
-"""How targets begin that `importers.control_flow` may know: operators that take functions, and contexts around calls."""
-
-
-def _mutates(target: str) -> bool:
-    if target in SYM_OPS or target.startswith(HIGHER_ORDER_TARGETS):
-        return False
-    return mutation_of(target) is not None
-
-
-def _may_write(target: str) -> bool:
-    return target in IMPLICIT_WRITES or _mutates(target)
-
-
-def is_known(target: str) -> bool:
-    if any(target in table for table in (spec.specs(), SYM_OPS, IN_ATEN, REPORTS, ASKS)):
-        return True
-    if target.startswith(HIGHER_ORDER_TARGETS):
-        from xdsl_exir.importers.control_flow import HIGHER_ORDER
-
-        return target in HIGHER_ORDER
-    try:
-        return mutation_of(target) is not None
-    except ExirError:
-        return False
-
-
-def _frame_text(node: g.Node) -> str:
-    return text_of(location_of(node.stack_trace))
-
-
-def _at_node(error: Exception, source: str, node: g.Node) -> ExirError:
-    if isinstance(error, UnsupportedError):
-        return UnsupportedError(
-            [Unsupported(i.operator, i.reason, i.location or _frame_text(node)) for i in error.items]
-        )
-    at = _frame_text(node)
-    if isinstance(error, DtypeError):
-        return UnsupportedError([Unsupported(node.target, str(error), at)])
-    return LoadError(f"{source}: node {node.name} ({node.target}{f', {at}' if at else ''}): {error}")
-
-
-# --- writes that the schema does not declare -----------------------------------------------------------------
-
-
-def _native_batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
-    names = ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps")
-    return list(aten._native_batch_norm_legit_functional(*(bound[name] for name in names)))
-
-
-def _batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
-    output, _, _, *statistics = _native_batch_norm(aten, bound)
-    return [output, *statistics]
-
-
-def _instance_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
-    from xdsl_exir.transforms.decompositions.normalization import one_sample
-
-    shape = sizes(aten, bound["input"])
-    names = ("input", "weight", "bias", "running_mean", "running_var")
-    flat = one_sample(aten, *(bound[name] for name in names))
-    output, _, _, *statistics = aten._native_batch_norm_legit_functional(
-        *flat, True, bound["momentum"], bound["eps"]
-    )
-    # Each sample has statistics; what is kept is their mean.
-    kept = (aten.mean.dim(aten.view(value, shape[:2]), [0]) for value in statistics)
-    return [aten.view(output, shape), *kept]
-
-
-def _statistics(
-    flag: str, functional: Callable[[Namespace, Mapping[str, Any]], list[SSAValue]]
-) -> Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]:
-    """How an operator is built that updates running statistics if a flag says so: its results, and then theirs."""
-
-    def build_node(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
-        refs = {item.name: item.value for item in node.inputs}
-        statistics = [
-            build.values[ref.name]
-            for ref in (refs["running_mean"], refs["running_var"])
-            if isinstance(ref, g.Ref)
-        ]
-        if not bound[flag] or len(statistics) != 2 or 0 in meta(bound["input"]).shape:
-            return False
-        if all(isinstance(each, Tensor) for each in statistics):
-            mean, variance = (each.storage for each in statistics if isinstance(each, Tensor))
-            if mean is variance:
-                raise UnsupportedError([Unsupported(node.target, "a mean and a variance in the same memory")])
-        *results, mean, variance = functional(Namespace(build.builder), bound)
-        build.define_all(node.result_names, results)
-        for target, value in zip(statistics, (mean, variance), strict=True):
-            assert isinstance(target, Tensor)
-            target.write(build.builder, value)
-        return True
-
-    return build_node
-
-
-IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
-    "aten.batch_norm": _statistics("training", _batch_norm),
-    "aten.native_batch_norm": _statistics("training", _native_batch_norm),
-    "aten.instance_norm": _statistics("use_input_stats", _instance_norm),
-}
-"""Operators that write to arguments which their schema does not mark; the function says whether it took the node."""
-
-
-def _as_strided_scatter(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
-    """A view that overlaps itself gets what a functionalized program wrote to it: elements that are others than before."""
-    size, strides = bound["size"], bound["stride"]
-    dtype = meta(bound["self"]).dtype
-    if any(map(is_value, (*size, *strides))) or not Memory(dtype, tuple(size), tuple(strides)).overlaps:
-        return False
-    base, src = bound["self"], bound["src"]
-    given = {name: bound[name] for name in ("size", "stride", "storage_offset")}
-    view = Step("aten.as_strided", "self", given)
-    aten = Namespace(build.builder)
-    changed = overlaps.differs(aten, src, view.apply(build.builder, base))
-    build.define_all(node.result_names, [overlaps.put_where(aten, base, [view], src, changed)])
-    return True
-
-
-BUILT_APART = {**IMPLICIT_WRITES, "aten.as_strided_scatter": _as_strided_scatter}
-"""Operators that are not always built as themselves."""
-
-
-# --- methods -------------------------------------------------------------------------------------------------
-
-OUTPUT_OF_INPUT = {
-    InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
-    InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
-    InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION,
-}
-
-
-def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
-    """The function of one exported program."""
-    program = without_tokens(program)
-    graph = without_block_masks(without_offsets(program.graph))
-    program = replace(program, graph=in_memory_order(as_copied(graph, program.range_constraints)))
-    block = Block()
-    build = GraphBuilder(program.graph, block, source)
-    arg_attrs: list[DictionaryAttr] = []
-    given: dict[str, Tensor | SSAValue] = {}  # as they come, however the program sees them later
-    for item in program.inputs:
-        if item.kind == "constant_input":
-            continue
-        value = block.insert_arg(build.type_of(item.name), len(block.args))
-        build.define(item.name, value)
-        given[item.name] = copy(build.values[item.name])
-    if build.mutates:
-        tie(build, program)
-        given |= {name: copy(build.values[name]) for name in given}
-    guards = _guards(build, program)
-    build.decided = _decided(guards)
-    outputs = build.build()
-    check_ties(program, given)
-    _check_seen_as_given(build, given)
-    for item in program.inputs:
-        if item.kind == "constant_input":
-            continue
-        kind = _kind(item, given[item.name])
-        target = item.name if kind is InputKind.USER_INPUT else item.target or ""
-        order = dim_order(program, item.name) if kind is InputKind.USER_INPUT else None
-        persistent = item.persistent is not False and item.kind != "constant_tensor"
-        arg_attrs.append(_attrs(INPUT, InputAttr(InputSpec(kind, target, persistent, order))))
-    values, res_attrs = _mutated_inputs(build, program, given)
-    for spec_, value in zip(program.outputs, outputs, strict=True):
-        if is_value(value):
-            values.append(value)
-            kind = OutputKind(spec_.kind)
-            ref = spec_.value if kind is OutputKind.USER_OUTPUT else None
-            order = dim_order(program, ref.name) if isinstance(ref, g.Ref) else None
-            res_attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, spec_.target or "", order))))
-    block.add_op(ReturnOp(*values))
-    function = FuncOp(
-        name,
-        ([arg.type for arg in block.args], [value.type for value in values]),
-        Region(block),
-        arg_attrs=ArrayAttr(arg_attrs) if arg_attrs else None,
-        res_attrs=ArrayAttr(res_attrs) if res_attrs else None,
-    )
-    if program.range_constraints:
-        said = {str(Expr.from_str_expr(size)): bounds for size, bounds in program.range_constraints.items()}
-        ranges = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
-        function.attributes[RANGES] = DictionaryAttr(ranges)
-    if guards := [guard for guard in guards if not provably(guard, program.range_constraints)]:
-        function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
-    return function
-
-
-def dim_order(program: g.ExportedGraph, name: str) -> tuple[int, ...] | None:
-    """The order of a value's dimensions in memory; None of what is row-major, or is no tensor."""
-    meta = program.graph.values.get(name)
-    order = clone_order(meta, program.range_constraints) if isinstance(meta, g.TensorMeta) else None
-    return None if order is None or order == tuple(range(len(order))) else order
-
-
-def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:
-    """What guards say of the program's sizes."""
-    if not program.guards_code:
-        return []
-    signature = program.signature
-    leaves: list[Attribute | int | None] = []
-    for item in program.inputs:
-        if item.kind == "constant_input":
-            leaves.append(item.value if isinstance(item.value, int) else None)
-        elif item.kind == "user_input":
-            leaves.append(build.type_of(item.name))
-    in_spec = pytree.loads(signature.in_spec, program.namedtuple_fields)
-    names = signature.forward_arg_names
-    return read_guards(program.guards_code, in_spec, names, leaves)
-
-
-def _decided(guards: Sequence[Expr]) -> dict[Dim, int]:
-    """The computed sizes that guards say to be numbers."""
-    equal = (guard.args for guard in guards if guard.head == "eq")
-    return {a: number for a, b in equal if a.head != "symbol" and isinstance(number := b.value, int)}
-
-
-def _attrs(name: str, attr: Attribute) -> DictionaryAttr:
-    return DictionaryAttr({name: attr})
-
-
-def _kind(item: g.InputSpec, tensor: Tensor | SSAValue) -> InputKind:
-    """What an input is. A constant that is written, as a module's tensor that is no buffer, is a buffer that no file keeps."""
-    kind = InputKind(item.kind)
-    written = isinstance(tensor, Tensor) and tensor.storage.version
-    return InputKind.BUFFER if kind is InputKind.CONSTANT_TENSOR and written else kind
-
-
-def _check_seen_as_given(build: GraphBuilder, given: Mapping[str, Tensor | SSAValue]) -> None:
-    """Raises `UnsupportedError` for a program that leaves an input with another shape, as `t_` does: its caller's stays."""
-    for name, before in given.items():
-        after = build.values[name]
-        if (
-            not isinstance(before, Tensor)
-            or not isinstance(after, Tensor)
-            or len(after.steps) == len(before.steps)
-        ):
-            continue
-        if (after.meta.sizes, after.meta.strides) != (before.meta.sizes, before.meta.strides):
-            operator = ".".join(after.steps[-1].operator.split(".")[:2]) + "_"
-            raise UnsupportedError(
-                [Unsupported(operator, f"it changes the shape of input '{name}' for the caller")]
-            )
-
-
-def _mutated_inputs(
-    build: GraphBuilder, program: g.ExportedGraph, given: Mapping[str, Tensor | SSAValue]
-) -> tuple[list[SSAValue], list[DictionaryAttr]]:
-    """Results for the inputs that the graph wrote to."""
-    values: list[SSAValue] = []
-    attrs: list[DictionaryAttr] = []
-    for item in program.inputs:
-        tensor = given.get(item.name)
-        if not isinstance(tensor, Tensor) or not tensor.storage.version:
-            continue
-        kind = OUTPUT_OF_INPUT.get(_kind(item, tensor))
-        if kind is None:
-            raise LoadError(f"{build.source}: the program writes to {item.kind} '{item.target}'")
-        target = item.name if kind is OutputKind.USER_INPUT_MUTATION else item.target or ""
-        values.append(tensor.read(build.builder))
-        attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, target))))
-    return values, attrs

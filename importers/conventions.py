@@ -9,8 +9,8 @@ from itertools import chain
 from xdsl_exir.dialects.ancestry import Place, input_place
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.exchange import pytree
-from xdsl_exir.importers.build import all_nodes
 from xdsl_exir.importers.effects import unwrapped
+from xdsl_exir.importers.nodes import all_nodes
 from xdsl_exir.program import CallingConvention, Slot
 
 

@@ -178,8 +178,8 @@ def viewed_by(node: g.Node, result: str) -> g.Ref | None:
 
 def written_by(node: g.Node, result: str) -> g.Ref | None:
     """The operand that a result of a node is, as what operators like `fill_` give; None if there is none."""
-    from xdsl_exir.importers.build import is_known
     from xdsl_exir.importers.functionalize import mutation_of
+    from xdsl_exir.importers.nodes import is_known
 
     mutation = mutation_of(node.target) if is_known(node.target) else None
     if mutation is None or mutation.is_view or mutation.resizes:
@@ -415,7 +415,7 @@ class _Rewriter:
 
 
 def _unsupported(node: g.Node, reason: str) -> Unsupported:
-    from xdsl_exir.importers.build import location_of
+    from xdsl_exir.importers.nodes import location_of
 
     return Unsupported(node.target, reason, text_of(location_of(node.stack_trace)))
 

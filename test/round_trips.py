@@ -45,7 +45,7 @@ from xdsl.parser import Parser
 import xdsl_exir
 from xdsl_exir.errors import ExirError
 from xdsl_exir.exporters.graph import graph_of
-from xdsl_exir.importers.build import value_type
+from xdsl_exir.importers.nodes import value_type
 from xdsl_exir.program import Program, context
 from xdsl_exir.tools.missing import sample_modules
 

@@ -18,7 +18,7 @@ from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.meta import SHAPES, shape_rule
 from xdsl_exir.dialects.spec import find, specs
 from xdsl_exir.errors import ExirError, LoadError, SpecError, UnsupportedError
-from xdsl_exir.importers.build import dialect_of
+from xdsl_exir.importers.nodes import dialect_of
 from xdsl_exir.interpreter.operators import impl
 from xdsl_exir.libraries import found
 from xdsl_exir.program import Program, context

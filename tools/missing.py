@@ -24,7 +24,7 @@ from typing import Any
 
 import yaml
 
-from xdsl_exir.importers.build import is_known
+from xdsl_exir.importers.nodes import is_known
 
 PATH = Path(__file__).with_name("exported_targets.yaml")
 DTYPES = ("float32", "int64", "bool", "float16", "bfloat16")

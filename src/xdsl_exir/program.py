@@ -354,8 +354,8 @@ class Program:
 
 def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     """A program of one method for each exported graph; equal names of state are shared."""
-    from xdsl_exir.importers.build import build_method
     from xdsl_exir.importers.conventions import convention_of
+    from xdsl_exir.importers.methods import build_method
 
     module = ModuleOp([])
     state: dict[str, TensorData] = {}

@@ -1,0 +1,109 @@
+"""Operators that are not always built as themselves: those that write to arguments which their schema does not mark, and writes to memory
+that overlaps itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.builder import (
+    Namespace,
+    meta,
+    sizes,
+)
+from xdsl_exir.dialects.sharing import Memory
+from xdsl_exir.dialects.tensors import (
+    is_value,
+)
+from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.importers import overlaps
+from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.views import Step
+
+if TYPE_CHECKING:
+    from xdsl_exir.importers.build import GraphBuilder
+
+
+def _native_batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
+    names = ("input", "weight", "bias", "running_mean", "running_var", "training", "momentum", "eps")
+    return list(aten._native_batch_norm_legit_functional(*(bound[name] for name in names)))
+
+
+def _batch_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
+    output, _, _, *statistics = _native_batch_norm(aten, bound)
+    return [output, *statistics]
+
+
+def _instance_norm(aten: Namespace, bound: Mapping[str, Any]) -> list[SSAValue]:
+    from xdsl_exir.transforms.decompositions.normalization import one_sample
+
+    shape = sizes(aten, bound["input"])
+    names = ("input", "weight", "bias", "running_mean", "running_var")
+    flat = one_sample(aten, *(bound[name] for name in names))
+    output, _, _, *statistics = aten._native_batch_norm_legit_functional(
+        *flat, True, bound["momentum"], bound["eps"]
+    )
+    # Each sample has statistics; what is kept is their mean.
+    kept = (aten.mean.dim(aten.view(value, shape[:2]), [0]) for value in statistics)
+    return [aten.view(output, shape), *kept]
+
+
+def _statistics(
+    flag: str, functional: Callable[[Namespace, Mapping[str, Any]], list[SSAValue]]
+) -> Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]:
+    """How an operator is built that updates running statistics if a flag says so: its results, and then theirs."""
+
+    def build_node(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+        refs = {item.name: item.value for item in node.inputs}
+        statistics = [
+            build.values[ref.name]
+            for ref in (refs["running_mean"], refs["running_var"])
+            if isinstance(ref, g.Ref)
+        ]
+        if not bound[flag] or len(statistics) != 2 or 0 in meta(bound["input"]).shape:
+            return False
+        if all(isinstance(each, Tensor) for each in statistics):
+            mean, variance = (each.storage for each in statistics if isinstance(each, Tensor))
+            if mean is variance:
+                raise UnsupportedError([Unsupported(node.target, "a mean and a variance in the same memory")])
+        *results, mean, variance = functional(Namespace(build.builder), bound)
+        build.define_all(node.result_names, results)
+        for target, value in zip(statistics, (mean, variance), strict=True):
+            assert isinstance(target, Tensor)
+            target.write(build.builder, value)
+        return True
+
+    return build_node
+
+
+IMPLICIT_WRITES: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
+    "aten.batch_norm": _statistics("training", _batch_norm),
+    "aten.native_batch_norm": _statistics("training", _native_batch_norm),
+    "aten.instance_norm": _statistics("use_input_stats", _instance_norm),
+}
+"""Operators that write to arguments which their schema does not mark; the function says whether it took the node."""
+
+
+def _as_strided_scatter(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+    """A view that overlaps itself gets what a functionalized program wrote to it: elements that are others than before."""
+    size, strides = bound["size"], bound["stride"]
+    dtype = meta(bound["self"]).dtype
+    if any(map(is_value, (*size, *strides))) or not Memory(dtype, tuple(size), tuple(strides)).overlaps:
+        return False
+    base, src = bound["self"], bound["src"]
+    given = {name: bound[name] for name in ("size", "stride", "storage_offset")}
+    view = Step("aten.as_strided", "self", given)
+    aten = Namespace(build.builder)
+    changed = overlaps.differs(aten, src, view.apply(build.builder, base))
+    build.define_all(node.result_names, [overlaps.put_where(aten, base, [view], src, changed)])
+    return True
+
+
+BUILT_APART: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
+    **IMPLICIT_WRITES,
+    "aten.as_strided_scatter": _as_strided_scatter,
+}
+"""Operators that are not always built as themselves."""

@@ -1,0 +1,190 @@
+"""From an exported program as plain data to a module: one function per method, with what its signature says of it.
+
+Buffers and inputs that the program writes leave as extra results with a mutation spec, before the user's, as in programs
+that PyTorch has functionalized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xdsl_exir.dialects.expr import Dim, Expr, provably
+from xdsl_exir.dialects.signature import (
+    GUARDS,
+    INPUT,
+    OUTPUT,
+    RANGES,
+    InputAttr,
+    InputKind,
+    InputSpec,
+    OutputAttr,
+    OutputKind,
+    OutputSpec,
+    RangeAttr,
+)
+from xdsl_exir.dialects.tensors import (
+    SymBoolType,
+    is_value,
+)
+from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.exchange import pytree
+from xdsl_exir.exchange.guards import read_guards
+from xdsl_exir.importers.block_masks import without_block_masks
+from xdsl_exir.importers.build import GraphBuilder
+from xdsl_exir.importers.effects import without_tokens
+from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.offsets import without_offsets
+from xdsl_exir.importers.strides import (
+    as_copied,
+    clone_order,
+    in_memory_order,
+)
+from xdsl_exir.importers.ties import check_ties, tie
+
+OUTPUT_OF_INPUT = {
+    InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
+    InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
+    InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION,
+}
+
+
+def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
+    """The function of one exported program."""
+    program = without_tokens(program)
+    graph = without_block_masks(without_offsets(program.graph))
+    program = replace(program, graph=in_memory_order(as_copied(graph, program.range_constraints)))
+    block = Block()
+    build = GraphBuilder(program.graph, block, source)
+    arg_attrs: list[DictionaryAttr] = []
+    given: dict[str, Tensor | SSAValue] = {}  # as they come, however the program sees them later
+    for item in program.inputs:
+        if item.kind == "constant_input":
+            continue
+        value = block.insert_arg(build.type_of(item.name), len(block.args))
+        build.define(item.name, value)
+        given[item.name] = copy(build.values[item.name])
+    if build.mutates:
+        tie(build, program)
+        given |= {name: copy(build.values[name]) for name in given}
+    guards = _guards(build, program)
+    build.decided = _decided(guards)
+    outputs = build.build()
+    check_ties(program, given)
+    _check_seen_as_given(build, given)
+    for item in program.inputs:
+        if item.kind == "constant_input":
+            continue
+        kind = _kind(item, given[item.name])
+        target = item.name if kind is InputKind.USER_INPUT else item.target or ""
+        order = dim_order(program, item.name) if kind is InputKind.USER_INPUT else None
+        persistent = item.persistent is not False and item.kind != "constant_tensor"
+        arg_attrs.append(_attrs(INPUT, InputAttr(InputSpec(kind, target, persistent, order))))
+    values, res_attrs = _mutated_inputs(build, program, given)
+    for spec_, value in zip(program.outputs, outputs, strict=True):
+        if is_value(value):
+            values.append(value)
+            kind = OutputKind(spec_.kind)
+            ref = spec_.value if kind is OutputKind.USER_OUTPUT else None
+            order = dim_order(program, ref.name) if isinstance(ref, g.Ref) else None
+            res_attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, spec_.target or "", order))))
+    block.add_op(ReturnOp(*values))
+    function = FuncOp(
+        name,
+        ([arg.type for arg in block.args], [value.type for value in values]),
+        Region(block),
+        arg_attrs=ArrayAttr(arg_attrs) if arg_attrs else None,
+        res_attrs=ArrayAttr(res_attrs) if res_attrs else None,
+    )
+    if program.range_constraints:
+        said = {str(Expr.from_str_expr(size)): bounds for size, bounds in program.range_constraints.items()}
+        ranges = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
+        function.attributes[RANGES] = DictionaryAttr(ranges)
+    if guards := [guard for guard in guards if not provably(guard, program.range_constraints)]:
+        function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
+    return function
+
+
+def dim_order(program: g.ExportedGraph, name: str) -> tuple[int, ...] | None:
+    """The order of a value's dimensions in memory; None of what is row-major, or is no tensor."""
+    meta = program.graph.values.get(name)
+    order = clone_order(meta, program.range_constraints) if isinstance(meta, g.TensorMeta) else None
+    return None if order is None or order == tuple(range(len(order))) else order
+
+
+def _guards(build: GraphBuilder, program: g.ExportedGraph) -> list[Expr]:
+    """What guards say of the program's sizes."""
+    if not program.guards_code:
+        return []
+    signature = program.signature
+    leaves: list[Attribute | int | None] = []
+    for item in program.inputs:
+        if item.kind == "constant_input":
+            leaves.append(item.value if isinstance(item.value, int) else None)
+        elif item.kind == "user_input":
+            leaves.append(build.type_of(item.name))
+    in_spec = pytree.loads(signature.in_spec, program.namedtuple_fields)
+    names = signature.forward_arg_names
+    return read_guards(program.guards_code, in_spec, names, leaves)
+
+
+def _attrs(name: str, attr: Attribute) -> DictionaryAttr:
+    return DictionaryAttr({name: attr})
+
+
+def _kind(item: g.InputSpec, tensor: Tensor | SSAValue) -> InputKind:
+    """What an input is. A constant that is written, as a module's tensor that is no buffer, is a buffer that no file keeps."""
+    kind = InputKind(item.kind)
+    written = isinstance(tensor, Tensor) and tensor.storage.version
+    return InputKind.BUFFER if kind is InputKind.CONSTANT_TENSOR and written else kind
+
+
+def _check_seen_as_given(build: GraphBuilder, given: Mapping[str, Tensor | SSAValue]) -> None:
+    """Raises `UnsupportedError` for a program that leaves an input with another shape, as `t_` does: its caller's stays."""
+    for name, before in given.items():
+        after = build.values[name]
+        if (
+            not isinstance(before, Tensor)
+            or not isinstance(after, Tensor)
+            or len(after.steps) == len(before.steps)
+        ):
+            continue
+        if (after.meta.sizes, after.meta.strides) != (before.meta.sizes, before.meta.strides):
+            operator = ".".join(after.steps[-1].operator.split(".")[:2]) + "_"
+            raise UnsupportedError(
+                [Unsupported(operator, f"it changes the shape of input '{name}' for the caller")]
+            )
+
+
+def _mutated_inputs(
+    build: GraphBuilder, program: g.ExportedGraph, given: Mapping[str, Tensor | SSAValue]
+) -> tuple[list[SSAValue], list[DictionaryAttr]]:
+    """Results for the inputs that the graph wrote to."""
+    values: list[SSAValue] = []
+    attrs: list[DictionaryAttr] = []
+    for item in program.inputs:
+        tensor = given.get(item.name)
+        if not isinstance(tensor, Tensor) or not tensor.storage.version:
+            continue
+        kind = OUTPUT_OF_INPUT.get(_kind(item, tensor))
+        if kind is None:
+            raise LoadError(f"{build.source}: the program writes to {item.kind} '{item.target}'")
+        target = item.name if kind is OutputKind.USER_INPUT_MUTATION else item.target or ""
+        values.append(tensor.read(build.builder))
+        attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, target))))
+    return values, attrs
+
+
+def _decided(guards: Sequence[Expr]) -> dict[Dim, int]:
+    """The computed sizes that guards say to be numbers."""
+    equal = (guard.args for guard in guards if guard.head == "eq")
+    return {a: number for a, b in equal if a.head != "symbol" and isinstance(number := b.value, int)}
