@@ -17,7 +17,10 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    ComplexType,
     FixedBitwidthType,
+    Float32Type,
+    Float64Type,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -199,6 +202,8 @@ def bytes_of(op: Operation, type: MemRefType[Attribute]) -> Dim:
             raise ExirError(f"plan-memory: {op.name} of symbolic size without {BYTES}")
         count *= size
     element = type.element_type
+    if isa(element, ComplexType[Float32Type] | ComplexType[Float64Type]):  # its two parts
+        count, element = 2 * count, element.element_type
     assert isinstance(element, FixedBitwidthType)
     return count * element.size
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 from xdsl_exir.dialects.expr import Dim, Expr
@@ -63,6 +64,17 @@ def test_the_best_of_planners_is_the_best(given: list[tuple[int, int, int]]) -> 
     buffers = [Buffer(nbytes, first, first + length, nbytes) for nbytes, first, length in given]
     sizes = {name: arena_bytes(buffers, plan(buffers)) for name, plan in PLANNERS.items()}
     assert sizes["best"] == min(sizes.values())
+
+
+@pytest.mark.parametrize(
+    ("element", "nbytes"), [("f32", 4), ("i8", 1), ("complex<f32>", 8), ("complex<f64>", 16)]
+)
+def test_bytes_of_elements(element: str, nbytes: int) -> None:
+    type = f"memref<3x5x{element}>"
+    text = f'func.func @main() {{ %0 = memref.alloc() : {type} "test.use"(%0) : ({type}) -> () func.return }}'
+    function = parsed(text).body.block.first_op
+    assert isinstance(function, FuncOp)
+    assert [buffer.nbytes for buffer in buffers_of(function).values()] == [15 * nbytes]
 
 
 def bytes_of(factor: int, extra: int) -> Dim:
