@@ -347,6 +347,30 @@ class LSTM(nn.Module):
         return self.head(y), state
 
 
+@ordinary(normal(1, 3, 12, 12))
+class Sequencer(nn.Module):
+    """Mixing of an image's patches by bidirectional LSTMs over its columns and over its rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.patches, self.norm = nn.Conv2d(3, 8, 4, 4), nn.LayerNorm(8)
+        self.columns, self.rows = (
+            nn.LSTM(8, 4, batch_first=True, bidirectional=True),
+            nn.LSTM(8, 4, batch_first=True, bidirectional=True),
+        )
+        self.mix, self.head = nn.Linear(16, 8), nn.Linear(8, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.patches(x).permute(0, 2, 3, 1)
+        b, h, w, _ = x.shape
+        y = self.norm(x)
+        columns = self.columns(y.permute(0, 2, 1, 3).reshape(b * w, h, -1))[0]
+        rows = self.rows(y.reshape(b * h, w, -1))[0].reshape(b, h, w, -1)
+        columns = columns.reshape(b, w, h, -1).permute(0, 2, 1, 3)
+        x = x + self.mix(torch.cat([columns, rows], -1))
+        return self.head(x.mean((1, 2)))
+
+
 @ordinary(normal(7, 2, 6), normal(2, 2, 8))
 class GRU(nn.Module):
     """Two layers, time first, with a given state, and a cell of its own after."""
