@@ -150,6 +150,7 @@ FOUND = {
     "a fill of a copy of what repeats": ([F32, 6], "v2 = v0.as_strided((2, 2, 2), (1, 1, 3)).index_fill(-1, torch.tensor([0]), 2.0)", "v1 = v2.reshape(2, 4, 1)", "v2[0] = 5.0"),
     "products of batches of nothing": ([F32, "s0", "s0", 0, "s1"], "v1 = v0.mT @ v0", "v2 = v0 @ v0[0, 0].mT"),
     "losses of complex numbers": ([C64, 3, 4], "v1 = torch.nn.functional.triplet_margin_loss(v0, v0 + 1, v0 * 2)"),
+    "products from an infinity": ([F32, 3], "v1 = torch.cumprod(torch.complex(v0, v0 / 0), 0)"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}

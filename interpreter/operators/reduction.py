@@ -242,7 +242,15 @@ def cumsum(self: Array, dim: int, out: Out) -> Array:
 
 @impl("aten.cumprod")
 def cumprod(self: Array, dim: int, out: Out) -> Array:
-    return scan(np.cumprod, self, dim, out)
+    """Products that begin with 1, which of a complex number with a NaN or an infinity leaves neither part."""
+
+    def from_one(array: Array, axis: int, dtype: np.dtype[np.generic]) -> Array:
+        array = array.copy()
+        first = np.moveaxis(array, axis, 0)[:1]
+        first *= array.dtype.type(1)
+        return np.cumprod(array, axis=axis, dtype=dtype)
+
+    return scan(from_one if np.iscomplexobj(self) else np.cumprod, self, dim, out)
 
 
 def scan(function: Callable[..., Array], array: Array, dim: int, out: Out) -> Array:
