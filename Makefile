@@ -35,6 +35,7 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/compile_time.py
 	$(BIN)/python bench/run_time.py
+	$(BIN)/python bench/recurrent.py
 
 # The operator spec and the stubs are made from PyTorch; tests check that they are up to date.
 spec: $(VENV)/.installed-dev
