@@ -96,4 +96,4 @@ func.func @layer(%x: tensor<?x2x3xf32, #exir.shape<[s0, 2, 3]>>, %h: tensor<2x2x
 // CHECK:         aten.mm(
 // CHECK:         higher_order.scan init({{.*}}) xs({{.*}}) additional(%vh : tensor<4x4xf32>)
 // CHECK:         aten.flip({{.*}}, dims = [0])
-// CHECK:         aten.cat([[[O]], {{.*}}], dim = 2)
+// CHECK:         aten.cat([[[O]], {{.*}}], dim = -1)
