@@ -344,13 +344,16 @@ class LinalgBuilder(IndexArithmetic):
         accumulates in what `dtype` computes in, and one element of each in the dtype they compute in.
 
         What `join` makes one of two results (sums, products) is reduced in blocks where `dtype` is no wider than elements
-        are, if it is known how many there are.
+        are, if it is known how many there are; sums of an unknown number keep what they round off.
         """
         source, rank = inputs[0].shape, inputs[0].ndim
         sizes = [size for dim in over if isinstance(size := source[dim], int)]
         narrow = inputs[0].dtype is dtype and dtype in s.TWICE.values()
         if join and narrow and len(sizes) == len(over) and math_prod(sizes) > BLOCK:
             return self._fold_in_blocks(combine, inputs, over, initial, dtype, join)
+        if join and narrow and dtype is dt.Double and len(sizes) < len(over) and initial == 0:
+            pairs = self.fold(_compensated(combine), inputs, over, 0, dt.ComplexDouble)
+            return self.elementwise(_total, [pairs], pairs.shape, dtype)
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
         indices = dims(rank)
@@ -546,6 +549,26 @@ class LinalgBuilder(IndexArithmetic):
             return input
         shape = tuple(a + size + b for a, size, b in zip(low, input.shape, high, strict=True))
         return self.insert(input, self.fill(value, shape, input.dtype), low)
+
+
+def _compensated(combine: Body) -> Body:
+    """A sum that keeps what it rounds off as its imaginary part (Knuth's TwoSum: The Art of Computer Programming, 4.2.2)."""
+
+    def add(pair: Scalar, *elements: Scalar) -> Scalar:
+        before = s.real(pair)
+        term = combine(s.constant(0, dt.Double), *elements)
+        after = before + term
+        added = after - before
+        lost = (before - (after - added)) + (term - added)
+        return s.complex_number(after, s.imaginary(pair) + lost)
+
+    return add
+
+
+def _total(pair: Scalar) -> Scalar:
+    """A compensated sum as a number; of an infinite one nothing was rounded off."""
+    high, low = s.real(pair), s.imaginary(pair)
+    return s.select(s.is_nan(low), high, high + low)
 
 
 def read(input: Tensor, place: Sequence[Scalar | SSAValue]) -> Scalar:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from differential import check_native, check_natively  # noqa: E402
 from interpreter.operators.test_reduction import CASES  # noqa: E402
+
+import xdsl_exir  # noqa: E402
 
 # PyTorch warns where a variance has no degrees of freedom.
 pytestmark = pytest.mark.filterwarnings("ignore:.*degrees of freedom")
@@ -41,3 +45,23 @@ def test_sums_of_exponentials_with_infinities() -> None:
     inf = float("inf")
     check_native("aten.logcumsumexp", torch.tensor([-inf, -inf, 1.0, 200.0, inf, inf, 3.0]), 0)
     check_native("aten.logcumsumexp", torch.tensor([-inf, float("nan"), 1.0]), 0)
+
+
+def test_float64_sums_of_unknown_length() -> None:
+    """Their error is that of one rounding, however many there are; of infinities they are infinite or NaN."""
+
+    class Sums(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.sum(0), x.square().mean(0)
+
+    example = torch.ones(8, 2, dtype=torch.float64)
+    exported = torch.export.export(Sums(), (example,), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native")
+    x = torch.rand(50_000, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    sums, means = run.flat([x.numpy()])
+    for column, found, mean in zip(x.T.tolist(), sums, means, strict=True):
+        exact, squares = math.fsum(column), math.fsum(v * v for v in column) / len(column)
+        assert abs(found - exact) <= 2 * math.ulp(exact)
+        assert abs(mean - squares) <= 2 * math.ulp(squares)
+    infinite = torch.tensor([[math.inf, math.inf], [1.0, -math.inf]], dtype=torch.float64)
+    np.testing.assert_array_equal(run.flat([infinite.numpy()])[0], [math.inf, math.nan])
