@@ -172,11 +172,11 @@ def plan_buffers(buffers: Sequence[Buffer], planner: Planner) -> tuple[dict[Buff
 
 def views_of(value: SSAValue) -> Iterable[Operation]:
     """The operations that use a memref, or a view of it."""
-    for use in value.uses:
-        yield use.operation
-        for result in use.operation.results:
-            if isinstance(result.type, MemRefType):
-                yield from views_of(result)
+    waiting = [value]
+    while waiting:
+        for use in waiting.pop().uses:
+            yield use.operation
+            waiting += [result for result in use.operation.results if isinstance(result.type, MemRefType)]
 
 
 def end_of(op: Operation, block: Block, ends: Mapping[Operation, int]) -> int:
@@ -204,7 +204,8 @@ def bytes_of(op: Operation, type: MemRefType[Attribute]) -> Dim:
     element = type.element_type
     if isa(element, ComplexType[Float32Type] | ComplexType[Float64Type]):  # its two parts
         count, element = 2 * count, element.element_type
-    assert isinstance(element, FixedBitwidthType)
+    if not isinstance(element, FixedBitwidthType):
+        raise ExirError(f"plan-memory: {op.name} of {element}, whose elements have no size")
     return count * element.size
 
 

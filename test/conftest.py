@@ -24,6 +24,7 @@ SLOW = {
     "*test_a[cl]*.py": "tables of errors, views of every operator",
     "*test_c_*.py": "C compilers, tables of errors",
     "*test_control_flow.py": "many programs natively",
+    "*test_cpus.py": "two collections of tests",
     "*test_data_dependent.py": "many programs natively",
     "*test_d[iot]*.py": "many programs natively; the examples of documents; every operator in every combination of dtypes",
     "*test_embedding.py": "other tools",

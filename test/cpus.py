@@ -70,7 +70,8 @@ class Run:
         """Runs pytest."""
         paths = [str(HERE / test) for test in self.tests]
         marks = ["-m", self.marks] if self.marks else []
-        command = [sys.executable, "-m", "pytest", *marks, *arguments, *paths]
+        # -P: else the project's folders, which are called as those of its tests, come before these.
+        command = [sys.executable, "-P", "-m", "pytest", *marks, *arguments, *paths]
         return subprocess.run(command, env={**os.environ, **self.environment}, check=False).returncode == 0
 
 

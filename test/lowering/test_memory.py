@@ -281,3 +281,18 @@ def test_refusals() -> None:
         )
     with pytest.raises(ExirError, match="plan-memory has not run on @f"):
         VerifyMemory().apply(context(), parsed(TEXT))
+    with pytest.raises(ExirError, match=r"memref\.alloc of index, whose elements have no size"):
+        PlanMemory().apply(context(), parsed(TEXT.replace("memref<16xf32>", "memref<16xindex>")))
+
+
+def test_long_chains_of_views() -> None:
+    """Nothing recurses over the length of a program."""
+    lines = [
+        f"%v{i + 1} = memref.reinterpret_cast %v{i} to offset: [0], sizes: [16], strides: [1] : memref<16xf32> to memref<16xf32>"
+        for i in range(3000)
+    ]
+    module = parsed(
+        "\n".join(["func.func @f() {", "%v0 = memref.alloc() : memref<16xf32>", *lines, "func.return", "}"])
+    )
+    PlanMemory().apply(context(), module)
+    VerifyMemory().apply(context(), module)
