@@ -79,9 +79,9 @@ def _composite(builder: Builder, cls: type[OperatorOp], bound: Mapping[str, Any]
 def call(builder: Builder, operator: str, given: Mapping[str, Any]) -> Results:
     """Builds an operator, or its decomposition where only that has the dtypes."""
     cls = builder.dialect_of(operator)[operator]
-    bound = cls.SLOTS.bind(*builder.with_numbers(cls, (), given))
-    made = of_parts(builder, cls, bound, []) if "composite" in cls.SPEC.tags else None
-    return builder.call(operator, (), given) if made is None else made
+    if "composite" not in cls.SPEC.tags:
+        return builder.call(operator, (), given)
+    return _composite(builder, cls, cls.SLOTS.bind(*builder.with_numbers(cls, (), given)))
 
 
 def _is(type: Attribute, dtype: DType | None) -> bool:

@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from math import prod
 from typing import Any, TypeAlias
 
 from xdsl.context import Context
@@ -182,13 +184,17 @@ class Layout:
 
 
 def at_most(start: Dim, nbytes: Dim, end: Dim) -> bool:
-    """Whether `start + nbytes <= end` whatever the symbols are. The largest of sizes is at least each of them."""
+    """Whether `start + nbytes <= end` whatever the symbols are. The largest of sizes is at least each of them, and what is at least
+    each of them is at least the largest."""
     opaque: dict[Expr, Expr] = {}
     room, nbytes = hidden(end - start, opaque), hidden(nbytes, opaque)
-    return any(
-        provably(apply("ge", least, nbytes), dict.fromkeys(symbols_in(least, nbytes), (0, None))) is True
-        for least in lower_bounds(room)
-    )
+    bounds = cases(room)
+    return all(any(is_at_most(case, bound) for bound in bounds) for case in cases(nbytes))
+
+
+def is_at_most(a: Dim, b: Dim) -> bool:
+    """Whether one size is at most another, whatever the symbols are."""
+    return provably(apply("ge", b, a), dict.fromkeys(symbols_in(a, b), (0, None))) is True
 
 
 def hidden(size: Dim, opaque: dict[Expr, Expr]) -> Dim:
@@ -218,17 +224,23 @@ GROWS: dict[str, Callable[[Sequence[Expr]], bool]] = {
 """Whether a function of sizes is larger where one of them is: not a product, unless it is with a positive number."""
 
 
-def lower_bounds(size: Dim) -> list[Dim]:
-    """Sizes that are no larger: with one of several sizes in place of the largest of them, where the whole grows with it."""
+def cases(size: Dim) -> list[Dim]:
+    """What a size may be: with one of several sizes in place of the largest of them, where the whole grows with it. It is the largest of
+    these."""
     if not isinstance(size, Expr):
         return [size]
     if size.head == "max":
-        return [bound for arg in size.args for bound in lower_bounds(arg)]
+        return list(dict.fromkeys(case for arg in size.args for case in cases(arg)))
     if size.head not in GROWS or not GROWS[size.head](size.args):
         return [size]
-    parts = [lower_bounds(arg) for arg in size.args]
-    count = max(map(len, parts))
-    return [apply(size.head, *(part[index % len(part)] for part in parts)) for index in range(count)]
+    parts = [cases(arg) for arg in size.args]
+    if prod(map(len, parts)) > MOST_CASES:
+        return [size]
+    return list(dict.fromkeys(apply(size.head, *chosen) for chosen in product(*parts)))
+
+
+MOST_CASES = 256
+"""Beyond which a size is taken as it is."""
 
 
 # --- liveness ------------------------------------------------------------------------------------------------

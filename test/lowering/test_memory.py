@@ -166,7 +166,7 @@ def programs(draw: st.DrawFn) -> str:
 
 
 def parsed(text: str) -> ModuleOp:
-    ctx = context()
+    ctx = context().clone()  # it is everybody's
     ctx.allow_unregistered = True
     return Parser(ctx, text).parse_module()
 

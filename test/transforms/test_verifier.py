@@ -61,6 +61,11 @@ EXPLANATIONS: dict[str, Callable[[Mutant], bool]] = {
     "a scale or zero point of any dtype": (
         lambda m: m.kind == "operand dtype" and "quantize_per" in m.op.name and "operand 0" not in m.what
     ),
+    "how many steps there are is in the elements of batch_sizes": (
+        lambda m: (
+            m.kind == "operand size" and m.op.SPEC.qualified_name.endswith(".data") and "operand 1" in m.what
+        )
+    ),
     "one value stands for all of a list of fixed length": (
         lambda m: m.kind == "list length" and "pool" in m.op.SPEC.qualified_name
     ),
