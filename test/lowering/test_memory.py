@@ -26,7 +26,7 @@ from xdsl_exir.lowering.plan_memory import (
     plan_buffers,
     symbols_of,
 )
-from xdsl_exir.lowering.verify_memory import VerifyMemory
+from xdsl_exir.lowering.verify_memory import VerifyMemory, at_most
 from xdsl_exir.program import context
 
 # --- planners ------------------------------------------------------------------------------------------------
@@ -296,3 +296,19 @@ def test_long_chains_of_views() -> None:
     )
     PlanMemory().apply(context(), module)
     VerifyMemory().apply(context(), module)
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "room", "holds"),
+    [
+        ("4 * s0", "64 * ((4 * s0 + 63) floordiv 64)", True),
+        ("4 * max(s0, s1)", "4 * max(s0, s1, 3)", True),
+        ("4 * max(s0, s1)", "4 * max(s0, 3)", False),
+        ("192 * max((s0 + 2) floordiv 3, 1) + 96", "64 * max(s0 + 2, 3) + 96", True),  # by trying
+        ("64 * max(s0 + 2, 3) + 97", "192 * max((s0 + 2) floordiv 3, 1) + 96", False),
+        ("4 * trunc_to_int(1.5 * to_float(s0))", "4 * trunc_to_int(1.5 * to_float(s0)) + 4 * s1", True),
+        ("s0", "1000", False),
+    ],
+)
+def test_what_fits(nbytes: str, room: str, holds: bool) -> None:
+    assert at_most(0, Expr.parse(nbytes), Expr.parse(room)) is holds
