@@ -202,11 +202,16 @@ def bytes_of(op: Operation, type: MemRefType[Attribute]) -> Dim:
             raise ExirError(f"plan-memory: {op.name} of symbolic size without {BYTES}")
         count *= size
     element = type.element_type
+    if isinstance(element, FixedBitwidthType):
+        return count * element.size
     if isa(element, ComplexType[Float32Type] | ComplexType[Float64Type]):  # its two parts
-        count, element = 2 * count, element.element_type
-    if not isinstance(element, FixedBitwidthType):
-        raise ExirError(f"plan-memory: {op.name} of {element}, whose elements have no size")
-    return count * element.size
+        return count * 2 * element.element_type.size
+    raise ExirError(f"plan-memory: {op.name} of {element}, whose elements have no size")
+
+
+def type_of(part: Part) -> MemRefType[Attribute]:
+    """The type of the memory that is allocated, or a part of an arena."""
+    return part.memref.type if isinstance(part, memref.AllocOp) else part.result.type
 
 
 def buffers_of(function: FuncOp) -> dict[Part, Buffer]:
@@ -231,9 +236,8 @@ def buffers_of(function: FuncOp) -> dict[Part, Buffer]:
         if isinstance(op, Part) and op.results[0].uses:
             block, (memory,) = op.parent, op.results
             assert block is not None
-            assert isa(memory.type, MemRefType[Attribute])
             last = max(end_of(user, block, ends) for user in views_of(memory))
-            nbytes = bytes_of(op, memory.type)
+            nbytes = bytes_of(op, type_of(op))
             typical = size_in(op.attributes.get(TYPICAL))
             size = nbytes if typical is None else typical
             assert isinstance(size, int), "an allocation of symbolic size says what is typical"
