@@ -61,15 +61,20 @@ def read_mlir(path: Path, mapped: bool = False) -> Program:
     Raises `LoadError` where the text does not parse, or names weights that the file beside it does not have as said, or
     where that file is of another program.
     """
-    text = _text(path)
     while True:
+        file = _identity(path)
         try:
-            return _read(path, text, mapped)
+            return _read(path, _text(path), mapped)
         except OtherWeightsError:
-            before, text = text, _text(path)
-            if text == before:
+            if _identity(path) == file:
                 raise
-            # Another program was saved there meanwhile.
+            # A program was saved there meanwhile, maybe the same one again.
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What tells a file from all that took its place."""
+    found = path.stat()
+    return found.st_ino, found.st_ctime_ns, found.st_mtime_ns
 
 
 def _text(path: Path) -> str:

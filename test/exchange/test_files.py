@@ -20,6 +20,7 @@ from xdsl_exir import files
 from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.exchange.tensor_data import SourceFile
 from xdsl_exir.files import aside
+from xdsl_exir.importers import mlir
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c.library import compile_library
 
@@ -265,6 +266,29 @@ def test_a_reader_finds_one_program_while_others_save(tmp_path: Path, programs: 
         assert all(pool.map(work, range(4)))
     assert result(xdsl_exir.load(path)) in wanted
     assert sorted(file.name for file in tmp_path.iterdir()) == ["net.mlir", "net.safetensors"]
+
+
+def test_a_reader_begins_again_where_the_same_program_was_saved(
+    tmp_path: Path, programs: list[Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights of another program were there, and when they were read the program that was asked for was back."""
+    path = tmp_path / "net.mlir"
+    programs[0].save(path)
+    read, calls = mlir._read, list[Path]()
+
+    def between(file: Path, text: str, mapped: bool) -> Program:
+        calls.append(file)
+        if len(calls) > 1:
+            return read(file, text, mapped)
+        programs[1].save(file)
+        try:
+            return read(file, text, mapped)
+        finally:
+            programs[0].save(file)
+
+    monkeypatch.setattr(mlir, "_read", between)
+    assert result(xdsl_exir.load(path)) == result(programs[0])
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize("suffix", ["pt2", "mlir"])
