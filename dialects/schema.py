@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -35,12 +35,12 @@ MISSING = _Missing()
 
 @dataclass(frozen=True)
 class Alias:
-    """An alias annotation: `(a)` a view of set a, `(a!)` written to, `(a -> *)` escapes into a list."""
+    """An alias annotation: `(a)` a view of set a, `(a!)` written to, `(a -> *)` escapes into a list, `(*)` of any set."""
 
     text: str
 
     def __post_init__(self):
-        if not re.fullmatch(r"[a-z]+(\|[a-z]+)*!?( -> (\*|[a-z]+(\|[a-z]+)*))?", self.text):
+        if not re.fullmatch(r"(\*|[a-z]+(\|[a-z]+)*)!?( -> (\*|[a-z]+(\|[a-z]+)*))?", self.text):
             raise SpecError(f"'({self.text})' is not an alias annotation")
 
     @property
@@ -56,10 +56,11 @@ class Alias:
         return f"({self.text})"
 
 
-_TYPE = re.compile(
-    r"(?P<base>[A-Za-z_]\w*)(?:\((?P<alias>[^)]*)\))?(?P<item_optional>\??)"
-    r"(?P<list>\[(?P<size>\d*)\](?P<list_optional>\??))?"
-)
+_WORD = re.compile(r"[A-Za-z_][\w.]*")
+_ALIAS = re.compile(r"\((?P<alias>[^(),]*)\)")
+_LIST = re.compile(r"\[(?P<size>\d*)\]")
+GENERIC = frozenset(["Dict", "Future", "RRef"])
+"""Types of other types, which schemas write in parentheses."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Type:
     """A schema type: a base type, perhaps optional, perhaps a list of it (of a fixed size), perhaps that optional."""
 
     base: str
-    """`Tensor`, `int`, `SymInt`, `Scalar`, `ScalarType`..."""
+    """`Tensor`, `int`, `SymInt`, `Scalar`, `ScalarType`, a variable (`t`), a class (`__torch__.torch.classes.profiler._RecordFunction`);
+    of `arguments`: `Tuple`, one of `GENERIC`, or `List`, whose lists are lists of lists."""
     optional: bool = False
     """Whether a value (of a list: the list as a whole) may be None."""
     is_list: bool = False
@@ -76,36 +78,105 @@ class Type:
     item_optional: bool = False
     """Whether an item of the list may be None: `Tensor?[]`."""
     alias: Alias | None = None
+    """Which set a value (of a list: its items) is in."""
+    arguments: tuple[Type, ...] = ()
+    """The types that this is made of: `Dict(str, t)`, `(str, t)`."""
+    list_alias: Alias | None = None
+    """Which set a list as a whole is in: `t[](a!)`."""
 
     def __post_init__(self):
-        if self.size is not None and not self.is_list:
+        if (self.size is not None or self.list_alias is not None) and not self.is_list:
             raise SpecError(f"{self.base}: only a list has a size")
 
     @staticmethod
     def parse(text: str) -> Type:
-        match = _TYPE.fullmatch(text)
-        if match is None:
+        type, end = Type.scan(text)
+        if end != len(text):
             raise SpecError(f"'{text}' is not a schema type")
-        is_list = match["list"] is not None
-        return Type(
-            match["base"],
-            optional=bool(match["list_optional"] if is_list else match["item_optional"]),
-            is_list=is_list,
-            size=int(match["size"]) if match["size"] else None,
-            item_optional=is_list and bool(match["item_optional"]),
-            alias=Alias(match["alias"]) if match["alias"] else None,
-        )
+        return type
+
+    @staticmethod
+    def scan(text: str, start: int = 0, depth: int = 0) -> tuple[Type, int]:
+        """The type that a text begins with at a place, and where that ends. Raises `SpecError` where there is none."""
+        if depth > MAX_NESTING:
+            raise SpecError(f"'{text:.100}': types lie more than {MAX_NESTING} deep in one another")
+        word = _WORD.match(text, start)
+        base, at = (word[0], word.end()) if word is not None else ("Tuple", start)
+        arguments: tuple[Type, ...] = ()
+        if base in GENERIC or word is None:
+            arguments, at = _scan_arguments(text, at, depth)
+        alias, at = _scan_alias(text, at)
+        item_optional, at = _scan_mark(text, at)
+        type = Type(base, item_optional, alias=alias, arguments=arguments)
+        while (bracket := _LIST.match(text, at)) is not None:
+            list_alias, at = _scan_alias(text, bracket.end())
+            optional, at = _scan_mark(text, at)
+            size = int(bracket["size"]) if bracket["size"] else None
+            if type.is_list:
+                type = Type("List", arguments=(type,))
+            type = replace(
+                type,
+                optional=optional,
+                is_list=True,
+                size=size,
+                item_optional=type.optional,
+                list_alias=list_alias,
+            )
+        return type, at
 
     @property
     def is_tensor(self) -> bool:
         return self.base == "Tensor"
 
+    @property
+    def written(self) -> bool:
+        """Whether what it is of is written to."""
+        return any(alias is not None and alias.is_write for alias in (self.alias, self.list_alias))
+
+    @property
+    def _base_text(self) -> str:
+        of = ", ".join(map(str, self.arguments))
+        match self.base:
+            case "List":
+                return of
+            case "Tuple":
+                return f"({of})"
+            case _:
+                return f"{self.base}({of})" if self.arguments else self.base
+
     def __str__(self) -> str:
-        text = f"{self.base}{self.alias or ''}"
+        text = f"{self._base_text}{self.alias or ''}"
         if not self.is_list:
             return text + "?" * self.optional
         size = "" if self.size is None else self.size
-        return f"{text}{'?' * self.item_optional}[{size}]{'?' * self.optional}"
+        return f"{text}{'?' * self.item_optional}[{size}]{self.list_alias or ''}{'?' * self.optional}"
+
+
+MAX_NESTING = 16
+"""Limit to the depth of types in one another."""
+
+
+def _scan_arguments(text: str, at: int, depth: int) -> tuple[tuple[Type, ...], int]:
+    """Types in parentheses, with commas between them."""
+    if not text.startswith("(", at):
+        raise SpecError(f"'{text[at:]:.100}' is not a schema type")
+    types: list[Type] = []
+    while text[at] != ")":
+        type, at = Type.scan(text, at + 1 if not types else at + 2, depth + 1)
+        types.append(type)
+        if not text.startswith((", ", ")"), at):
+            raise SpecError(f"'{text[at:]:.100}': expected ', ' or ')'")
+    return tuple(types), at + 1
+
+
+def _scan_alias(text: str, at: int) -> tuple[Alias | None, int]:
+    match = _ALIAS.match(text, at)
+    return (None, at) if match is None else (Alias(match["alias"]), match.end())
+
+
+def _scan_mark(text: str, at: int) -> tuple[bool, int]:
+    is_there = text.startswith("?", at)
+    return is_there, at + is_there
 
 
 @dataclass(frozen=True)
@@ -120,16 +191,16 @@ class Argument:
 
     @staticmethod
     def parse(text: str, keyword_only: bool) -> Argument:
-        type_text, _, rest = text.partition(" ") if " -> " not in text else _split_arrow(text)
-        name, equals, default_text = rest.partition("=")
+        type, end = Type.scan(text)
+        name, equals, default_text = text[end:].removeprefix(" ").partition("=")
         if not name.isidentifier():
             raise SpecError(f"'{text}' is not an argument")
         default = _parse_default(default_text) if equals else MISSING
-        return Argument(name, Type.parse(type_text), default, default_text, keyword_only)
+        return Argument(name, type, default, default_text, keyword_only)
 
     @property
     def is_write(self) -> bool:
-        return self.type.alias is not None and self.type.alias.is_write
+        return self.type.written
 
     @property
     def required(self) -> bool:
@@ -137,13 +208,6 @@ class Argument:
 
     def __str__(self) -> str:
         return f"{self.type} {self.name}" + ("" if self.required else f"={self.default_text}")
-
-
-def _split_arrow(text: str) -> tuple[str, str, str]:
-    """Splits at the space after the type, where the type holds an alias annotation with spaces of its own."""
-    end = text.index(")") + 1
-    end = text.index(" ", end)
-    return text[:end], " ", text[end + 1 :]
 
 
 def _parse_default(text: str) -> DefaultValue:
@@ -166,8 +230,11 @@ class Return:
 
     @staticmethod
     def parse(text: str) -> Return:
-        type_text, _, name = text.partition(" ") if " -> " not in text else (text, "", "")
-        return Return(Type.parse(type_text), name)
+        type, end = Type.scan(text)
+        name = text[end:].removeprefix(" ")
+        if name and not name.isidentifier():
+            raise SpecError(f"'{text}' is not a result")
+        return Return(type, name)
 
     def __str__(self) -> str:
         return f"{self.type} {self.name}".rstrip()
@@ -177,6 +244,9 @@ _SIGNATURE = re.compile(
     r"(?P<namespace>\w+)::(?P<name>[\w.]*?\w)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.*)"
 )
 
+
+ANY = "..."
+"""What stands for any number of arguments or results."""
 
 NUMBERS_AS_TENSORS = frozenset(
     ["add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"]
@@ -197,11 +267,12 @@ class FunctionSchema:
     returns: tuple[Return, ...]
     returns_tuple: bool
     """Whether the returns were written in parentheses (`-> ()` returns nothing)."""
+    takes_any: bool = False
+    """Whether it takes any number of arguments besides (`...`)."""
+    returns_any: bool = False
+    """Whether it gives any number of results (`-> ...`)."""
 
     def __post_init__(self):
-        names = [argument.name for argument in self.arguments]
-        if len(set(names)) != len(names):
-            raise SpecError(f"{self.qualified_name}: two arguments of one name")
         order = [argument.keyword_only for argument in self.arguments]
         if order != sorted(order):
             raise SpecError(f"{self.qualified_name}: a positional argument after a keyword-only one")
@@ -214,7 +285,9 @@ class FunctionSchema:
             raise SpecError(f"'{text}' is not a function schema")
         arguments: list[Argument] = []
         keyword_only = False
-        for part in _split(match["arguments"]):
+        parts = _split(match["arguments"])
+        takes_any = parts[-1:] == [ANY]
+        for part in parts[: len(parts) - takes_any]:
             if part == "*":
                 keyword_only = True
             else:
@@ -222,13 +295,16 @@ class FunctionSchema:
         returns_text = match["returns"]
         returns_tuple = returns_text.startswith("(")
         parts = _split(returns_text[1:-1]) if returns_tuple else [returns_text]
+        returns_any = parts == [ANY]
         schema = FunctionSchema(
             match["namespace"],
             match["name"],
             match["overload"] or "",
             tuple(arguments),
-            tuple(Return.parse(part) for part in parts),
+            tuple(Return.parse(part) for part in parts if not returns_any),
             returns_tuple,
+            takes_any,
+            returns_any,
         )
         if str(schema) != text:
             raise SpecError(f"schema prints as '{schema}', was '{text}'")
@@ -271,7 +347,9 @@ class FunctionSchema:
             if argument.keyword_only and "*" not in parts:
                 parts.append("*")
             parts.append(str(argument))
-        returns = ", ".join(str(ret) for ret in self.returns)
+        if self.takes_any:
+            parts.append(ANY)
+        returns = ANY if self.returns_any else ", ".join(str(ret) for ret in self.returns)
         name = self.name + (f".{self.overload}" if self.overload else "")
         result = f"({returns})" if self.returns_tuple else returns
         return f"{self.namespace}::{name}({', '.join(parts)}) -> {result}"
@@ -283,9 +361,11 @@ def _split(text: str) -> list[str]:
         return []
     parts: list[str] = []
     depth, quote, start = 0, "", 0
+    escaped = False
     for index, char in enumerate(text):
         if quote:
-            quote = "" if char == quote else quote
+            quote = "" if char == quote and not escaped else quote
+            escaped = char == "\\" and not escaped
         elif char in "\"'":
             quote = char
         elif char in "([":

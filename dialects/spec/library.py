@@ -136,6 +136,11 @@ def _schema(item: Item) -> tuple[FunctionSchema, tuple[str, ...]]:
         raise item.error(error) from None
     if schema.overload == "default":
         raise item.error("the default overload is written without '.default'")
+    names = [argument.name for argument in schema.arguments]
+    if len(set(names)) != len(names):
+        raise item.error(f"{schema.qualified_name}: two arguments of one name")
+    if schema.takes_any or schema.returns_any or any(kind.type.list_alias for kind in schema.arguments):
+        raise item.error(f"'{schema}': operators of graphs take and give what their schemas say")
     for kinds, known in ((schema.arguments, TYPES), (schema.returns, RESULT_TYPES)):
         for kind in kinds:
             if kind.type.base not in known:
