@@ -63,6 +63,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "exir": _dialect("exir"),
         "higher_order": _dialect("control_flow"),
         "quantized_decomposed": _dialect("quantized_decomposed"),
+        "torchscript": _dialect("torchscript"),
         "torch_nn": _dialect("torch_nn"),
         **found_dialects(),
     },
