@@ -85,7 +85,7 @@ def is_viewable(memory: Memory, sizes: Sequence[int]) -> bool:
 
     `sizes` may hold a -1.
     """
-    if 0 in memory.sizes:
+    if 0 in memory.sizes or 0 in sizes:
         return True
     known = math.prod(size for size in sizes if size != -1)
     left = [math.prod(memory.sizes) // known if size == -1 and known else size for size in sizes]

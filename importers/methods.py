@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xdsl_exir.dialects.builder import meta
 from xdsl_exir.dialects.expr import Dim, Expr, provably
 from xdsl_exir.dialects.signature import (
     GUARDS,
@@ -96,6 +97,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
             kind = OutputKind(spec_.kind)
             ref = spec_.value if kind is OutputKind.USER_OUTPUT else None
             order = dim_order(program, ref.name) if isinstance(ref, g.Ref) else None
+            if order and len(order) != meta(value).ndim:
+                order = None  # where PyTorch's tracing finds another shape than its kernels, its order says nothing
             res_attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, spec_.target or "", order))))
     block.add_op(ReturnOp(*values))
     function = FuncOp(

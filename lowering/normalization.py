@@ -111,25 +111,26 @@ def batch_norm_training(
     bias: Tensor | None,
     eps: float,
     out: Out,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The normalized input; mean, reciprocal deviation and variance of each channel."""
-    mean, variance = moments(b, input, [dim for dim in range(input.ndim) if dim != 1])
+) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor, Tensor]:
+    """The normalized input with the mean and reciprocal deviation of each channel that are saved; mean and variance."""
+    exact, variance = moments(b, input, [dim for dim in range(input.ndim) if dim != 1])
     # PyTorch normalizes with the statistics it saves, which tells where they are short floats.
     mean, invstd = (
         b.convert(value, saved.dtype) if saved.dtype.bits < 32 else value
-        for value, saved in zip((mean, inverse_deviation(b, variance, eps)), out[1:3], strict=True)
+        for value, saved in zip((exact, inverse_deviation(b, variance, eps)), out[1:3], strict=True)
     )
     per_channel = (input.shape[1], *[1] * (input.ndim - 2))
     weight, bias = (shaped_if_given(b, each, per_channel) for each in (weight, bias))
     result = normalized(b, input, mean, invstd, weight, bias, out[0])
-    return result, shaped(b, mean, out[1]), shaped(b, invstd, out[2]), b.reshape(variance, out[1].shape)
+    saved = result, shaped(b, mean, out[1]), shaped(b, invstd, out[2])
+    return saved, b.reshape(exact, out[1].shape), b.reshape(variance, out[1].shape)
 
 
 @lowering("aten._native_batch_norm_legit.no_stats")
 def batch_norm_no_stats(
     b: LinalgBuilder, input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, out: Out
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return batch_norm_training(b, input, weight, bias, eps, out)[:3]
+    return batch_norm_training(b, input, weight, bias, eps, out)[0]
 
 
 @lowering("aten._native_batch_norm_legit_functional")
@@ -148,7 +149,7 @@ def batch_norm_functional(
     if not training:
         results = batch_norm_no_training(b, input, weight, bias, running_mean, running_var, eps, out)
         return *results, running_mean, running_var
-    result, mean, invstd, variance = batch_norm_training(b, input, weight, bias, eps, out)
+    results, mean, variance = batch_norm_training(b, input, weight, bias, eps, out)
     count = size_of(input, [dim for dim in range(input.ndim) if dim != 1])
 
     def unbiased(variance: Scalar) -> Scalar:
@@ -164,7 +165,7 @@ def batch_norm_functional(
             running.dtype,
         )
 
-    return result, mean, invstd, updated(running_mean, mean, itself), updated(running_var, variance, unbiased)
+    return *results, updated(running_mean, mean, itself), updated(running_var, variance, unbiased)
 
 
 # --- layer and group norm ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -153,13 +153,18 @@ class Layout:
         """All offsets, in the order that they have for some values of the symbols, and the arena's end."""
         return [*sorted({part.start for part in self.parts.values()}, key=self.order), self.total]
 
+    @cached_property
+    def sizes(self) -> list[Dim]:
+        """Of the parts: of no call is one negative."""
+        return [*dict.fromkeys(part.nbytes for part in self.parts.values())]
+
     def order(self, size: Dim) -> int:
         return at(size, self.values)
 
     @cached_property
     def rises(self) -> list[bool]:
         """Whether each offset is at most the next one."""
-        return [at_most(a, 0, b) for a, b in zip(self.starts, self.starts[1:], strict=False)]
+        return [at_most(a, 0, b, self.sizes) for a, b in zip(self.starts, self.starts[1:], strict=False)]
 
     def reaches(self, part: Part) -> str | None:
         """What is wrong with a part by itself."""
@@ -178,35 +183,39 @@ class Layout:
         until = bisect_right(self.starts, self.order(end), key=self.order) - 1
         if until < after or self.starts[until] != end:
             return False
-        return at_most(part.start, part.nbytes, self.starts[after]) and all(self.rises[after:until])
+        return at_most(part.start, part.nbytes, self.starts[after], self.sizes) and all(
+            self.rises[after:until]
+        )
 
     def are_apart(self, a: Part, b: Part) -> bool:
         """Whether two parts do not overlap."""
         return self.lies_before(a, b.start) or self.lies_before(b, a.start)
 
 
-def at_most(start: Dim, nbytes: Dim, end: Dim) -> bool:
-    """Whether `start + nbytes <= end` whatever the symbols are. The largest of sizes is at least each of them, and what is at least
-    each of them is at least the largest."""
+def at_most(start: Dim, nbytes: Dim, end: Dim, given: Iterable[Dim] = ()) -> bool:
+    """Whether `start + nbytes <= end` whatever the symbols are, as long as what is given is not negative. The largest of sizes is at
+    least each of them, and what is at least each of them is at least the largest."""
     opaque: dict[Expr, Expr] = {}
     room, nbytes = hidden(end - start, opaque), hidden(nbytes, opaque)
     bounds = cases(room)
     proved = all(any(is_at_most(case, bound) for bound in bounds) for case in cases(nbytes))
-    return proved or holds_often(apply("ge", room, nbytes))
+    return proved or holds_often(apply("ge", room, nbytes), given)
 
 
-def holds_often(condition: Dim) -> bool:
-    """Whether a condition on sizes holds for many values of the symbols; not if none of them has a value."""
+def holds_often(condition: Dim, given: Iterable[Dim]) -> bool:
+    """Whether a condition holds for many values of the symbols for which nothing given is negative; not if there are none."""
     if not isinstance(condition, Expr):
         return bool(condition)
-    draw, names = Random(0), sorted(condition.free_symbols())
+    draw, names = Random(0), sorted(symbols_in(condition, *given))
     seen: list[bool] = []
     for most in (1, 4, 20, 100, 5000):
         for _ in range(40):
+            values = {name: draw.randint(0, most) for name in names}
             try:
-                seen.append(bool(condition.evaluate({name: draw.randint(0, most) for name in names})))
+                if all(at(size, values) >= 0 for size in given):  # otherwise they are no sizes of any call
+                    seen.append(bool(condition.evaluate(values)))
             except ExprError:
-                continue  # a division by 0: no sizes of any call
+                continue  # a division by 0: no sizes of any call either
     return bool(seen) and all(seen)
 
 

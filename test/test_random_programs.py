@@ -151,6 +151,11 @@ FOUND = {
     "products of batches of nothing": ([F32, "s0", "s0", 0, "s1"], "v1 = v0.mT @ v0", "v2 = v0 @ v0[0, 0].mT"),
     "losses of complex numbers": ([C64, 3, 4], "v1 = torch.nn.functional.triplet_margin_loss(v0, v0 + 1, v0 * 2)"),
     "products from an infinity": ([F32, 3], "v1 = torch.cumprod(torch.complex(v0, v0 / 0), 0)"),
+    "twice a size that is a sum of products": ([F32, 1, "s0", "s1"], "v2 = torch.cumulative_trapezoid(v0).reshape(1, 1, -1)", "v1 = torch.nn.functional.interpolate(v2, scale_factor=2)"),
+    "lengths of what is broadcast to symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.cosine_similarity(v0.sum(1, keepdim=True), v0[2], dim=1)"),
+    "statistics of halves": ([torch.float16, 3, 4], "v1 = v0[0] / 7", "v2 = v0[1].abs() / 3", "v3 = torch.nn.functional.batch_norm(v0 / 3, v1, v2, training=True, momentum=-1.2)"),
+    "nothing in another shape": ([I32, 2, 0], "v1 = v0 + 1", "v2 = v1.reshape(0, 1, 0)", "v2.lt_(3)"),
+    "a transposed number that was traced as a matrix": ([B8, 2, 4], "v1 = torch.nansum(v0, dim=[])", "v1.t_()"),
     "no repetitions": ([F32, 3, 2], "v1 = v0.repeat_interleave(0, 0)"),
 }  # fmt: skip
 NOT_NATIVE = {"scans of complex numbers"}

@@ -19,7 +19,7 @@ from xdsl_exir.dialects.expr.limits import (
     ExprLimitError,
 )
 from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, ceildiv, max_, min_, prod
-from xdsl_exir.dialects.expr.polynomial import linear
+from xdsl_exir.dialects.expr.polynomial import linear, multiple
 from xdsl_exir.dialects.expr.proofs import Ranges, provably, provably_equal
 from xdsl_exir.dialects.expr.pytorch import to_srepr, to_str
 from xdsl_exir.dialects.expr.syntax import scan
@@ -41,6 +41,7 @@ __all__ = [
     "linear",
     "max_",
     "min_",
+    "multiple",
     "prod",
     "provably",
     "provably_equal",

@@ -35,6 +35,19 @@ def linear(dim: Dim) -> tuple[str, int, int] | None:
             return None
 
 
+def multiple(total: Expr, part: Expr) -> tuple[int, int] | None:
+    """`(2, 3)` of `2 * s0 * s1 - 2 * s0 + 3` and `s0 * s1 - s0`: factor and rest, or None where the rest is no number."""
+    terms = terms_of(part)
+    monomial = next((monomial for monomial in terms if monomial), ())
+    factor = Fraction(terms_of(total).get(monomial, 0)) / terms.get(monomial, 1)
+    rest = merge((terms_of(total), scale(terms, -factor)))
+    match rest.get((), 0):
+        case int(more) if factor.denominator == 1 and monomial and rest.keys() <= {()}:
+            return factor.numerator, more
+        case _:
+            return None
+
+
 def is_constant(expr: Expr, value: Number | float) -> bool:
     return expr.head == "constant" and expr.value == value and expr.kind != "bool"
 

@@ -64,23 +64,22 @@ def batch_norm_no_training(
 def batch_norm_no_stats(
     input: Array, weight: Array | None, bias: Array | None, eps: float, out: tuple[DType, ...]
 ) -> tuple[Array, Array, Array]:
-    result, mean, invstd, _ = batch_norm_training(input, weight, bias, eps, out)
-    return result, mean, invstd
+    return batch_norm_training(input, weight, bias, eps, out)[0]
 
 
 def batch_norm_training(
     input: Array, weight: Array | None, bias: Array | None, eps: float, out: tuple[DType, ...]
-) -> tuple[Array, Array, Array, Array]:
-    """The normalized input; mean, reciprocal deviation and variance of each channel."""
-    _, mean, variance = moments(input, channel_axes(input))
+) -> tuple[tuple[Array, Array, Array], Array, Array]:
+    """The normalized input with the mean and reciprocal deviation of each channel that are saved; mean and variance."""
+    _, exact, variance = moments(input, channel_axes(input))
     # PyTorch normalizes with the statistics it saves, which tells where they are short floats.
     mean, invstd = (
         value.astype(saved.numpy).astype(value.dtype) if saved.bits < 32 else value
-        for value, saved in zip((mean, rsqrt(variance, eps)), out[1:3], strict=True)
+        for value, saved in zip((exact, rsqrt(variance, eps)), out[1:3], strict=True)
     )
     centred, mean, invstd = input - mean, mean.reshape(-1), invstd.reshape(-1)
     result = normalize_channels(centred, np.zeros_like(mean), invstd, weight, bias)
-    return result, mean, invstd, variance.reshape(-1)
+    return (result, mean, invstd), exact.reshape(-1), variance.reshape(-1)
 
 
 def channel_axes(input: Array) -> tuple[int, ...]:
@@ -103,14 +102,12 @@ def batch_norm_functional(
     if not training:
         results = batch_norm_no_training(input, weight, bias, running_mean, running_var, eps)
         return *results, running_mean, running_var
-    result, mean, invstd, variance = batch_norm_training(input, weight, bias, eps, out)
+    results, mean, variance = batch_norm_training(input, weight, bias, eps, out)
     count = input.size // input.shape[1]
     # What runs is the unbiased variance.
     unbiased = variance * np.divide(count, count - 1, dtype=input.dtype)
     return (
-        result,
-        mean,
-        invstd,
+        *results,
         momentum * mean + (1 - momentum) * running_mean,
         momentum * unbiased + (1 - momentum) * running_var,
     )

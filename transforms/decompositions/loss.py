@@ -394,7 +394,7 @@ def cosine_similarity(aten: Namespace, x1: SSAValue, x2: SSAValue, dim: int, eps
     dim = wrap_dim(dim, len(shape))
 
     def unit(x: SSAValue, other: SSAValue) -> SSAValue:
-        if not same_shape(meta(x).shape, shape):
+        if meta(x).shape != shape:
             x = aten.broadcast_tensors([x, other])[0]
         x = x if meta(x).dtype.category > Category.INT else cast(aten, x, dtype)
         return aten.div.Tensor(x, at_least(aten, aten.linalg_vector_norm(x, 2, [dim], True), eps))

@@ -867,7 +867,13 @@ def positive(aten: Namespace, self: SSAValue) -> SSAValue:
 
 @decomposition("aten.ldexp.Tensor")
 def ldexp(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    """An integer power of 2 is in double precision where `self` is."""
-    if meta(self).dtype is Double and meta(other).dtype.category <= Category.INT:
-        other = cast(aten, other, Double)
-    return aten.mul.Tensor(self, aten.pow.Scalar(2.0, other))
+    """By whole powers of 2 as C's `ldexp`, rounded once: exponents beyond all floats count as the last that matter."""
+    dtype = meta(self).dtype
+    if dtype.category is not Category.FLOAT or meta(other).dtype.category is not Category.INT:
+        return aten.mul.Tensor(self, aten.pow.Scalar(2.0, other))
+    exponent = aten.clamp(cast(aten, other, Double), -2100.0, 2100.0)
+    third = aten.floor(aten.div.Scalar(exponent, 3))  # no power of it is infinite or zero
+    result = cast(aten, self, Double)
+    for part in (third, third, aten.sub.Tensor(exponent, aten.mul.Scalar(third, 2))):
+        result = aten.mul.Tensor(result, aten.pow.Scalar(2.0, part))
+    return cast(aten, result, dtype)

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Bool, Long
 from xdsl_exir.dialects.exir import NumberOp
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_, multiple
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import chunk_sizes, infer_size, movedim_order, split_dim
@@ -91,8 +91,12 @@ class Sizes:
             raise ExirError(f"size {size} cannot be computed from the operands' sizes")
         if size.head == "mul" and (factors := self._factors(size)):
             return reduce(partial(self._apply, "mul"), map(self._value, factors))
-        if size.head == "add" and (terms := self._terms(size)):
-            return reduce(partial(self._apply, "add"), map(self._value, terms))
+        if size.head == "add" and (found := self._multiple(size)):
+            known, times, more = found
+            product = (
+                self._value(known) if times == 1 else self._apply("mul", *map(self._value, (known, times)))
+            )
+            return self._apply("add", product, self._value(more)) if more else product
         args = [self._value(arg) for arg in size.args]
         if len(args) == 1:
             return self._apply(size.head, *args)
@@ -107,12 +111,16 @@ class Sizes:
                     return [size, times]
         return []
 
-    def _terms(self, total: Expr) -> list[Dim]:
-        """A known sum of which nothing may tell each term, and what another one is more than it by."""
+    def _multiple(self, total: Expr) -> tuple[Dim, int, int] | None:
+        """A known size of which nothing may tell each symbol, a factor, and what another one is more than their product by."""
         for size in self.known:
-            if isinstance(size, Expr) and size.head == "add" and isinstance(more := total - size, int):
-                return [size, more]
-        return []
+            if (
+                isinstance(size, Expr)
+                and size.head in ("add", "mul", "pow")
+                and (found := multiple(total, size))
+            ):
+                return size, *found
+        return None
 
     def _solved(self, symbol: Expr) -> SSAValue:
         """A symbol from a size that is linear in it and depends on no other."""

@@ -384,11 +384,11 @@ def test_decomposes_symbolic_sizes(name: str, shapes: Any, tensors: list[torch.T
     "text",
     [
         "2 * s0 + s1 - 1", "max(s0, s1, 3)", "(s0 + 1) floordiv 2", "s0 mod 4", "s0 * s0 * s1",
-        "ceil_to_int(truediv(s0, 2))", "s2 + 1",
+        "ceil_to_int(truediv(s0, 2))", "s2 + 1", "2 * s3 * s4 - 2 * s3", "1 - s3 * s4 + s3",
     ],
 )  # fmt: skip
 def test_sizes_are_computed(text: str):
-    shape = (Expr.parse("s0"), Expr.parse("2 * s2 + 4"), Expr.parse("s1"))
+    shape = (*map(Expr.parse, ("s0", "2 * s2 + 4", "s1", "s3 * s4 - s3 + 1")),)
     block = Block(arg_types=[tensor_type(shape, dt.Float)])
     value = Sizes(Namespace(Builder(aten.OPERATORS, block)), block.args[0])(Expr.parse(text))
     assert value.type.data == Expr.parse(text)
