@@ -154,14 +154,14 @@ class Registry(Generic[F]):
     def __init__(
         self,
         what: str,
-        package: str,
+        package: str | None = None,
         leading: int = 0,
         extras: frozenset[str] = frozenset(),
     ):
         self.what = what
         """What a function is called in error messages: `shape rule`."""
         self.package = package
-        """Package whose modules are named after families."""
+        """Package whose modules are named after families; None where the module that makes the registry fills it."""
         self.leading = leading
         """Number of the functions' parameters that come before the operator's arguments."""
         self.extras = extras
@@ -233,10 +233,10 @@ class Registry(Generic[F]):
         self._entries = kept
 
     def _home(self, family: str) -> str:
-        return f"{self.package}.{family}"
+        return f"{self.package}.{family}" if self.package else ""
 
     def _load(self, home: str) -> None:
-        if home in self._loaded:
+        if not home or home in self._loaded:
             return
         import_functions(home, optional=home.startswith(f"{self.package}."))
         self._loaded.add(home)

@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LOWERINGS: Registry[Callable[..., Any]] = Registry(
     "lowering",
-    "xdsl_exir.lowering",
+    "xdsl_exir.lowering.operators",
     leading=1,
     extras=frozenset({"out"}),
 )

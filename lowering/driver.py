@@ -35,9 +35,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, Buffer, Value, memref_type
-from xdsl_exir.lowering.sizes import compute, is_static
+from xdsl_exir.lowering.sizes import compute
 
 SYMBOLS, BYTES, TYPICAL = "exir.symbols", "exir.bytes", "exir.typical"
 UNKNOWN = Expr.symbol("unknown")

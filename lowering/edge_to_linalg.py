@@ -7,28 +7,27 @@ What the program asserts about symbols is its caller's to check. Everything that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp, UnknownLoc, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnknownLoc
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
-from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
+from xdsl_exir.dialects.exir import ConstantOp, RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, SymType, TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
@@ -36,7 +35,8 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
-from xdsl_exir.lowering.sizes import is_computable, is_static, symbols_of
+from xdsl_exir.lowering.sizes import is_computable
+from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
@@ -88,56 +88,12 @@ def obstacle_of_sizes(op: Operation) -> str | None:
     return f"{min(new)} depends on data" if new else None
 
 
-def sizes_of(values: Iterable[SSAValue]) -> list[Dim]:
-    """The sizes of tensors among values, and what numbers among them are."""
-    sizes: list[Dim] = []
-    for value in values:
-        if is_tensor_type(value.type):
-            sizes += meta_of(value).shape
-        elif isinstance(value.type, SymType):
-            sizes.append(value.type.data)
-    return sizes
-
-
 def obstacle_to_all(op: Operation) -> str | None:
     """Why an operation, or one that is in its regions, cannot be lowered; None where they all can."""
     for inner in op.walk():
         if (reason := obstacle(inner)) is not None:
             return reason if inner is op else f"{inner.name}: {reason}"
     return None
-
-
-def is_number(op: Operation) -> bool:
-    """Whether an operation only computes numbers whose types say their values."""
-    asks = isinstance(op, OperatorOp) and op.SPEC.qualified_name.startswith("aten.sym_")
-    return isinstance(op, SymOp | NumberOp) or (
-        (asks or isinstance(op, UnrealizedConversionCastOp | RefineOp))
-        and bool(op.results)
-        and all(isinstance(result.type, SymType) for result in op.results)
-    )
-
-
-def is_symbol(size: Dim) -> bool:
-    """Whether a size is a symbol."""
-    return isinstance(size, Expr) and size.head == "symbol"
-
-
-@dataclass(frozen=True)
-class ForgetSizes(ModulePass):
-    """Makes the sizes that a program asks its tensors for values of their own, since their types say what they are: then a
-    tensor whose size alone is asked for has no use. What only gives sizes other names becomes an alias.
-    """
-
-    name = "forget-sizes"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        alias = edge.OPERATORS["aten.alias"]
-        for number in list(op.walk()):
-            if isinstance(number, RefineOp) and is_tensor_type(number.result.type):
-                Rewriter.replace_op(number, alias.from_bound({"self": number.input}, [number.result.type]))
-            elif is_number(number) and any(is_tensor_type(operand.type) for operand in number.operands):
-                types = [result.type for result in number.results]
-                Rewriter.replace_op(number, UnrealizedConversionCastOp.get([], types))
 
 
 def unlowerable(op: Operation, type: Attribute) -> str | None:

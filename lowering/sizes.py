@@ -6,7 +6,7 @@ to be equal, or one to divide the other, only where that holds for all values of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Protocol, TypeVar
 
@@ -138,16 +138,6 @@ def compute(size: Dim, to: Arithmetic[V]) -> V:
     if function is _where:
         return _where(to, *[compute(arg, to) for arg in size.args])
     return reduce(lambda a, b: function(to, a, b), [compute(arg, to) for arg in size.args])  # pyright: ignore[reportReturnType]
-
-
-def symbols_of(sizes: Iterable[Dim]) -> set[str]:
-    """The symbols that sizes depend on."""
-    return {name for size in sizes if isinstance(size, Expr) for name in size.free_symbols()}
-
-
-def is_static(sizes: Iterable[Dim]) -> bool:
-    """Whether all sizes are numbers."""
-    return all(isinstance(size, int) for size in sizes)
 
 
 def static(sizes: Sequence[Dim]) -> tuple[int, ...]:

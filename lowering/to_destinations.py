@@ -17,10 +17,10 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
-from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.fold_constants import constant_arguments
+from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
 
 

@@ -32,32 +32,30 @@ from xdsl_exir.dialects.control_flow import OPERATIONS
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import INPUT, InputAttr, InputKind, InputSpec
+from xdsl_exir.dialects.sizes import is_symbol, sizes_of, symbols_of
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.data_dependent import CountSizes
 from xdsl_exir.lowering.dispatch import symbol_places
 from xdsl_exir.lowering.edge_to_linalg import (
     FunctionLowering,
-    is_number,
-    is_symbol,
     meta_of,
     obstacle,
     obstacle_of_sizes,
     obstacle_to_all,
-    sizes_of,
 )
-from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import Processor
-from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.native import NativeEngine, as_edge, is_draw, without_checks
+from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead
+from xdsl_exir.transforms.forget_sizes import is_number
+from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 from xdsl_exir.transforms.partition import group
 from xdsl_exir.transforms.runnable import runnable
 

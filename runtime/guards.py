@@ -16,6 +16,7 @@ from xdsl.ir import Attribute
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.signature import UNSAID, conditions_of, ranges_of
+from xdsl_exir.dialects.sizes import is_symbol
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
 from xdsl_exir.lowering.sizes import solve
@@ -135,10 +136,6 @@ def condition_text(condition: Expr) -> str:
         return str(condition)
     left, right = condition.args
     return f"{left} {COMPARISONS[condition.head]} {right}"
-
-
-def is_symbol(size: Dim) -> bool:
-    return isinstance(size, Expr) and size.head == "symbol"
 
 
 def free_symbols(size: Dim) -> frozenset[str]:

@@ -25,7 +25,7 @@ SLOW = {
     "*test_c_*.py": "C compilers, tables of errors",
     "*test_control_flow.py": "many programs natively",
     "*test_cpus.py": "two collections of tests",
-    "*test_data_dependent.py": "many programs natively",
+    "*test_count_sizes.py": "many programs natively",
     "*test_d[iot]*.py": "many programs natively; the examples of documents; every operator in every combination of dtypes",
     "*test_embedding.py": "other tools",
     "*test_exported_collections.py": "PyTorch's collections",

@@ -24,12 +24,12 @@ from xdsl.utils.hints import isa
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_symbol, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
-from xdsl_exir.lowering.edge_to_linalg import FunctionLowering, is_symbol
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
 from xdsl_exir.lowering.schedules.text import symbol_name
-from xdsl_exir.lowering.sizes import symbols_of
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

@@ -17,13 +17,13 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches import groups
 from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
-from xdsl_exir.lowering.sizes import is_static
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import NAME, Shape, Value
 from xdsl_exir.lowering.dispatches.elements import ELEMENTS, Element, Lanes, element_of
@@ -21,7 +22,7 @@ from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules.rows import Concat, Gather, Load, Map, Node, Number, Reduce, Rows, Slice
 from xdsl_exir.lowering.schedules.text import Text
-from xdsl_exir.lowering.sizes import is_static, lengthwise, static
+from xdsl_exir.lowering.sizes import lengthwise, static
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

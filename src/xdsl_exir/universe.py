@@ -69,9 +69,9 @@ XDSL_EXIR_UNIVERSE = Universe(
     },
     all_passes={
         "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
-        "count-sizes": _lazy("lowering.data_dependent", "CountSizes"),
-        "forget-sizes": _lazy("lowering.edge_to_linalg", "ForgetSizes"),
-        "numbers-to-tensors": _lazy("lowering.numbers", "NumbersToTensors"),
+        "count-sizes": _lazy("transforms.count_sizes", "CountSizes"),
+        "forget-sizes": _lazy("transforms.forget_sizes", "ForgetSizes"),
+        "numbers-to-tensors": _lazy("transforms.numbers_to_tensors", "NumbersToTensors"),
         "plan-memory": _lazy("lowering.plan_memory", "PlanMemory"),
         "to-destinations": _lazy("lowering.to_destinations", "ToDestinations"),
         "verify-memory": _lazy("lowering.verify_memory", "VerifyMemory"),

@@ -22,9 +22,11 @@ from xdsl_exir.dialects.schema import MISSING, Alias, FunctionSchema, Type
 from xdsl_exir.dialects.spec import ENTRY, FAMILIES, SpecTable, find, specs
 from xdsl_exir.errors import SpecError
 from xdsl_exir.interpreter.operators import IMPLS
+from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.program import context
 from xdsl_exir.tools.spec.entries import Entry, rule_text
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.transforms.patterns import apply_once
@@ -145,7 +147,11 @@ def test_every_stage_knows_every_operator() -> None:
     assert unknown == {}
 
 
-@pytest.mark.parametrize("registry", [SHAPES, IMPLS, DECOMPOSITIONS], ids=lambda registry: registry.what)
+@pytest.mark.parametrize(
+    "registry",
+    [SHAPES, IMPLS, DECOMPOSITIONS, CANONICALIZATIONS, LOWERINGS],
+    ids=lambda registry: registry.what,
+)
 def test_functions_are_in_their_familys_file(registry: Any) -> None:
     for name in registry.names(FAMILIES):
         function = registry.find(find(name)).function
@@ -312,9 +318,8 @@ def test_operators_left_to_the_interpreter_are_listed() -> None:
     from interpreter_only import INTERPRETER_ONLY
 
     from xdsl_exir.interpreter.operators import IMPLS
-    from xdsl_exir.lowering import LOWERINGS
-    from xdsl_exir.lowering.data_dependent import RULES
     from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS
+    from xdsl_exir.transforms.count_sizes import RULES
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 
     lacking = {

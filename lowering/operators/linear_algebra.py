@@ -23,8 +23,6 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.creation import triangle
-from xdsl_exir.lowering.indexing import ordered
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.matrices import (
     At,
@@ -38,8 +36,10 @@ from xdsl_exir.lowering.matrices import (
     real_form,
     transposed,
 )
+from xdsl_exir.lowering.operators.creation import triangle
+from xdsl_exir.lowering.operators.indexing import ordered
+from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.scalar import Scalar, sum_dtype
-from xdsl_exir.lowering.view import part
 
 Out = list[TensorMeta]
 

@@ -24,10 +24,10 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, broadcast_map, dims, read
-from xdsl_exir.lowering.pointwise import floor_divide
+from xdsl_exir.lowering.operators.pointwise import floor_divide
+from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes
-from xdsl_exir.lowering.view import part
 
 Out = list[TensorMeta]
 Place = list[Scalar | SSAValue]

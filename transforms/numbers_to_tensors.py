@@ -34,6 +34,7 @@ from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.signature import ranges_of
+from xdsl_exir.dialects.sizes import is_symbol, sizes_of, symbols_of
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.dialects.tensors import (
     SymBoolType,
@@ -45,8 +46,6 @@ from xdsl_exir.dialects.tensors import (
     tensor_meta,
     tensor_type,
 )
-from xdsl_exir.lowering.edge_to_linalg import is_symbol, sizes_of
-from xdsl_exir.lowering.sizes import symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
@@ -354,9 +353,7 @@ def as_stacked_scan(op: cf.WhileLoopStackOutputOp) -> None:
 
 # --- what is done with numbers -------------------------------------------------------------------------------
 
-RULES: Registry[Callable[..., Any]] = Registry(
-    "rule for numbers", "xdsl_exir.lowering", leading=2, extras=frozenset({"out"})
-)
+RULES: Registry[Callable[..., Any]] = Registry("rule for numbers", leading=2, extras=frozenset({"out"}))
 
 
 def with_tensor(*names: str, inside: bool = False) -> Callable[[F], F]:

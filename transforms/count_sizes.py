@@ -33,10 +33,9 @@ from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, 
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.sizes import is_static, sizes_of, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
-from xdsl_exir.lowering.edge_to_linalg import sizes_of
-from xdsl_exir.lowering.sizes import is_static, symbols_of
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
@@ -45,9 +44,7 @@ from xdsl_exir.transforms.regions import Values, scan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-RULES: Registry[Callable[..., Any]] = Registry(
-    "size rule", "xdsl_exir.lowering", leading=1, extras=frozenset({"symbol", "out"})
-)
+RULES: Registry[Callable[..., Any]] = Registry("size rule", leading=1, extras=frozenset({"symbol", "out"}))
 
 
 def counted(*names: str) -> Callable[[F], F]:

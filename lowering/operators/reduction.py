@@ -21,16 +21,17 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, max_
 from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.creation import between
-from xdsl_exir.lowering.indexing import indexed_by, search, sorting_order
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself, read
+from xdsl_exir.lowering.operators.creation import between
+from xdsl_exir.lowering.operators.indexing import indexed_by, search, sorting_order
+from xdsl_exir.lowering.operators.view import bitcast
 from xdsl_exir.lowering.scalar import Scalar, sum_dtype
-from xdsl_exir.lowering.sizes import Sizes, is_static
-from xdsl_exir.lowering.view import bitcast
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 Combine = Callable[[Scalar, Scalar], Scalar]
