@@ -30,16 +30,19 @@ def cache_directory() -> Path:
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
     """What `make` gives, or what it gave before for this key (a digest in hexadecimal, of all that it depends on)."""
-    kept = _read(key)
-    if kept is None:
-        kept = make()
-        try:
-            _write(key, kept)
-        except OSError as error:
-            warnings.warn(
-                f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=2
-            )
-    return kept
+    found = kept(key)
+    if found is None:
+        found = make()
+        keep(key, found)
+    return found
+
+
+def keep(key: str, data: bytes) -> None:
+    """Keeps what was made for a key, if there is where; else warns."""
+    try:
+        _write(key, data)
+    except OSError as error:
+        warnings.warn(f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=3)
 
 
 def _path(key: str) -> Path:
@@ -50,8 +53,8 @@ def _header(key: str, data: bytes) -> bytes:
     return MAGIC + key.encode() + b"\n" + hashlib.sha256(data).digest()
 
 
-def _read(key: str) -> bytes | None:
-    """The data of an entry; None where there is none that is whole and of this key."""
+def kept(key: str) -> bytes | None:
+    """What was kept for a key; None where there is nothing that is whole and of this key."""
     try:
         entry = _path(key).read_bytes()
     except OSError:

@@ -1,21 +1,40 @@
-"""From a plan of dispatches to an object file: the groups are fused and bufferized, joined with the schedules' kernels and the driver, and compiled."""
+"""From a plan of dispatches to object files, one for each dispatch and each driver.
+
+A dispatch is named after what is in it, and kept under that: another program that has it, or this one with a layer changed, compiles only what
+is new.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
 
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering.cache import cached
+from xdsl_exir.lowering.cache import keep, kept
 from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.pack_arguments import PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import Processor, processor
-from xdsl_exir.lowering.toolchain import TO_LLVM, Pass, cache_key, emit_object, run_passes, to_llvm_ir
+from xdsl_exir.lowering.toolchain import (
+    ENTRY,
+    TO_LLVM,
+    Pass,
+    all_to_llvm_ir,
+    cache_key,
+    emit_elsewhere,
+    emit_object,
+    symbols_of,
+)
 from xdsl_exir.lowering.verify_memory import VerifyMemory
 from xdsl_exir.program import context
 from xdsl_exir.transforms.watch import run_passes as watched
@@ -74,36 +93,6 @@ transform.named_sequence @parallelize(%module: !transform.any_op {{transform.rea
 parallel region costs a few microseconds: only large groups have one."""
 
 
-def functions_of(table: dict[str, str]) -> str:
-    """The functions of a table of texts, under their names."""
-    return "\n".join(
-        text.replace(f'"{NAME}"', f'"{name}"').replace(f"@{NAME}(", f"@{name}(")
-        for text, name in table.items()
-    )
-
-
-def parts_of(module: str) -> tuple[str, str]:
-    """What stands before a module that mlir-opt printed, and inside it. Raises `ToolchainError` where it printed none."""
-    before, begin, rest = module.partition("module {")
-    inside, end, _ = rest.rpartition("}")
-    if not begin or not end:
-        raise ToolchainError(f"mlir-opt printed no whole module, but {module[:100]!r}")
-    return before, inside
-
-
-def groups_text(dispatches: Dispatches) -> str:
-    """The groups in linalg as a module, with the scripts of their passes; nothing where there are none."""
-    if not dispatches.generic:
-        return ""
-    script = f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}"
-    return f"{script}{functions_of(dispatches.generic)}\n}}"
-
-
-def kernels_text(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> str:
-    """What is on memrefs: the schedules' kernels, and a driver for each method."""
-    return "\n".join([functions_of(dispatches.scheduled), *map(generic_text, drivers)])
-
-
 MEMORY: tuple[ModulePass, ...] = (PlanMemory(), VerifyMemory())
 """From what drivers allocate to parts of an arena."""
 
@@ -117,20 +106,102 @@ def plan_arenas(plans: Sequence[Plan]) -> ModuleOp:
     return module
 
 
-def module_text(groups: str, kernels: str) -> str:
-    """The whole program as one module on memrefs."""
-    maps = ""
-    if groups:
-        loops = run_passes(groups, GROUPS)
-        loops = loops.replace("module attributes {transform.with_named_sequence} {", "module {", 1)
-        maps, groups = parts_of(loops)
-    return f"{maps}module {{\n{groups}\n{kernels}\n}}\n"
+@dataclass(frozen=True)
+class Unit:
+    """What becomes one object file: a dispatch, or the driver of a method."""
+
+    name: str
+    """Of its function."""
+    key: str
+    """Says all that is in it."""
+    passes: Sequence[Pass]
+    write: Callable[[], str]
+    """Writes the module."""
 
 
-def module_object(dispatches: Dispatches, drivers: Iterable[FuncOp], cpu: Processor | None = None) -> bytes:
-    """The object file of a program's methods, given by their drivers with planned memory, for a processor (`processor()` by default); from the cache, without a call of
-    any tool, when it was made before. Raises `ToolchainError` where a tool is missing."""
+def units_of(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> list[Unit]:
+    """What the methods of a program are made of, given by their drivers with planned memory."""
+    kernels = [
+        Unit(name, text, TO_LLVM, partial(named, text, name)) for text, name in dispatches.scheduled.items()
+    ]
+    groups = [
+        Unit(function.sym_name.data, text, (*GROUPS, *TO_LLVM), partial(group_text, function))
+        for text, function in dispatches.functions.items()
+    ]
+    return [*kernels, *groups, *(driver_unit(driver) for driver in drivers)]
+
+
+def driver_unit(driver: FuncOp) -> Unit:
+    return Unit(ENTRY + driver.sym_name.data, generic_text(driver), TO_LLVM, partial(driver_text, driver))
+
+
+def named(text: str, name: str) -> str:
+    """The text of a kernel under its name."""
+    return text.replace(f"@{NAME}(", f"@{name}(")
+
+
+def group_text(function: FuncOp) -> str:
+    """A group in linalg as a module, with the scripts of its passes."""
+    return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(function)}\n}}"
+
+
+def driver_text(driver: FuncOp) -> str:
+    """A driver as a module, what it calls declared."""
+    module = ModuleOp([driver.clone()])
+    called = {
+        op.callee.string_value(): FuncOp.external(op.callee.string_value(), op.operand_types, [])
+        for op in driver.walk()
+        if isinstance(op, CallOp)
+    }
+    PackArguments().apply(context(), module)
+    module.body.block.add_ops(called.values())
+    return generic_text(module)
+
+
+def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[bytes]:
+    """The object files of units for a processor (`processor()` by default): from the cache, without a call of any tool, what was
+    made before; the others by as many processes at once as there are cores. Raises `ToolchainError` where a tool is missing."""
     cpu = cpu or processor()
-    groups, kernels = groups_text(dispatches), kernels_text(dispatches, drivers)
-    key = cache_key(f"{groups}\0{kernels}", (*GROUPS, *TO_LLVM), cpu)
-    return cached(key, lambda: emit_object(to_llvm_ir(module_text(groups, kernels)), cpu))
+    keys = [cache_key(unit.key, unit.passes, cpu) for unit in units]
+    found = {key: kept(key) for key in keys}
+    missing = [(key, unit) for key, unit in dict(zip(keys, units, strict=True)).items() if found[key] is None]
+    for (key, _), data in zip(missing, made([unit for _, unit in missing], cpu), strict=True):
+        keep(key, data)
+        found[key] = data
+    return [data for data in map(found.get, keys) if data is not None]
+
+
+WORTHWHILE = 40_000
+"""Characters of modules from which on it pays to have another process."""
+
+
+def made(units: Sequence[Unit], cpu: Processor) -> list[bytes]:
+    """The object files of units, in order, made now."""
+    texts = [unit.write() for unit in units]
+    cores = len(os.sched_getaffinity(0)) if sys.executable else 1
+    count = max(1, min(cores, sum(map(len, texts)) // WORTHWHILE))
+    batches = [list[int]() for _ in range(count)]
+    for index in sorted(range(len(units)), key=lambda index: -len(texts[index])):
+        min(batches, key=lambda batch: sum(len(texts[i]) for i in batch)).append(index)
+
+    def work(number: int) -> dict[int, bytes]:
+        batch, lowered = batches[number], dict[int, str]()
+        for passes in dict.fromkeys(tuple(units[index].passes) for index in batch):
+            same = [index for index in batch if tuple(units[index].passes) == passes]
+            lowered |= zip(same, all_to_llvm_ir([texts[index] for index in same], passes), strict=True)
+        # This process emits one batch itself.
+        here = number == 0
+        data = (
+            [emit_object(ir, cpu) for ir in lowered.values()]
+            if here
+            else emit_elsewhere([*lowered.values()], cpu)
+        )
+        return dict(zip(lowered, data, strict=True))
+
+    with ThreadPoolExecutor(count) as pool:
+        results = [data for part in pool.map(work, range(count)) for data in part.items()]
+    objects = [data for _, data in sorted(results)]
+    for unit, data in zip(units, objects, strict=True):
+        if unit.name not in symbols_of([data]).defined:
+            raise ToolchainError(f"the tools made no function {unit.name!r}")
+    return objects

@@ -13,10 +13,12 @@ else, and no code depends on their values.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -380,15 +382,17 @@ class Planner:
 
     def call(self, table: dict[str, str], text: str, arguments: Sequence[Value]) -> None:
         """Calls a dispatch of one of the tables."""
-        kind = "kernel" if table is self.dispatches.scheduled else "group"
-        name = table.setdefault(text, own_name(f"{kind}{len(table)}"))
-        self.driver.call(name, symbols_of(text), arguments)
+        if text not in table:
+            kind = "kernel" if table is self.dispatches.scheduled else "group"
+            table[text] = own_name(f"{kind}_{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+        self.driver.call(table[text], symbols_of(text), arguments)
 
     def call_function(self, function: FuncOp, arguments: Sequence[Value]) -> None:
         """Calls a dispatch that MLIR lowers."""
         table, text = self.dispatches.generic, generic_text(function)
-        self.dispatches.functions.setdefault(text, function)
         self.call(table, text, arguments)
+        function.properties["sym_name"] = StringAttr(table[text])
+        self.dispatches.functions.setdefault(text, function)
 
     def copy(self, source: Value, target: Value) -> None:
         """Copies a value to another of its shape."""

@@ -29,17 +29,22 @@ def _ending_with_us() -> list[str]:
     return probe[:-1] if has else []
 
 
-def run(command: Sequence[str], text: str = "", seconds: float | None = None) -> str:
-    """What a program prints when it is given a text. Raises `ToolchainError` where it cannot be run, takes more than
-    `seconds` (`LIMITS.tool_seconds`), crashes, refuses the text (its message follows), or prints what is no text."""
-    name, seconds = Path(command[0]).name, LIMITS.tool_seconds if seconds is None else seconds
+def run(command: Sequence[str], text: str = "", seconds: float | None = None, name: str = "") -> str:
+    """What a program prints when it is given a text, as `run_on_bytes`. Raises `ToolchainError` also where it prints what is no text."""
+    name = name or Path(command[0]).name
+    try:
+        return run_on_bytes(command, text.encode(), seconds, name).decode()
+    except UnicodeDecodeError as error:
+        raise ToolchainError(f"{name} printed something that is no text ({error.reason})") from None
+
+
+def run_on_bytes(command: Sequence[str], given: bytes, seconds: float | None = None, name: str = "") -> bytes:
+    """What a program, which errors call `name`, prints when it is given some bytes. Raises `ToolchainError` where it cannot be run, takes more
+    than `seconds` (`LIMITS.tool_seconds`), crashes, or refuses what it is given (its message follows)."""
+    name, seconds = name or Path(command[0]).name, LIMITS.tool_seconds if seconds is None else seconds
     try:
         done = subprocess.run(
-            [*_ending_with_us(), *command],
-            input=text.encode(),
-            capture_output=True,
-            timeout=seconds,
-            check=False,
+            [*_ending_with_us(), *command], input=given, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         raise ToolchainError(
@@ -53,7 +58,4 @@ def run(command: Sequence[str], text: str = "", seconds: float | None = None) ->
         raise ToolchainError("\n".join([f"{name} crashed ({how})", *said[:LINES_OF_CRASH]]))
     if done.returncode > 0:
         raise ToolchainError("\n".join([f"{name} refused the module:", *said[:LINES]]))
-    try:
-        return done.stdout.decode()
-    except UnicodeDecodeError as error:
-        raise ToolchainError(f"{name} printed something that is no text ({error.reason})") from None
+    return done.stdout

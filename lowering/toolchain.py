@@ -1,10 +1,10 @@
 """From a module's text in upstream dialects to native code: the external tools, and nothing about tensors or operators.
 
-    library = load(text)                  # mlir-opt-22, mlir-translate-22, LLVM (llvmlite), in process
-    address = library.address("matmul")   # the entry of `func.func @matmul ... attributes {llvm.emit_c_interface}`
+    library = load(text)                                   # mlir-opt-22, mlir-translate-22, LLVM (llvmlite), in process
+    bind(library, "matmul", [lhs, rhs, out])()             # `func.func @matmul ... attributes {llvm.emit_c_interface}`
 
-Here are: where mlir-opt-22 and mlir-translate-22 are found, the table of passes and why each is there, LLVM's optimiser and
-code generator (for a processor of `processor`) through llvmlite, and the OpenMP runtime.
+Here are: where mlir-opt-22 and mlir-translate-22 are found, the table of passes and why each is there, code generation
+for a processor of `processor` in this process or in another one, linking, and the OpenMP runtime.
 What goes *into* the module (schedules, dispatches, the driver) is made elsewhere. llvmlite is imported when first needed.
 """
 
@@ -23,10 +23,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering import external, libcalls
+from xdsl_exir.lowering import emit, external, libcalls
 from xdsl_exir.lowering.cache import cached
 from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
 from xdsl_exir.names import own_name
@@ -111,10 +111,10 @@ def tool_version() -> str:
 _MODULE = re.compile(r'^(module|"builtin\.module")', re.MULTILINE)
 
 
-def run_passes(text: str, passes: Sequence[Pass]) -> str:
+def run_passes(text: str, passes: Sequence[Pass], *options: str) -> str:
     """A module's text after the passes, by one mlir-opt process. Raises ToolchainError with the tool's message."""
     tool = find_tool("mlir-opt")
-    printed = external.run([str(tool), f"--pass-pipeline={pipeline(passes)}"], text)
+    printed = external.run([str(tool), f"--pass-pipeline={pipeline(passes)}", *options], text)
     if not _MODULE.search(printed):
         raise ToolchainError(f"{tool.name} printed no module, but {printed[:100]!r}")
     return printed
@@ -122,84 +122,67 @@ def run_passes(text: str, passes: Sequence[Pass]) -> str:
 
 def to_llvm_ir(text: str, passes: Sequence[Pass] = TO_LLVM) -> str:
     """LLVM IR, as text, of a module in upstream dialects. Raises ToolchainError with the tool's message."""
-    return external.run([str(find_tool("mlir-translate")), "--mlir-to-llvmir"], run_passes(text, passes))
+    (llvm_ir,) = all_to_llvm_ir([text], passes)
+    return llvm_ir
+
+
+def all_to_llvm_ir(modules: Sequence[str], passes: Sequence[Pass]) -> list[str]:
+    """LLVM IR, as text, of modules in upstream dialects: one process of each tool does them all, one after the other. Raises
+    `ToolchainError` with the tool's message."""
+    between = "// -----"
+    translate = [
+        str(find_tool("mlir-translate")),
+        "--mlir-to-llvmir",
+        "--split-input-file",
+        f"--output-split-marker=; {between}",
+    ]
+    lowered = run_passes(f"\n{between}\n".join(modules), passes, "--split-input-file")
+    found = external.run(translate, lowered).split(f"; {between}\n")
+    if len(found) != len(modules):
+        raise ToolchainError(f"mlir-translate made {len(found)} modules of {len(modules)}")
+    return found
 
 
 @functools.cache
 def _target_machine(cpu: Processor) -> Any:
-    llvm = llvm_binding()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=cpu.name, features=cpu.features, opt=3, reloc="pic", codemodel="small"
-    )
+    return emit.target_machine(llvm_binding(), cpu.name, cpu.features)
 
 
 ENTRY = own_name("entry.")
-"""What the names of functions begin with that are called from outside. Their one argument is the address of words of 64
-bits: the numbers that a function takes, and the descriptors of its memrefs, one after the other."""
-LONG = 20_000
-"""Lines of LLVM IR of an entry from which on it is not optimised."""
-
-_INTERFACES = re.compile(r"^define void @_mlir_ciface_([^ (]+)\(.*?^}\n", re.MULTILINE | re.DOTALL)
-
-
-def with_entries(llvm_ir: str) -> str:
-    """LLVM IR, as text, in which each function that MLIR gave a C interface is an entry.
-
-    A function with an argument for each number of thousands of memrefs, and one that calls it, take LLVM time that grows
-    with the square of them."""
-    names = {found[1] for found in _INTERFACES.finditer(llvm_ir)}
-    heads = re.compile(r"^define void @([^ (]+)\(([^)]*)\)(.*) {\n(?:([\w.]+):.*\n)?", re.MULTILINE)
-    return heads.sub(
-        lambda found: _entry(*found.groups()) if found[1] in names else found[0], _INTERFACES.sub("", llvm_ir)
-    )
-
-
-def _entry(name: str, arguments: str, attributes: str, label: str | None) -> str:
-    """The beginning of a function of these arguments, whose first block has this label, as an entry."""
-    types = [one.split()[0] for one in arguments.split(", ")] if arguments else []
-    lines = [f"define void @{ENTRY}{name}(ptr %words){attributes} {{", "exir.words:"]
-    for index, type in enumerate(types):
-        lines.append(f"  %word{index} = getelementptr i64, ptr %words, i64 {index}")
-        lines.append(f"  %{index} = load {type}, ptr %word{index}, align 8")
-    # A block without a label has a number: from here on values and blocks are numbered as they were.
-    first = label or str(len(types))
-    return "\n".join([*lines, f"  br label %{first}", f"{first}:", ""])
-
-
-def _parsed(llvm_ir: str, machine: Any) -> Any:
-    try:
-        module = llvm_binding().parse_assembly(llvm_ir)
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
-        module.verify()
-    except RuntimeError as error:
-        raise ToolchainError(f"LLVM refused the code: {error}") from None
-    return module
+"""What the names of functions begin with that are called from outside with words (`lowering.pack_arguments`)."""
+INTERFACE = "_mlir_ciface_"
+"""What MLIR begins the names of functions with that have `llvm.emit_c_interface`, and take pointers to descriptors."""
 
 
 def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
-    llvm = llvm_binding()
-    machine = _target_machine(cpu)
-    module = _parsed(with_entries(llvm_ir), machine)
-    for function in module.functions:
-        # They only pass on what they are given: selecting instructions for thousands of calls together takes time that
-        # grows with their square.
-        if function.name.startswith(ENTRY) and str(function).count("\n") > LONG:
-            function.add_function_attribute("noinline")
-            function.add_function_attribute("optnone")
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
-    options.loop_unrolling = False
-    options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return machine.emit_object(module)
+    try:
+        return emit.emit(llvm_binding(), llvm_ir, _target_machine(cpu))
+    except RuntimeError as error:
+        raise ToolchainError(f"LLVM refused the code: {error}") from None
+
+
+def emit_elsewhere(modules: Sequence[str], cpu: Processor) -> list[bytes]:
+    """The object files of modules in LLVM IR, made in a process of its own."""
+    command = [sys.executable, "-P", emit.__file__]
+    asked = emit.request(modules, cpu.name, cpu.features)
+    try:
+        answer = emit.answered(external.run_on_bytes(command, asked, name="the code generator"))
+    except ValueError as error:
+        raise ToolchainError(f"the code generator gave no objects: {error}") from None
+    if len(answer) != len(modules):
+        raise ToolchainError(f"the code generator made {len(answer)} objects of {len(modules)} modules")
+    return answer
+
+
+GENERATION = "2"
+"""Grows when other code is made of the same text by the same passes and tools."""
 
 
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
     versions = tool_version(), importlib.metadata.version("llvmlite")
-    parts = (ENTRY, text, pipeline(passes), *versions, cpu.name, cpu.features)
+    parts = (GENERATION, text, pipeline(passes), *versions, cpu.name, cpu.features)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -267,22 +250,32 @@ def _jit() -> Any:
     return llvm_binding().create_lljit_compiler(use_jit_link=True)
 
 
-def undefined_symbols(data: bytes) -> frozenset[str]:
-    """Names of the functions that an ELF object file needs of others."""
-    sections = {one.name(): one.data() for one in llvm_binding().ObjectFileRef.from_data(data).sections()}
-    names = sections[b".strtab"]
-    return frozenset(
-        names[start : names.index(b"\0", start)].decode()
-        for start, _, _, section, _, _ in struct.iter_unpack("<IBBHQQ", sections[b".symtab"])
-        if start and not section
-    )
+class Symbols(NamedTuple):
+    """Names of functions and data."""
+
+    defined: frozenset[str]
+    needed: frozenset[str]
+    """Those of others."""
+
+
+def symbols_of(objects: Iterable[bytes]) -> Symbols:
+    """The global names in ELF object files that are used together (ELF-64, section "Symbol Table")."""
+    defined, needed = set[str](), set[str]()
+    for data in objects:
+        sections = {one.name(): one.data() for one in llvm_binding().ObjectFileRef.from_data(data).sections()}
+        names = sections[b".strtab"]
+        for start, info, _, section, _, _ in struct.iter_unpack("<IBBHQQ", sections[b".symtab"]):
+            if start and info >> 4:  # not of its file alone
+                name = names[start : names.index(b"\0", start)].decode()
+                (defined if section else needed).add(name)
+    return Symbols(frozenset(defined), frozenset(needed - defined))
 
 
 @functools.cache
 def support_object() -> bytes:
     """The object file of the functions in `libcalls`, for any processor of this architecture."""
     machine = _target_machine(baseline())
-    return machine.emit_object(_parsed(libcalls.LLVM_IR, machine))
+    return machine.emit_object(emit.parsed(llvm_binding(), libcalls.LLVM_IR, machine))
 
 
 @once
@@ -326,33 +319,35 @@ class Library:
     def address(self, name: str) -> int:
         """Address of the entry of function `name`: of the words that it takes.
 
-        Raises ToolchainError when the module has no such public function with `llvm.emit_c_interface`.
+        Raises ToolchainError when the module has no such function.
         """
         if name not in self.addresses:
-            raise ToolchainError(f"the compiled module has no function {name!r} with llvm.emit_c_interface")
+            raise ToolchainError(f"the compiled module has no function {name!r}")
         return self.addresses[name]
 
 
-def load_object(data: bytes) -> Library:
-    """Links an object file of `compile_object` into this process.
+def load_objects(objects: Sequence[bytes]) -> Library:
+    """Links object files into this process.
 
-    Raises `ToolchainError` that names the functions which it calls and nothing has."""
-    builder = llvm_binding().JITLibraryBuilder().add_object_img(data)
-    found = {name: _address(name) for name in sorted(undefined_symbols(data))}
+    Raises `ToolchainError` that names the functions which they call and nothing has."""
+    symbols, builder = symbols_of(objects), llvm_binding().JITLibraryBuilder()
+    for data in objects:
+        builder.add_object_img(data)
+    found = {name: _address(name) for name in sorted(symbols.needed)}
     if missing := [name for name, address in found.items() if address is None]:
         raise ToolchainError(f"the code calls what no library here has: {', '.join(missing)}")
     for name, address in found.items():
         builder.import_symbol(name, address)
-    names = {name.decode() for name in re.findall(re.escape(ENTRY.encode()) + rb"([^\0]+)\0", data)}
+    names = sorted(name for name in symbols.defined if name.startswith((ENTRY, INTERFACE)))
     for name in names:
-        builder.export_symbol(ENTRY + name)
+        builder.export_symbol(name)
     tracker = builder.link(_jit(), "library")
-    return Library(tracker, {name: tracker[ENTRY + name] for name in names})
+    return Library(tracker, {name: tracker[name] for name in names})
 
 
 def load(text: str, passes: Sequence[Pass] = TO_LLVM) -> Library:
     """Compiles a module in upstream dialects, or takes it from the cache, and links it into this process."""
-    return load_object(compile_object(text, passes))
+    return load_objects([compile_object(text, passes)])
 
 
 def link_shared(objects: Iterable[Path], out: Path, libraries: Sequence[str] = ("-lm",)) -> None:
@@ -390,8 +385,9 @@ def entry(address: int) -> Callable[[ctypes.Array[ctypes.c_int64]], None]:
 
 
 def bind(library: Library, name: str, arrays: Sequence[Any]) -> Any:
-    """A function without arguments that calls `name` on these NumPy arrays, which it keeps alive."""
-    words = words_of([word for array in arrays for word in describe(array)])
-    call = functools.partial(entry(library.address(name)), words)
-    call.keep = (library, arrays)  # pyright: ignore[reportAttributeAccessIssue]
+    """A function without arguments that calls `name`, a function with `llvm.emit_c_interface`, on these NumPy arrays, which it keeps alive."""
+    descriptors = [words_of(describe(array)) for array in arrays]
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))(library.address(INTERFACE + name))
+    call = functools.partial(function, *map(ctypes.addressof, descriptors))
+    call.keep = (library, arrays, descriptors)  # pyright: ignore[reportAttributeAccessIssue]
     return call

@@ -28,14 +28,14 @@ from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.compile import module_object, plan_arenas
+from xdsl_exir.lowering.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
 from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
-from xdsl_exir.lowering.toolchain import describe, entry, load_object, words_of
+from xdsl_exir.lowering.toolchain import ENTRY, describe, entry, load_objects, words_of
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.transforms.fold_constants import constant_arguments
@@ -291,12 +291,13 @@ class Planned:
 
     @property
     def drivers(self) -> dict[str, str]:
-        """What the methods' functions are called in the object file."""
-        return {method: plan.driver.sym_name.data for method, plan in self.plans.items()}
+        """What the methods' entries are called in the object files."""
+        return {method: ENTRY + plan.driver.sym_name.data for method, plan in self.plans.items()}
 
-    def object(self) -> bytes:
-        """The program's object file. Raises `ToolchainError` where a tool is missing."""
-        return module_object(self.dispatches, [plan.driver for plan in self.plans.values()], self.cpu)
+    def objects(self) -> list[bytes]:
+        """The program's object files. Raises `ToolchainError` where a tool is missing."""
+        drivers = [plan.driver for plan in self.plans.values()]
+        return objects_of(units_of(self.dispatches, drivers), self.cpu)
 
 
 def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
@@ -339,7 +340,7 @@ class NativeEngine:
         cpu = cpu or processor()
         cpu.check_runs_here()
         planned = plan_program(program, cpu)
-        self.library = load_object(planned.object())
+        self.library = load_objects(planned.objects())
         self.methods = {
             name: NativeMethod(
                 planned.plans[name], self.library.address(driver), planned.passed[name], planned.checks[name]

@@ -6,7 +6,6 @@ Calls of Python functions are counted, which no other process disturbs; `length.
 from __future__ import annotations
 
 import cProfile
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ import xdsl_exir
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.limits import LIMITS
-from xdsl_exir.lowering.compile import groups_text, kernels_text
+from xdsl_exir.lowering.compile import units_of
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.native import Planned, plan_program
 
@@ -66,8 +65,7 @@ def test_planning_is_linear(shape: str, tmp_path: Path) -> None:
 
 def dispatches(planned: Planned) -> list[str]:
     """The texts of the functions that a plan calls."""
-    text = groups_text(planned.dispatches) + kernels_text(planned.dispatches, [])
-    return re.split(r'^(?="?func\.func)', text, flags=re.MULTILINE)
+    return [unit.write() for unit in units_of(planned.dispatches, [])]
 
 
 @pytest.mark.parametrize("shape", NATIVE)

@@ -60,7 +60,7 @@ from xdsl_exir.lowering.toolchain import (
     link_shared,
     linker,
     support_object,
-    undefined_symbols,
+    symbols_of,
 )
 from xdsl_exir.names import LONGEST, c_name, is_c_name
 from xdsl_exir.program import Program
@@ -116,7 +116,7 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
         for method, function in planned.program.methods.items()
     ]
     refuse(name, methods)
-    data = planned.object()
+    objects = planned.objects()
     fixed = [method.arena for method in methods if isinstance(method.arena, int)]
     library = CLibrary(
         name,
@@ -134,7 +134,7 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
         written = Artifact(*names)
         written.header.write_text(header_text(library), encoding="utf-8")
         layout.weights.write(written.weights)
-        link(library, data, written)
+        link(library, objects, written)
     return artifact
 
 
@@ -174,17 +174,17 @@ def refuse(name: str, methods: Sequence[CMethod]) -> None:
             )
 
 
-def link(library: CLibrary, data: bytes, artifact: Artifact) -> None:
-    """Links the object file with its wrapper. Only the functions of the header are visible: several libraries may be
+def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact) -> None:
+    """Links object files with their wrapper. Only the functions of the header are visible: several libraries may be
     used in one process, and each has its own `forward`."""
     with tempfile.TemporaryDirectory() as scratch:
-        objects = [Path(scratch) / "program.o", Path(scratch) / "wrapper.c"]
-        objects[0].write_bytes(data)
-        needed = undefined_symbols(data)
-        if needed & libcalls.NAMES:
-            objects.append(Path(scratch) / "support.o")
-            objects[-1].write_bytes(support_object())
-        objects[1].write_text(wrapper_text(library), encoding="utf-8")
+        needed = symbols_of(code).needed
+        support = [support_object()] if needed & libcalls.NAMES else []
+        objects = [Path(scratch) / "wrapper.c"]
+        objects[0].write_text(wrapper_text(library), encoding="utf-8")
+        for index, data in enumerate([*code, *support]):
+            objects.append(Path(scratch) / f"{index}.o")
+            objects[-1].write_bytes(data)
         symbols = Path(scratch) / "symbols"
         public = [*RESERVED, *(name for method in library.methods for name in method.functions)]
         symbols.write_text(

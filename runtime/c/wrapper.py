@@ -7,7 +7,6 @@ from string import Template
 from xdsl_exir.dialects.expr import prod
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
 from xdsl_exir.lowering.sizes import is_static
-from xdsl_exir.lowering.toolchain import ENTRY
 from xdsl_exir.runtime.c.cpu import cpu_check
 from xdsl_exir.runtime.c.header import declarations
 from xdsl_exir.runtime.c.interface import (
@@ -179,7 +178,7 @@ $state
 $methods""")
 
 METHOD = Template("""
-extern void driver$index(void *words) __asm__("$entry$driver");
+extern void driver$index(void *words) __asm__("$driver");
 
 int64_t ${name}_${method}_arena_bytes($symbols) {
 $requirements
@@ -257,7 +256,6 @@ def _method(name: str, index: int, method: CMethod) -> str:
         method=method.name,
         driver=method.driver,
         index=index,
-        entry=ENTRY,
         symbols=declarations(method.symbols),
         symbol_names=", ".join(symbols),
         parameters=declarations([*method.symbols, *method.parameters]),

@@ -12,18 +12,18 @@ func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi6
   %3 = edge.aten.permute(%2, dims = [1, 0]) : (tensor<4x16xf32>) -> tensor<16x4xf32>
   func.return %1, %3 : tensor<4x16xf32>, tensor<16x4xf32>
 }
-// CHECK:         func.func private @exir.kernel0(memref<4x8xf32>, memref<8x16xf32>, memref<4x16xf32>) -> ()
-// CHECK:         func.func private @exir.group0(%{{.*}}: memref<4x16xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4x16xf32>)
+// CHECK:         func.func private @[[MM:exir.kernel_[0-9a-f]*]](memref<4x8xf32>, memref<8x16xf32>, memref<4x16xf32>) -> ()
+// CHECK:         func.func private @[[SELECT:exir.group_[0-9a-f]*]](%{{.*}}: memref<4x16xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4x16xf32>)
 // CHECK:           linalg.generic
 // CHECK:           bufferization.materialize_in_destination
-// CHECK:         func.func private @exir.group1(%{{.*}}: memref<16x4xf32, strided<[1, 16]>>, %{{.*}}: memref<16x4xf32>)
+// CHECK:         func.func private @[[COPY:exir.group_[0-9a-f]*]](%{{.*}}: memref<16x4xf32, strided<[1, 16]>>, %{{.*}}: memref<16x4xf32>)
 // CHECK-NEXT:      linalg.copy
 // CHECK:         func.func @forward(%[[X:.*]]: memref<4x8xf32>, %[[W:.*]]: memref<8x16xf32>, %[[I:.*]]: memref<4xi64>, %[[OUT0:.*]]: memref<4x16xf32>, %[[OUT1:.*]]: memref<16x4xf32>)
-// CHECK-NEXT:      func.call @exir.kernel0(%[[X]], %[[W]], %[[OUT0]])
+// CHECK-NEXT:      func.call @[[MM]](%[[X]], %[[W]], %[[OUT0]])
 // CHECK-NEXT:      %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4x16xf32>
-// CHECK-NEXT:      func.call @exir.group0(%[[OUT0]], %[[I]], %[[A]])
+// CHECK-NEXT:      func.call @[[SELECT]](%[[OUT0]], %[[I]], %[[A]])
 // CHECK-NEXT:      %[[P:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [16, 4], strides: [1, 16]
-// CHECK-NEXT:      func.call @exir.group1(%[[P]], %[[OUT1]])
+// CHECK-NEXT:      func.call @[[COPY]](%[[P]], %[[OUT1]])
 // CHECK-NEXT:      func.return
 // PLANNED-LABEL: func.func @forward(
 // PLANNED-SAME:    %{{.*}}: memref<256xi8>) attributes {llvm.emit_c_interface, exir.arena_bytes = 256 : i64}

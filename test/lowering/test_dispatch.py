@@ -22,7 +22,7 @@ from xdsl.universe import Universe
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.interpreter.interpreter import InterpreterEngine
 from xdsl_exir.lowering import toolchain
-from xdsl_exir.lowering.compile import module_object, plan_arenas
+from xdsl_exir.lowering.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.dispatches.elements import Lanes
@@ -113,8 +113,8 @@ def check(text: str, *arrays: np.ndarray, constants: Sequence[np.ndarray] = (), 
     """Runs a program natively and by the interpreter; gives its plan."""
     _, plan, dispatches = planned(text, constants, threads)
     plan_arenas([plan])
-    library = toolchain.load_object(module_object(dispatches, [plan.driver]))
-    actual = NativeMethod(plan, library.address("main"), range(len(arrays)))(arrays)
+    library = toolchain.load_objects(objects_of(units_of(dispatches, [plan.driver])))
+    actual = NativeMethod(plan, library.address(toolchain.ENTRY + "main"), range(len(arrays)))(arrays)
     expected = InterpreterEngine(module_of(text)).run("main", [*arrays, *constants])
     for a, e in zip(actual, expected, strict=True):
         np.testing.assert_allclose(a, e, rtol=2e-5, atol=2e-5)
@@ -126,7 +126,7 @@ def random(*shape: int) -> np.ndarray:
 
 
 def kinds(plan: Plan) -> list[str]:
-    return [call.removeprefix(own_name("")).rstrip("0123456789") for call in calls_of(plan.driver)]
+    return [call.removeprefix(own_name("")).partition("_")[0] for call in calls_of(plan.driver)]
 
 
 @pytest.mark.native
@@ -458,10 +458,13 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run(op.sym_name.data) for op in functions}
     plan_arenas(list(plans.values()))
-    library = toolchain.load_object(module_object(dispatches, [plan.driver for plan in plans.values()]))
+    drivers = [plan.driver for plan in plans.values()]
+    library = toolchain.load_objects(objects_of(units_of(dispatches, drivers)))
     interpreter = InterpreterEngine(module)
     for name, text in zip(names, texts, strict=True):
-        actual = NativeMethod(plans[name], library.address(name), range(len(arrays)))(arrays)
+        actual = NativeMethod(plans[name], library.address(toolchain.ENTRY + name), range(len(arrays)))(
+            arrays
+        )
         expected = interpreter.run(name, arrays)
         for a, e in zip(actual, expected, strict=True):
             np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-4, err_msg=text)
@@ -628,12 +631,3 @@ def test_more_arguments_than_ctypes_passes() -> None:
         + f"\nfunc.return %s{count} : tensor<2xf32>\n}}"
     )
     check(text, *np.ones((count + 1, 2), np.float32))
-
-
-def test_entries_keep_labels() -> None:
-    """The first block of a function has a number, or a name."""
-    for label, first in (("", "2:"), ("entry:\n", "entry:")):
-        text = f"define void @f(ptr %0, i64 %1) {{\n{label}  ret void\n}}\n\ndefine void @_mlir_ciface_f(ptr %0, i64 %1) {{\n  ret void\n}}\n"
-        made = toolchain.with_entries(text)
-        assert "_mlir_ciface_" not in made
-        assert f"\n  br label %{first[:-1]}\n{first}\n  ret void\n" in made

@@ -13,10 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
 
 import xdsl_exir
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external, toolchain
+from xdsl_exir.lowering.compile import objects_of, units_of
+from xdsl_exir.lowering.dispatch import Dispatches
 
 DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
 
@@ -33,7 +37,7 @@ SAYS = {
     "prints something": ("echo nonsense", r"printed no module, but 'nonsense\\n'"),
     "prints bytes": ("printf '\\377\\376module {}'", "printed something that is no text"),
     "prints half": ("echo 'module {'", "no whole module|refused the module"),
-    "takes no input": ("exec <&-; echo 'module {}'", "has no function"),
+    "takes no input": ("exec <&-; echo 'module {}'", "made . modules of 2"),
     "hangs": ("exec sleep 1000", r"did not end within 1 s, and was stopped; XDSL_EXIR_LIMITS=tool_seconds"),
 }
 
@@ -71,8 +75,26 @@ def test_mlir_opt(case: str, tool: Callable[[str], Path], monkeypatch: pytest.Mo
 def test_mlir_translate(printed: str, tool: Callable[[str, str], Path]) -> None:
     tool(f"echo '{printed}'", "mlir-translate")
     program = xdsl_exir.from_fx_text(TEXT, {"x": "float32[4]"})
-    with pytest.raises(ToolchainError, match="LLVM refused the code"):
+    with pytest.raises(ToolchainError, match="made 1 modules of 2"):
         xdsl_exir.compile(program, "native")
+
+
+@pytest.mark.parametrize(
+    ("printed", "message"),
+    [
+        ("nonsense", "LLVM refused the code"),
+        ("define i32 @f() { ret i64 0 }", "LLVM refused the code"),
+        ("define void @f() { ret void }", "the tools made no function 'exir.entry.main'"),
+    ],
+)
+@pytest.mark.usefixtures("native_tools")
+def test_code_that_llvm_refuses(printed: str, message: str, tool: Callable[[str, str], Path]) -> None:
+    tool(f"echo '{printed}'", "mlir-translate")
+    driver = FuncOp("main", ([], []))
+    driver.attributes["llvm.emit_c_interface"] = UnitAttr()
+    driver.body.block.add_op(ReturnOp())
+    with pytest.raises(ToolchainError, match=message):
+        objects_of(units_of(Dispatches(), [driver]))
 
 
 def test_a_program_that_cannot_be_run(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_functions_for_short_floats(type: str) -> None:
             loop("every", type, "f32", f"%y = arith.extf %x : {type} to f32", size=every.size),
         ]
         data = toolchain.compile_object("\n".join(texts), cpu=cpu)
-        library = toolchain.load_object(data)
+        library = toolchain.load_objects([data])
         for name, x in (("single", single), ("double", double), ("every", every)):
             y = np.empty(x.shape, np.float32 if name == "every" else dtype)
             toolchain.bind(library, name, [x, y])()
@@ -296,9 +296,9 @@ def test_all_that_llvm_may_call_is_there(cpu: str) -> None:
         for i, text in enumerate(instructions())
     ]
     data = toolchain.emit_object("\n".join([*functions, declarations(functions)]), processor(cpu))
-    toolchain.load_object(data)
+    toolchain.load_objects([data])
     if cpu == "x86-64":
-        assert toolchain.undefined_symbols(data) >= libcalls.NAMES - {"__powidf2", "__powisf2"}, (
+        assert toolchain.symbols_of([data]).needed >= libcalls.NAMES - {"__powidf2", "__powisf2"}, (
             "not all are tried"
         )
 

@@ -184,11 +184,11 @@ def test_programs_with_damaged_entries(directory: Path) -> None:
         return [xdsl_exir.compile(program, "native").flat([x])[0] for program in programs]
 
     wanted = results()
-    first, second = directory.iterdir()
-    whole = [first.read_bytes(), second.read_bytes()]
-    for entries in ([whole[1], whole[0]], [b"", whole[1][:-100]]):
-        for path, entry in zip((first, second), entries, strict=True):
+    whole = {path: path.read_bytes() for path in directory.iterdir()}
+    first, *others = whole.values()
+    for entries in ([*others, first], [b"", *(entry[:-100] for entry in others)]):
+        for path, entry in zip(whole, entries, strict=True):
             path.write_bytes(entry)
         for got, expected in zip(results(), wanted, strict=True):
             np.testing.assert_array_equal(got, expected)
-        assert [first.read_bytes(), second.read_bytes()] == whole
+        assert {path: path.read_bytes() for path in directory.iterdir()} == whole

@@ -21,7 +21,7 @@ from xdsl.parser import Parser
 import xdsl_exir
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.exchange.tensor_data import TensorData
-from xdsl_exir.lowering.toolchain import load_object
+from xdsl_exir.lowering.toolchain import load_objects
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import compile_library
 from xdsl_exir.runtime.executable import Executable
@@ -69,12 +69,12 @@ def test_calls_take_no_more_memory(run: Executable) -> None:
 def test_compiled_code_goes_with_its_program() -> None:
     """LLVM's JIT keeps some 9 kB of each library that it was given, as long as it lives."""
     program = xdsl_exir.from_fx_text(TEXT, TYPES)
-    code = plan_program(program).object()
+    code = plan_program(program).objects()
     for _ in range(50):
-        load_object(code)
+        load_objects(code)
     before = resident()
     for _ in range(800):
-        load_object(code)
+        load_objects(code)
     assert resident() - before < 1 << 20
 
 
