@@ -46,7 +46,7 @@ from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import (
-    as_copied,
+    as_laid,
     clone_order,
     in_memory_order,
 )
@@ -63,7 +63,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
     graph = without_block_masks(without_offsets(program.graph))
-    program = replace(program, graph=in_memory_order(as_copied(graph, program.range_constraints)))
+    program = replace(program, graph=in_memory_order(as_laid(graph, program.range_constraints)))
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []

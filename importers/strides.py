@@ -9,7 +9,7 @@ not in the graph it is not known, and the operator is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from zlib import crc32
@@ -137,22 +137,102 @@ def clone_order(meta: g.TensorMeta, ranges: Ranges) -> tuple[int, ...]:
     return tuple(reversed(inner))
 
 
-COPYING = frozenset({"aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"})
-"""Operators that change elements of a copy, and are traced as giving a contiguous tensor."""
+Operands = Mapping[str, g.TensorMeta]
+Order = tuple[int, ...]
+Laid = Callable[[Operands, Ranges], Order | None]
+"""The order of dimensions that a kernel gives its result, by its operands; None where that is as it is traced."""
 
 
-def as_copied(graph: g.Graph, ranges: Ranges) -> g.Graph:
-    """The graph with results of `COPYING` lying as copies of their operands do."""
+def _as(name: str) -> Laid:
+    return lambda operands, ranges: clone_order(operands[name], ranges)
+
+
+def _as_the_tensor(operands: Operands, ranges: Ranges) -> Order | None:
+    """As the only operand that is no 0-dim tensor."""
+    shaped = [operand for operand in operands.values() if operand.sizes]
+    return clone_order(shaped[0], ranges) if len(shaped) == 1 < len(operands) else None
+
+
+def _row_major(operands: Operands, ranges: Ranges) -> Order | None:
+    return tuple(range(max(len(operand.sizes) for operand in operands.values())))
+
+
+def _row_major_of_complex(operands: Operands, ranges: Ranges) -> Order | None:
+    return _row_major(operands, ranges) if operands["self"].dtype.category is Category.COMPLEX else None
+
+
+def _row_major_or_channels_last(operands: Operands, ranges: Ranges) -> Order | None:
+    rank = len(operands["input"].sizes)
+    is_last = rank in (4, 5) and memory_order(operands["input"]) == (0, *range(2, rank), 1)
+    return None if is_last else tuple(range(rank))
+
+
+LAID: Mapping[str, Laid] = {
+    **dict.fromkeys(("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"), _as("self")),
+    "aten.native_dropout_backward": _as("grad_output"),
+    **dict.fromkeys(
+        (
+            *("aten.copysign.Tensor", "aten.div.Tensor_mode", "aten.floor_divide", "aten.logaddexp"),
+            *("aten.logaddexp2", "aten.heaviside"),
+        ),
+        _as_the_tensor,
+    ),
+    **dict.fromkeys(
+        (
+            *("aten.log_sigmoid", "aten.log_sigmoid_forward", "aten.pow.Scalar", "aten.rrelu"),
+            *("aten.isin.Tensor_Tensor", "aten.isin.Tensor_Scalar"),
+            *("aten.upsample_nearest1d", "aten.upsample_nearest1d.vec"),
+        ),
+        _row_major,
+    ),
+    "aten.angle": _row_major_of_complex,
+    **dict.fromkeys(
+        (
+            *("aten.batch_norm", "aten.native_batch_norm", "aten._batch_norm_with_update"),
+            *("aten._native_batch_norm_legit", "aten._native_batch_norm_legit.no_stats"),
+            *("aten._native_batch_norm_legit_functional", "aten._native_batch_norm_legit_no_training"),
+        ),
+        _row_major_or_channels_last,
+    ),
+}
+"""Operators whose (first) results kernels lay in memory otherwise than they are traced, in PyTorch 2.13: `test_traced_apart.py` says which."""
+
+
+def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
+    """The graph with values lying as kernels lay them. What is computed from those element by element lies as it is traced relative
+    to them."""
     values = dict(graph.values)
+    moved = False
     for node in graph.nodes:
-        source = node.inputs[0].value if node.target in COPYING else None
-        [result, *_] = *node.result_names, None
-        before, after = (
-            values.get(ref) for ref in (source.name if isinstance(source, g.Ref) else "", result or "")
-        )
-        if isinstance(before, g.TensorMeta) and isinstance(after, g.TensorMeta):
-            values[result or ""] = replace(after, strides=strides_in(before, clone_order(before, ranges)))
+        if node.target not in LAID and not moved:
+            continue
+        result = next(iter(node.result_names), None)
+        after = values.get(result or "")
+        refs = {item.name: item.value.name for item in node.inputs if isinstance(item.value, g.Ref)}
+        given = {name: values.get(ref) for name, ref in refs.items()}
+        operands = {name: found for name, found in given.items() if isinstance(found, g.TensorMeta)}
+        if result is None or not operands or not isinstance(after, g.TensorMeta):
+            continue
+        if node.target in LAID:
+            order = LAID[node.target](operands, ranges)
+        else:
+            order = _moved_with(node, after, {refs[name]: found for name, found in operands.items()}, graph)
+        if order is not None and len(order) == len(after.sizes):
+            values[result], moved = replace(after, strides=strides_in(after, order)), True
     return replace(graph, values=values) if values != graph.values else graph
+
+
+def _moved_with(node: g.Node, after: g.TensorMeta, operands: Operands, graph: g.Graph) -> Order | None:
+    """The order of an operand that a node computes element by element from, if it does not lie as it was traced, and the result does."""
+    known = spec.specs().get(node.target)
+    if known is None or "pointwise" not in known.tags:
+        return None
+    for name, operand in operands.items():
+        traced = graph.values[name]
+        if operand is not traced and isinstance(traced, g.TensorMeta):
+            same = (traced.sizes, traced.strides) == (after.sizes, after.strides)
+            return memory_order(operand) if same else None
+    return None
 
 
 def strides_in(meta: g.TensorMeta, order: tuple[int, ...]) -> tuple[int | g.Symbolic, ...]:

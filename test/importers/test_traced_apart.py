@@ -64,3 +64,48 @@ def test_empty_lists_of_dimensions_reduce_all(reduce: Any) -> None:
         got = xdsl_exir.compile(program_of(Function(function), (x,))).flat([x.numpy()])
         for ours, theirs in zip(got, want if isinstance(want, tuple) else (want,), strict=True):
             compare("reduced", ours, theirs)
+
+
+F = torch.nn.functional
+LAID_APART: dict[str, Any] = {
+    "log_sigmoid": F.logsigmoid,
+    "pow of a number": lambda x: torch.pow(2.0, x),
+    "pow of a number and integers": lambda x: torch.pow(-2, x.long()),
+    "isin": lambda x: torch.isin(x, torch.tensor([1.0, 2.0])),
+    "isin a number": lambda x: torch.isin(x.long(), 2),
+    "angle": lambda x: torch.angle(torch.complex(x, -x)),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "batch_norm by running statistics": lambda x: F.batch_norm(x, torch.zeros(4), torch.ones(4)),
+    "index_fill": lambda x: x[:, ::2].index_fill(0, torch.tensor([0]), 9.0),
+    "copysign": lambda x: torch.copysign(x, torch.tensor(-1.0)),
+    "div": lambda x: torch.div(x, torch.tensor(2.0), rounding_mode="floor"),
+    "floor_divide": lambda x: x // torch.tensor(2.0),
+    "heaviside": lambda x: torch.heaviside(torch.tensor(1.0), x),
+    "logaddexp": lambda x: torch.logaddexp(torch.tensor(1.0), x),
+    "nearest": lambda x: F.interpolate(x, scale_factor=2),
+    "what is computed from it": lambda x: F.logsigmoid(x).exp() * 2,
+    # and some of those that are traced as they lie
+    **{f"{f.__name__}": f for f in (torch.exp, torch.angle, torch.sgn, F.gelu, F.softplus, torch.cumsum)},
+    "softmax": lambda x: x.softmax(1),
+    "sort": lambda x: x.sort(0)[0],
+    "cat": lambda x: torch.cat([x, x]),
+    "where": lambda x: torch.where(x > 1, x, -x),
+    "addcmul": lambda x: torch.addcmul(x, x, x.abs()),
+    "layer_norm": lambda x: F.layer_norm(x, (3,)),
+}
+
+
+@pytest.mark.parametrize("order", [(2, 1, 0), (0, 2, 1)])
+@pytest.mark.parametrize("name", LAID_APART)
+def test_what_lies_in_memory_is_what_kernels_lay(name: str, order: tuple[int, ...]) -> None:
+    """All of a result's memory, read through another view."""
+
+    def memory(x: Any) -> Any:
+        args = (x, 0) if name == "cumsum" else (x,)
+        result = LAID_APART[name](*args)
+        return result.as_strided((result.numel(),), (1,))
+
+    x = torch.rand([(2, 4, 3)[dim] for dim in order]).permute(order) * 3
+    want = memory(x)
+    [got] = xdsl_exir.compile(program_of(Function(memory), (x,))).flat([x.numpy()])
+    compare(name, got, want)
