@@ -139,7 +139,6 @@ class Layout:
 
     def __init__(self, function: FuncOp):
         symbols = symbols_of(function)
-        self.values = {name: 64 + index for index, name in enumerate(symbols)}
         self.total = arena_bytes_of(function)
         self.arena = function.body.block.args[-1]
         self.parts: dict[SSAValue, Part] = {}
@@ -147,6 +146,9 @@ class Layout:
             if not isinstance(use.operation, memref.ViewOp):
                 raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
             self.parts[use.operation.result] = part_of(use.operation, symbols)
+        tried = [{name: least + index for index, name in enumerate(symbols)} for least in (64, 8, 4, 2, 1, 0)]
+        fit = (values for values in tried if all(at(size, values) > 0 for size in self.sizes))
+        self.values = next(fit, tried[0])  # for these all parts have elements, if they can
 
     @cached_property
     def starts(self) -> list[Dim]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 
@@ -251,6 +252,24 @@ def test_the_median_of_no_complex_numbers_is_refused() -> None:
         "refused",
         "aten.median: aten.median: 'self' is ComplexFloat;",
     )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "step", "reason"),
+    [
+        (torch.float16, "v1 = v0 != 1j", "aten.ne.Scalar: no complex dtype of the precision of Half"),
+        (
+            torch.uint8,
+            "v1 = torch.nn.functional.interpolate(v0, (3, 3), mode='bicubic')",
+            "aten.upsample_bicubic2d.vec: 'input' is Byte; allowed: Half, Float, Double, BFloat16",
+        ),
+    ],
+)
+def test_dtypes_that_a_rule_does_not_take_are_refused(dtype: torch.dtype, step: str, reason: str) -> None:
+    given = Input("v0", (1, 1, 4, 4), dtype, "plain", 0)
+    exported = export(Program(0, (given,), (Step(step),), ("v1",)), "training")
+    with pytest.raises(UnsupportedError, match=re.escape(reason)):
+        xdsl_exir.from_exported_program(exported)
 
 
 def test_statistics_in_the_same_memory_are_refused() -> None:

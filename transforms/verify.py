@@ -27,8 +27,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects.control_flow import FlexAttentionOp
 from xdsl_exir.dialects.exir import NumberOp, number_type
-from xdsl_exir.dialects.meta import as_meta
+from xdsl_exir.dialects.meta import as_meta, numbers_as_tensors, result_dtypes
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.promotion import DtypeError
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
 from xdsl_exir.dialects.spec.edge_yaml import EdgeOperator, edge_yaml_at
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
@@ -279,6 +280,23 @@ def stage_of(module: ModuleOp) -> str:
         return "edge"
     dialects = {op.dialect_name() for op in module.walk()} - {"builtin", "func"}
     return "linalg" if dialects and dialects <= DIALECTS["linalg"] else "aten"
+
+
+def refuse_dtypes(module: ModuleOp) -> None:
+    """Raises `UnsupportedError` that lists the operators whose rule does not take the dtypes that they are given."""
+    items: list[Unsupported] = []
+    for op in module.walk():
+        if isinstance(op, OperatorOp):
+            name = op.SPEC.qualified_name
+            try:
+                given = op.arguments(lambda value: as_meta(value.type))
+                result_dtypes(op.SPEC, numbers_as_tensors(op.SPEC, given))
+            except DtypeError as error:
+                items.append(Unsupported(name, str(error).removeprefix(f"{name}: "), location_text(op)))
+            except ExirError:
+                continue  # another violation
+    if items:
+        raise UnsupportedError(items)
 
 
 def refuse_linalg(program: Program, what: str) -> None:

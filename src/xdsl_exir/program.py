@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 
-from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.errors import ExirError, LoadError, VerificationError
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.names import flaw
 from xdsl_exir.narrowing import is_mapping
@@ -373,6 +373,17 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
     return Program(module, state, conventions)
 
 
+def verified(program: Program) -> Program:
+    """A program that was imported. What PyTorch exported and an operator's rule has no dtypes for is not supported."""
+    from xdsl_exir.transforms.verify import refuse_dtypes
+
+    try:
+        return program.verify()
+    except VerificationError:
+        refuse_dtypes(program.module)
+        raise
+
+
 def load(path: str | os.PathLike[str], mmap: bool = False) -> Program:
     """Reads a `.pt2` archive, without PyTorch, or MLIR text (`.mlir`). Weights stay in the file, or in the
     `.safetensors` file beside the text, and are read when used; `compile` reads all that it needs. A file that was written to
@@ -395,7 +406,7 @@ def load(path: str | os.PathLike[str], mmap: bool = False) -> Program:
 
     read = read_pt2(path, mmap)
     graphs = read if isinstance(read, Mapping) else {DEFAULT_METHOD: read}
-    return from_graphs(graphs, os.fspath(path)).verify()
+    return verified(from_graphs(graphs, os.fspath(path)))
 
 
 def from_exported_program(exported: Any) -> Program:
@@ -407,4 +418,4 @@ def from_exported_program(exported: Any) -> Program:
 
     programs = exported if is_mapping(exported) else {DEFAULT_METHOD: exported}
     graphs = {name: read_exported_program(program) for name, program in programs.items()}
-    return from_graphs(graphs, "ExportedProgram").verify()
+    return verified(from_graphs(graphs, "ExportedProgram"))

@@ -421,6 +421,7 @@ def neighbours() -> Iterator[Call]:
 def scaled() -> Iterator[Call]:
     for dtype in ("float32", "float64", "int64", "complex64"):
         yield Call(tensor(dtype, 2, 1), torch.tensor([-3, 0, 200]))
+    yield Call(tensor("complex64", 2, 1), torch.tensor([True, False]))
     yield Call(tensor("bfloat16", 3), tensor("float32", 3))
     for dtype in FLOATS:
         ends = torch.tensor([0.0, inf, nan, -3.1, 1e-38, 5e-324, 1e300]).to(getattr(torch, dtype))
