@@ -1,0 +1,141 @@
+"""What `optimize` does to models: operations, seconds and milliseconds at each level, measured in turns.
+
+    python bench/optimize.py [NAME ...] [--rounds N] [--levels N ...] [--directory DIR]
+
+Names are those of the five models and of `test/ordinary.py`; all by default. `operations` are those of the edge program.
+`passes` are the seconds that `optimize` takes; `cold` those of compiling natively with an empty cache, `cached` from what that
+left. `min` is the least of all calls, in milliseconds; the levels are called one after another, a burst each a round. `ratio` is to level 0,
+which changes nothing; the last line of a model says the worst. Results of all levels are compared with level 0's. Needs torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "test")]
+BURST = 0.05
+"""Seconds of calls in a burst."""
+PAUSE = 0.01
+"""Seconds before a burst, in which threads of the one before go to sleep."""
+
+
+class Level:
+    """A model at one level, compiled."""
+
+    def __init__(self, program: Any, level: int, caches: str, inputs: Sequence[Any]):
+        import xdsl_exir
+
+        start = time.perf_counter()
+        program = program.transform(f"optimize{{level={level}}}")
+        self.passes = time.perf_counter() - start
+        self.operations = sum(1 for _ in program.method().body.walk()) - 1
+        os.environ["XDSL_EXIR_CACHE"] = f"{caches}/{level}"
+        self.compiled: list[float] = []
+        for _ in ("cold", "cached"):
+            start = time.perf_counter()
+            self.run = xdsl_exir.compile(program, "native")
+            self.compiled.append(time.perf_counter() - start)
+        self.inputs = inputs
+        self.times = [self.timed() for _ in range(3)]
+        self.calls = max(1, min(1000, int(BURST / min(self.times))))
+
+    def results(self) -> list[Any]:
+        return [np.asarray(value) for value in self.run.flat(self.inputs)]
+
+    def timed(self) -> float:
+        start = time.perf_counter()
+        self.run.flat(self.inputs)
+        return time.perf_counter() - start
+
+    def turn(self) -> None:
+        """A round: a call that is not counted, then a burst."""
+        time.sleep(PAUSE)
+        self.timed()
+        self.times += [self.timed() for _ in range(self.calls)]
+
+
+def compare(name: str, program: Any, inputs: Sequence[Any], levels: Sequence[int], rounds: int) -> float:
+    """Prints a model's rows, and gives the worst ratio."""
+    with tempfile.TemporaryDirectory() as caches:
+        compiled = [Level(program, level, caches, inputs) for level in levels]
+    expected = compiled[0].results()
+    for level in compiled:
+        for actual, wanted in zip(level.results(), expected, strict=True):
+            np.testing.assert_allclose(actual, wanted, rtol=1e-3, atol=1e-4)
+    for turn in range(rounds):
+        for level in compiled[:: 1 if turn % 2 else -1]:
+            level.turn()
+    first, worst = min(compiled[0].times), 0.0
+    for number, level in zip(levels, compiled, strict=True):
+        least = min(level.times)
+        worst = max(worst, least / first)
+        cold, cached = level.compiled
+        print(
+            f"{name:20} {number:5} {level.operations:10} {level.passes:7.2f} {cold:7.2f} {cached:7.2f}"
+            f" {least * 1e3:9.4f} {least / first:6.3f}",
+            flush=True,
+        )
+    return worst
+
+
+def models(directory: Path) -> dict[str, Callable[[], tuple[Any, list[Any]]]]:
+    """By name, what makes an edge program and its inputs."""
+    import export_models
+    import ordinary
+    import torch
+
+    import xdsl_exir
+
+    def exported(name: str) -> tuple[Any, list[Any]]:
+        if not (directory / f"{name}.npz").is_file():
+            export_models.export_model(name, directory)
+        arrays = np.load(directory / f"{name}.npz")
+        program = xdsl_exir.load(directory / f"{name}.training.pt2").to_edge()
+        return program, [arrays[key] for key in arrays.files if key.startswith("in")]
+
+    def made(name: str) -> tuple[Any, list[Any]]:
+        torch.manual_seed(0)
+        model, inputs = ordinary.ORDINARY[name]()
+        program = xdsl_exir.from_exported_program(torch.export.export(model, inputs)).to_edge()
+        flat, _ = torch.utils._pytree.tree_flatten(inputs)
+        return program, [each.numpy() if isinstance(each, torch.Tensor) else each for each in flat]
+
+    return {name: (lambda name=name: exported(name)) for name in export_models.MODELS} | {
+        name: (lambda name=name: made(name)) for name in ordinary.ORDINARY
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--levels", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()) / "xdsl-exir-models")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    args.directory.mkdir(exist_ok=True)
+    known = models(args.directory)
+    print(
+        f"{'':20} {'level':>5} {'operations':>10} {'passes':>7} {'cold':>7} {'cached':>7} {'min':>9} {'ratio':>6}"
+    )
+    slow: list[str] = []
+    for name in args.names or known:
+        worst = compare(name, *known[name](), args.levels, args.rounds)
+        slow += [f"{name} {worst:.3f}"] * (worst > 1.03)
+    print("above 1.03:", ", ".join(slow) or "none")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
