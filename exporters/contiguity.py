@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects.ancestry import origin_of
 from xdsl_exir.dialects.exir import ConstantOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.spec import specs
+from xdsl_exir.dialects.spec import families, specs
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.narrowing import is_list
 
@@ -39,7 +39,7 @@ _KEEPING = frozenset(
     }
 )
 """Views that are row-major where what they view is."""
-_OWN_ORDER = frozenset({"linalg", "fft", "attention", "recurrent"})
+_OWN_ORDER = families("linear_algebra", "fft", "attention", "recurrent")
 """Families whose kernels may give results in an order of their own."""
 
 

@@ -439,7 +439,7 @@ class GraphBuilder:
             overlaps.write_changed(self.builder, target, value, node.target)
         elif (
             mutation.functional in spec.specs()
-            and spec.find(mutation.functional).family == "pointwise"
+            and spec.find(mutation.functional).family in spec.BY_ELEMENTS
             and not mutation.dropped
         ):
             names = [item.value.name for item in node.inputs if isinstance(item.value, g.Ref)]

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.spec import OperatorSpec, specs
+from xdsl_exir.dialects.spec import BY_ELEMENTS, OperatorSpec, specs
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError, UnsupportedError
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
@@ -54,8 +54,6 @@ DTYPES = [
     dt.UInt64,
     dt.Bool,
 ]
-
-FAMILIES = ("pointwise",)
 
 
 def values(dtype: DType, few: bool) -> torch.Tensor:
@@ -311,7 +309,7 @@ def all_cases(sweep: str, dtype: DType, names: Callable[[str], bool]) -> Iterato
     match sweep:
         case "pointwise":
             for spec in specs().values():
-                if spec.family in FAMILIES and names(spec.qualified_name.removeprefix("aten.")):
+                if spec.family in BY_ELEMENTS and names(spec.qualified_name.removeprefix("aten.")):
                     yield from cases_of(spec, dtype)
         case "rows":
             yield from cases_of_rows(dtype, names)

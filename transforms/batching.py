@@ -13,7 +13,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.dialects.spec import BY_ELEMENTS, OperatorSpec
 from xdsl_exir.dialects.tensors import is_tensor_type
 
 CREATION = frozenset(
@@ -81,7 +81,7 @@ def is_pointwise(spec: OperatorSpec) -> bool:
     """Whether an operator is element by element, and gives the same for the same elements."""
     if "random" in spec.tags or spec.qualified_name in OF_DIMENSIONS:
         return False
-    return "pointwise" in (spec.family, *spec.tags) or spec.qualified_name in CREATION
+    return spec.family in BY_ELEMENTS or "pointwise" in spec.tags or spec.qualified_name in CREATION
 
 
 def mapped(

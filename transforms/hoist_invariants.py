@@ -21,11 +21,12 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import BY_ELEMENTS, MOVING, families
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.transforms.matching import static
 
 LOOPS = cf.WhileLoopOp | cf.WhileLoopStackOutputOp | cf.MapOp | cf.ScanOp
-MOVED = frozenset({"pointwise", "view"})
+MOVED = BY_ELEMENTS | MOVING - families("layout")
 """Families of operators that are moved; of tensors of integers they are not, where a division may fail."""
 
 

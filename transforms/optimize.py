@@ -27,7 +27,7 @@ from xdsl.universe import Universe
 
 from xdsl_exir.dialects.registry import Entry
 from xdsl_exir.dialects.signature import ORIGIN
-from xdsl_exir.dialects.spec import OperatorSpec
+from xdsl_exir.dialects.spec import MOVING, OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.canonicalization import Canonicalization
 from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
@@ -94,4 +94,4 @@ class MergeViews(ModulePass):
 
 
 def _rule_of_view(spec: OperatorSpec) -> Entry[Callable[..., Any]] | None:
-    return CANONICALIZATIONS.find(spec) if spec.family in ("view", "layout") else None
+    return CANONICALIZATIONS.find(spec) if spec.family in MOVING else None

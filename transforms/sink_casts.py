@@ -17,7 +17,8 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from xdsl_exir.dialects.builder import Builder, Results, flat_results, meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.transforms.canonicalization import in_delegate
-from xdsl_exir.transforms.canonicalizations.view import PERMUTES, RESHAPES, SLICES
+from xdsl_exir.transforms.canonicalizations.slicing import SLICES
+from xdsl_exir.transforms.canonicalizations.view import PERMUTES, RESHAPES
 from xdsl_exir.transforms.matching import is_tensor, made_by
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern
 

@@ -27,7 +27,8 @@ from xdsl_exir.dialects.shapes.loss import NONE, check_classes
 from xdsl_exir.dialects.shapes.normalization import check_channels, check_groups, check_normalized
 from xdsl_exir.dialects.shapes.pooling import adaptive, pooled
 from xdsl_exir.dialects.shapes.resampling import upsampled
-from xdsl_exir.dialects.shapes.view import Size, select
+from xdsl_exir.dialects.shapes.slicing import select
+from xdsl_exir.dialects.shapes.view import Size
 from xdsl_exir.dialects.tensors import TensorMeta
 
 NOTHING: Shape = (0,)
@@ -46,48 +47,16 @@ def asked(mask: Sequence[bool], *shapes: Shape) -> list[Shape]:
     return [shape if wanted else NOTHING for wanted, shape in zip(mask, shapes, strict=True)]
 
 
-# --- activations ---------------------------------------------------------------------------------------------
-
+# --- losses and functions ---------------------------------------------------------------------------------------------
 
 broadcasts(
     {
-        "grad_output self": """
-            leaky_relu_backward hardtanh_backward hardswish_backward hardsigmoid_backward softplus_backward
-            softshrink_backward silu_backward mish_backward logit_backward
-        """,
-        "grad_out self": "hardshrink_backward",
-        "grad_output self buffer": "log_sigmoid_backward",
+        "grad_output self": "logit_backward",
         "grad_output self target": """
             mse_loss_backward smooth_l1_loss_backward huber_loss_backward soft_margin_loss_backward
         """,
     }
 )
-
-
-@shape_rule("aten.elu_backward")
-def elu_backward(grad_output: TensorMeta, alpha: float, is_result: bool, self_or_result: TensorMeta) -> Shape:
-    check(not is_result or alpha >= 0, "the result of a negative slope does not say the input's sign")
-    return broadcast_shapes(grad_output.shape, self_or_result.shape)
-
-
-@shape_rule("aten.rrelu_with_noise_backward")
-def rrelu_backward(grad_output: TensorMeta, self: TensorMeta, noise: TensorMeta, training: bool) -> Shape:
-    return broadcast_shapes(grad_output.shape, noise.shape if training else self.shape)
-
-
-@shape_rule("aten.glu_backward")
-def glu_backward(grad_output: TensorMeta, self: TensorMeta, dim: int) -> Shape:
-    check(self.ndim > 0, "a 0-dimensional tensor has no halves")
-    dim = wrap_dim(dim, self.ndim)
-    half = (*self.shape[:dim], self.shape[dim] // 2, *self.shape[dim + 1 :])
-    check(same_size(self.shape[dim] % 2, 0), f"size {self.shape[dim]} of dimension {dim} is odd")
-    check_shape("the gradient", grad_output.shape, half)
-    return self.shape
-
-
-@shape_rule("aten._prelu_kernel_backward")
-def prelu_kernel_backward(grad_output: TensorMeta, self: TensorMeta, weight: TensorMeta) -> list[Shape]:
-    return [broadcast_shapes(grad_output.shape, self.shape, weight.shape)] * 2
 
 
 # --- losses --------------------------------------------------------------------------------------------------
@@ -330,9 +299,11 @@ def _register_resampling(count: int, *names: str) -> None:
 
 
 _register_resampling(1, "upsample_nearest1d", "_upsample_nearest_exact1d", "upsample_linear1d")
+
 _register_resampling(
     2, "upsample_nearest2d", "_upsample_nearest_exact2d", "upsample_bilinear2d", "upsample_bicubic2d"
 )
+
 _register_resampling(3, "upsample_nearest3d", "_upsample_nearest_exact3d", "upsample_trilinear3d")
 
 

@@ -223,7 +223,7 @@ def weight_norm(v: TensorMeta, g: TensorMeta, dim: int) -> Shape:
     return v.shape
 
 
-# --- softmax and dropout -------------------------------------------------------------------------------------
+# --- softmax -------------------------------------------------------------------------------------------------
 
 
 @shape_rule("aten.softmax.int", "aten.log_softmax.int", "aten._safe_softmax")
@@ -237,9 +237,3 @@ def softmax(self: TensorMeta, dim: int) -> Shape:
 def native_softmax(self: TensorMeta, dim: int, half_to_float: bool) -> Shape:
     check(not half_to_float, "half_to_float exists on GPUs only")
     return softmax(self, dim)
-
-
-@shape_rule("aten.native_dropout")
-def native_dropout(input: TensorMeta, p: float) -> list[Shape]:
-    check(0 <= p <= 1, f"a probability of {p}")
-    return [input.shape, input.shape]

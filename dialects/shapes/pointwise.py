@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import (
@@ -16,17 +15,16 @@ from xdsl_exir.dialects.meta import (
     broadcast_shapes,
     broadcasts,
     check,
-    numel,
     same_shape,
     same_size,
     shape_rule,
     shape_text,
-    wrap_dim,
 )
 from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 Tensor: TypeAlias = TensorMeta | NumberMeta
 """A tensor argument: in `aten` it may be a Python number."""
+
 Number: TypeAlias = bool | int | float | complex | Expr | NumberMeta
 """A number argument: a constant, or one that the program computes."""
 
@@ -64,34 +62,20 @@ def _category(value: Tensor | Number) -> Category:
 
 # --- one operand ---------------------------------------------------------------------------------------------
 
-
-POLYNOMIALS = (
-    *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
-    "hermite_polynomial_h",
-    "hermite_polynomial_he",
-    "laguerre_polynomial_l",
-    "legendre_polynomial_p",
-)
-"""Families of polynomials `special_<name>(x, n)`."""
-
 UNARY = """
-    mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs
-    sign sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh
-    cosh tanh asinh acosh atanh erf erfc erfinv sigmoid logit relu relu6 hardsigmoid hardswish
-    leaky_relu elu selu celu silu mish softplus log_sigmoid threshold hardshrink softshrink ceil floor
-    round round.decimals trunc frac square clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar
-    gt.Scalar ge.Scalar logical_not isnan isinf isfinite signbit bitwise_not bitwise_and.Scalar
-    __and__.Scalar __or__.Scalar __xor__.Scalar __lshift__.Scalar __rshift__.Scalar copysign.Scalar
-    bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar
-    bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout to.device to.other type_as _to_copy
-    clone alias detach contiguous lift_fresh lift_fresh_copy nan_to_num fill.Scalar real conj
-    _conj deg2rad rad2deg sinc negative absolute arccos arccosh arcsin arcsinh arctan arctanh fix
-    multiply.Scalar divide.Scalar true_divide.Scalar greater.Scalar greater_equal.Scalar less.Scalar
-    less_equal.Scalar not_equal.Scalar special_expit special_exp2 special_expm1 special_erf special_erfc
-    special_erfinv special_log1p special_logit special_sinc special_round special_entr special_ndtr
-    special_log_ndtr special_xlogy.other_scalar special_xlog1py.other_scalar xlogy.Scalar_Other
-    float_power.Tensor_Scalar isposinf isneginf isreal resolve_conj resolve_neg lift
-    positive special_zeta.other_scalar
+    mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs sign
+    sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh
+    tanh asinh acosh atanh erf erfc sigmoid logit ceil floor round round.decimals trunc frac square
+    clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar logical_not isnan
+    isinf isfinite signbit bitwise_not bitwise_and.Scalar __and__.Scalar __or__.Scalar __xor__.Scalar
+    __lshift__.Scalar __rshift__.Scalar copysign.Scalar bitwise_left_shift.Tensor_Scalar
+    bitwise_right_shift.Tensor_Scalar bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout
+    to.device to.other type_as _to_copy clone alias detach contiguous lift_fresh lift_fresh_copy
+    nan_to_num fill.Scalar real conj _conj deg2rad rad2deg sinc negative absolute arccos arccosh arcsin
+    arcsinh arctan arctanh fix multiply.Scalar divide.Scalar true_divide.Scalar greater.Scalar
+    greater_equal.Scalar less.Scalar less_equal.Scalar not_equal.Scalar xlogy.Scalar_Other
+    float_power.Tensor_Scalar isposinf isneginf isreal resolve_conj resolve_neg lift positive angle imag
+    conj_physical _conj_physical
 """
 
 
@@ -117,19 +101,6 @@ def div_scalar(self: Tensor, other: Number, rounding_mode: str | None) -> Shape:
     return self.shape
 
 
-@shape_rule("aten.gelu")
-def gelu(self: TensorMeta, approximate: str) -> Shape:
-    check(approximate in ("none", "tanh"), f"approximate is '{approximate}', not 'none' or 'tanh'")
-    return self.shape
-
-
-@shape_rule("aten.hardtanh")
-def hardtanh(self: TensorMeta, min_val: Number, max_val: Number) -> Shape:
-    negative = any(not isinstance(v, complex | Expr | NumberMeta) and v <= -1 for v in (min_val, max_val))
-    check(not (self.dtype is dt.Byte and negative), "a negative limit of an unsigned tensor")
-    return self.shape
-
-
 @shape_rule("aten.clamp", "aten.clip")
 def clamp(self: TensorMeta, min: Number | None, max: Number | None) -> Shape:
     check(min is not None or max is not None, "at least one of 'min' and 'max' must be given")
@@ -141,48 +112,7 @@ def view_as_real(self: TensorMeta) -> Shape:
     return (*self.shape, 2)
 
 
-@shape_rule("aten.dropout")
-def dropout(input: TensorMeta, p: float) -> Shape:
-    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
-    return input.shape
-
-
-@shape_rule("aten.feature_dropout")
-def feature_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
-    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
-    check(input.ndim >= 2 or not train or p in (0, 1), "feature dropout needs at least 2 dimensions")
-    return input.shape
-
-
-@shape_rule("aten.alpha_dropout", "aten.feature_alpha_dropout")
-def alpha_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
-    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
-    return input.shape
-
-
-@shape_rule("aten.rrelu_with_noise_functional")
-def rrelu_with_noise(self: TensorMeta, noise: TensorMeta, lower: float, upper: float) -> list[Shape]:
-    check(same_shape(self.shape, noise.shape), "the noise has another shape")
-    return [rrelu(self, lower, upper), noise.shape]
-
-
-@shape_rule("aten.rrelu")
-def rrelu(self: TensorMeta, lower: float, upper: float) -> Shape:
-    check(lower <= upper, f"slopes from {lower} to {upper}")
-    return self.shape
-
-
-@shape_rule("aten.glu")
-def glu(self: TensorMeta, dim: int) -> Shape:
-    check(self.ndim > 0, "glu of a 0-dim tensor")
-    dim = wrap_dim(dim, self.ndim)
-    size = self.shape[dim]
-    check(same_size(size % 2, 0), f"size {size} of dimension {dim} is not even")
-    return (*self.shape[:dim], size // 2, *self.shape[dim + 1 :])
-
-
 # --- several operands ----------------------------------------------------------------------------------------
-
 
 broadcasts(
     {
@@ -194,13 +124,12 @@ broadcasts(
             __lshift__.Tensor __rshift__.Tensor
             copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
             arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
-            special_xlogy special_xlog1py lcm nextafter ldexp.Tensor
-            special_zeta igamma igammac special_gammainc special_gammaincc
+            lcm nextafter ldexp.Tensor
         """,
         "other": """
             bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor
             bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor remainder.Scalar_Tensor
-            xlogy.Scalar_Self special_xlogy.self_scalar special_xlog1py.self_scalar special_zeta.self_scalar
+            xlogy.Scalar_Self
         """,
         "self exponent": "pow.Tensor_Tensor float_power.Tensor_Tensor",
         "exponent": "pow.Scalar float_power.Scalar",
@@ -215,10 +144,6 @@ broadcasts(
         "self tensor1 tensor2": "addcmul addcdiv",
         "self end": "lerp.Scalar",
         "self end weight": "lerp.Tensor",
-        "self weight": "_prelu_kernel",
-        "x n": " ".join(f"special_{name}" for name in POLYNOMIALS),
-        "x": " ".join(f"special_{name}.n_scalar" for name in POLYNOMIALS),
-        "n": " ".join(f"special_{name}.x_scalar" for name in POLYNOMIALS),
     }
 )
 
@@ -271,52 +196,7 @@ def copy(self: TensorMeta, src: Tensor) -> Shape:
     return self.shape
 
 
-@shape_rule("aten.prelu")
-def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
-    check(weight.ndim <= 1, f"the weight has at most one dimension, not {weight.ndim}")
-    count = numel(weight.shape)
-    if count != 1:
-        check(self.ndim > 0, "a 0-dimensional input takes one weight only")
-        channels = self.shape[1] if self.ndim > 1 else 1
-        check(same_size(count, channels), f"{count} weights for {channels} channels")
-    return self.shape
-
-
-# --- special functions and complex numbers ---------------------------------------------------------------------
-
-SPECIAL_UNARY = """
-    lgamma digamma i0 special_i0 special_i0e special_i1 special_i1e special_bessel_j0 special_bessel_j1
-    special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1
-    special_modified_bessel_k0 special_modified_bessel_k1 special_gammaln
-    special_digamma special_psi special_erfcx special_ndtri angle imag conj_physical _conj_physical
-"""
-
-
-@shape_rule(*(f"aten.{name}" for name in SPECIAL_UNARY.split()))
-def special_unary(self: TensorMeta) -> Shape:
-    return self.shape
-
-
-@shape_rule(
-    "aten.special_airy_ai",
-    "aten.special_spherical_bessel_j0",
-    "aten.special_scaled_modified_bessel_k0",
-    "aten.special_scaled_modified_bessel_k1",
-)
-def special_of_x(x: TensorMeta) -> Shape:
-    return x.shape
-
-
-@shape_rule("aten.polygamma", "aten.special_polygamma")
-def polygamma(n: int, self: TensorMeta) -> Shape:
-    check(n >= 0, f"polygamma of a negative order {n}")
-    return self.shape
-
-
-@shape_rule("aten.mvlgamma", "aten.special_multigammaln")
-def mvlgamma(self: TensorMeta, p: int) -> Shape:
-    check(p >= 1, f"p is {p}; it has to be at least 1")
-    return self.shape
+# --- complex numbers -----------------------------------------------------------------------------------------
 
 
 @shape_rule("aten.view_as_complex")
@@ -344,23 +224,3 @@ def polar(abs: TensorMeta, angle: TensorMeta) -> Shape:
 @shape_rule("aten.sigmoid_backward", "aten.tanh_backward")
 def gradient_by_output(grad_output: TensorMeta, output: TensorMeta) -> Shape:
     return broadcast_shapes(grad_output.shape, output.shape)
-
-
-@shape_rule("aten.threshold_backward")
-def gradient_by_input(grad_output: TensorMeta, self: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, self.shape)
-
-
-@shape_rule("aten.gelu_backward")
-def gelu_backward(grad_output: TensorMeta, self: TensorMeta, approximate: str) -> Shape:
-    check(approximate in ("none", "tanh"), f"approximate is '{approximate}', not 'none' or 'tanh'")
-    # oneDNN's kernel, which runs in these cases, does not broadcast.
-    if approximate == "none" and self.ndim and self.dtype in (dt.Float, dt.BFloat16):
-        shapes = f"{shape_text(grad_output.shape)} and {shape_text(self.shape)}"
-        check(same_shape(grad_output.shape, self.shape), f"gradient and input differ in shape: {shapes}")
-    return broadcast_shapes(grad_output.shape, self.shape)
-
-
-@shape_rule("aten.native_dropout_backward")
-def native_dropout_backward(grad_output: TensorMeta, mask: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, mask.shape)

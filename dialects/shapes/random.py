@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl_exir.dialects.meta import SHAPES, Shape, broadcast_shapes, broadcasts, check, shape_rule, shape_text
+from xdsl_exir.dialects.meta import (
+    SHAPES,
+    Shape,
+    broadcast_shapes,
+    broadcasts,
+    check,
+    shape_rule,
+    shape_text,
+)
 from xdsl_exir.dialects.shapes.view import PartialShape, Size, only_sizes
 from xdsl_exir.dialects.tensors import TensorMeta
 
@@ -131,3 +139,36 @@ def random_from(self: TensorMeta, to: int | None, **arguments: int) -> Shape:
     low = arguments["from"]
     check(to is None or low < to, f"no integer lies from {low} up to {to}")
     return self.shape
+
+
+# --- dropout -------------------------------------------------------------------------------------------------
+
+
+@shape_rule("aten.dropout")
+def dropout(input: TensorMeta, p: float) -> Shape:
+    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
+    return input.shape
+
+
+@shape_rule("aten.feature_dropout")
+def feature_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
+    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
+    check(input.ndim >= 2 or not train or p in (0, 1), "feature dropout needs at least 2 dimensions")
+    return input.shape
+
+
+@shape_rule("aten.alpha_dropout", "aten.feature_alpha_dropout")
+def alpha_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
+    check(0 <= p <= 1, f"dropout probability {p} is not between 0 and 1")
+    return input.shape
+
+
+@shape_rule("aten.native_dropout_backward")
+def native_dropout_backward(grad_output: TensorMeta, mask: TensorMeta) -> Shape:
+    return broadcast_shapes(grad_output.shape, mask.shape)
+
+
+@shape_rule("aten.native_dropout")
+def native_dropout(input: TensorMeta, p: float) -> list[Shape]:
+    check(0 <= p <= 1, f"a probability of {p}")
+    return [input.shape, input.shape]

@@ -30,6 +30,8 @@ from xdsl_exir.threads import once
 
 FAMILIES = (
     "pointwise",
+    "activation",
+    "special",
     "reduction",
     "matmul",
     "linear_algebra",
@@ -43,6 +45,8 @@ FAMILIES = (
     "loss",
     "backward",
     "view",
+    "slicing",
+    "joining",
     "indexing",
     "creation",
     "random",
@@ -51,6 +55,20 @@ FAMILIES = (
     "layout",
 )
 """Families of schema operators; each stage has a file of this name. (Control flow has no schemas.)"""
+
+
+def families(*names: str) -> frozenset[str]:
+    """A set of families. Raises `SpecError` for what is none."""
+    for name in names:
+        if name not in FAMILIES:
+            raise SpecError(f"no family '{name}'")
+    return frozenset(names)
+
+
+BY_ELEMENTS = families("pointwise", "activation", "special")
+"""Families of operators that compute element by element. (`glu`, `prelu` look at where an element is.)"""
+MOVING = families("view", "slicing", "joining", "layout")
+"""Families of operators that move elements, and compute none."""
 
 ENTRY = re.compile(
     r"^- func: (?P<schema>(?P<namespace>\w+)::(?P<name>[\w.]+)(?:\(.*)?)\n(?:  tags: \[(?P<tags>[\w, ]*)\]\n)?"

@@ -405,13 +405,6 @@ class ErfcOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class ErfinvOp(OperatorOp):
-    """aten::erfinv(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class SigmoidOp(OperatorOp):
     """aten::sigmoid(Tensor self) -> Tensor"""
 
@@ -426,168 +419,6 @@ class LogitOp(OperatorOp):
     eps: Attribute | None
     result: OpResult
     def __init__(_op, self: Value, eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ReluOp(OperatorOp):
-    """aten::relu(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Relu6Op(OperatorOp):
-    """aten::relu6(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardtanhOp(OperatorOp):
-    """aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
-
-    self: SSAValue
-    min_val_operand: SSAValue | None
-    min_val: Attribute | None
-    max_val_operand: SSAValue | None
-    max_val: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, min_val: complex | Value = ..., max_val: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardsigmoidOp(OperatorOp):
-    """aten::hardsigmoid(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardswishOp(OperatorOp):
-    """aten::hardswish(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LeakyReluOp(OperatorOp):
-    """aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
-
-    self: SSAValue
-    negative_slope_operand: SSAValue | None
-    negative_slope: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, negative_slope: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class EluOp(OperatorOp):
-    """aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
-
-    self: SSAValue
-    alpha_operand: SSAValue | None
-    alpha: Attribute | None
-    scale_operand: SSAValue | None
-    scale: Attribute | None
-    input_scale_operand: SSAValue | None
-    input_scale: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, alpha: complex | Value = ..., scale: complex | Value = ..., input_scale: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SeluOp(OperatorOp):
-    """aten::selu(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class CeluOp(OperatorOp):
-    """aten::celu(Tensor self, Scalar alpha=1.) -> Tensor"""
-
-    self: SSAValue
-    alpha_operand: SSAValue | None
-    alpha: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class GeluOp(OperatorOp):
-    """aten::gelu(Tensor self, *, str approximate="none") -> Tensor"""
-
-    self: SSAValue
-    approximate: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SiluOp(OperatorOp):
-    """aten::silu(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class MishOp(OperatorOp):
-    """aten::mish(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SoftplusOp(OperatorOp):
-    """aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
-
-    self: SSAValue
-    beta_operand: SSAValue | None
-    beta: Attribute | None
-    threshold_operand: SSAValue | None
-    threshold: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, beta: complex | Value = ..., threshold: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LogSigmoidOp(OperatorOp):
-    """aten::log_sigmoid(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ThresholdOp(OperatorOp):
-    """aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
-
-    self: SSAValue
-    threshold_operand: SSAValue | None
-    threshold: Attribute | None
-    value_operand: SSAValue | None
-    value: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, threshold: complex | Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class PreluOp(OperatorOp):
-    """aten::prelu(Tensor self, Tensor weight) -> Tensor"""
-
-    self: SSAValue
-    weight: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class _PreluKernelOp(OperatorOp):
-    """aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
-
-    self: SSAValue
-    weight: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardshrinkOp(OperatorOp):
-    """aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-
-    self: SSAValue
-    lambd_operand: SSAValue | None
-    lambd: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SoftshrinkOp(OperatorOp):
-    """aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-
-    self: SSAValue
-    lambd_operand: SSAValue | None
-    lambd: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class CeilOp(OperatorOp):
     """aten::ceil(Tensor self) -> Tensor"""
@@ -1358,24 +1189,6 @@ class NanToNumOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, nan: float | None = ..., posinf: float | None = ..., neginf: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class DropoutOp(OperatorOp):
-    """aten::dropout(Tensor input, float p, bool train) -> Tensor"""
-
-    input: SSAValue
-    p: Attribute
-    train: Attribute
-    result: OpResult
-    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FeatureDropoutOp(OperatorOp):
-    """aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"""
-
-    input: SSAValue
-    p: Attribute
-    train: Attribute
-    result: OpResult
-    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class FillScalarOp(OperatorOp):
     """aten::fill.Scalar(Tensor self, Scalar value) -> Tensor"""
 
@@ -1765,6 +1578,576 @@ class FixOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class XlogyScalarOtherOp(OperatorOp):
+    """aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
+
+    self: SSAValue
+    other_operand: SSAValue | None
+    other: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class XlogyScalarSelfOp(OperatorOp):
+    """aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FloatPowerTensorTensorOp(OperatorOp):
+    """aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+
+    self: SSAValue
+    exponent: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FloatPowerTensorScalarOp(OperatorOp):
+    """aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
+
+    self: SSAValue
+    exponent_operand: SSAValue | None
+    exponent: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, exponent: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FloatPowerScalarOp(OperatorOp):
+    """aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
+
+    self_operand: SSAValue | None
+    self: Attribute | None
+    exponent: SSAValue
+    result: OpResult
+    def __init__(_op, self: complex | Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IscloseOp(OperatorOp):
+    """aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    rtol: Attribute
+    atol: Attribute
+    equal_nan: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsposinfOp(OperatorOp):
+    """aten::isposinf(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsneginfOp(OperatorOp):
+    """aten::isneginf(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class IsrealOp(OperatorOp):
+    """aten::isreal(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResolveConjOp(OperatorOp):
+    """aten::resolve_conj(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResolveNegOp(OperatorOp):
+    """aten::resolve_neg(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LiftOp(OperatorOp):
+    """aten::lift(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsComplexOp(OperatorOp):
+    """aten::view_as_complex(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ComplexOp(OperatorOp):
+    """aten::complex(Tensor real, Tensor imag) -> Tensor"""
+
+    real: SSAValue
+    imag: SSAValue
+    result: OpResult
+    def __init__(_op, real: Value, imag: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PolarOp(OperatorOp):
+    """aten::polar(Tensor abs, Tensor angle) -> Tensor"""
+
+    abs: SSAValue
+    angle: SSAValue
+    result: OpResult
+    def __init__(_op, abs: Value, angle: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AngleOp(OperatorOp):
+    """aten::angle(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ImagOp(OperatorOp):
+    """aten::imag(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _ConjPhysicalOp(OperatorOp):
+    """aten::_conj_physical(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ConjPhysicalOp(OperatorOp):
+    """aten::conj_physical(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SigmoidBackwardOp(OperatorOp):
+    """aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
+
+    grad_output: SSAValue
+    output: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, output: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TanhBackwardOp(OperatorOp):
+    """aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
+
+    grad_output: SSAValue
+    output: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, output: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LcmOp(OperatorOp):
+    """aten::lcm(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NextafterOp(OperatorOp):
+    """aten::nextafter(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LdexpTensorOp(OperatorOp):
+    """aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+
+    self: SSAValue
+    other: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FrexpTensorOp(OperatorOp):
+    """aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+
+    self: SSAValue
+    mantissa: OpResult
+    exponent: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PositiveOp(OperatorOp):
+    """aten::positive(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ReluOp(OperatorOp):
+    """aten::relu(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Relu6Op(OperatorOp):
+    """aten::relu6(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardtanhOp(OperatorOp):
+    """aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
+
+    self: SSAValue
+    min_val_operand: SSAValue | None
+    min_val: Attribute | None
+    max_val_operand: SSAValue | None
+    max_val: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, min_val: complex | Value = ..., max_val: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardsigmoidOp(OperatorOp):
+    """aten::hardsigmoid(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardswishOp(OperatorOp):
+    """aten::hardswish(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LeakyReluOp(OperatorOp):
+    """aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
+
+    self: SSAValue
+    negative_slope_operand: SSAValue | None
+    negative_slope: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, negative_slope: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EluOp(OperatorOp):
+    """aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
+
+    self: SSAValue
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    scale_operand: SSAValue | None
+    scale: Attribute | None
+    input_scale_operand: SSAValue | None
+    input_scale: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, alpha: complex | Value = ..., scale: complex | Value = ..., input_scale: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SeluOp(OperatorOp):
+    """aten::selu(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class CeluOp(OperatorOp):
+    """aten::celu(Tensor self, Scalar alpha=1.) -> Tensor"""
+
+    self: SSAValue
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, alpha: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GeluOp(OperatorOp):
+    """aten::gelu(Tensor self, *, str approximate="none") -> Tensor"""
+
+    self: SSAValue
+    approximate: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SiluOp(OperatorOp):
+    """aten::silu(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MishOp(OperatorOp):
+    """aten::mish(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftplusOp(OperatorOp):
+    """aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
+
+    self: SSAValue
+    beta_operand: SSAValue | None
+    beta: Attribute | None
+    threshold_operand: SSAValue | None
+    threshold: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, beta: complex | Value = ..., threshold: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogSigmoidOp(OperatorOp):
+    """aten::log_sigmoid(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ThresholdOp(OperatorOp):
+    """aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+
+    self: SSAValue
+    threshold_operand: SSAValue | None
+    threshold: Attribute | None
+    value_operand: SSAValue | None
+    value: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, threshold: complex | Value, value: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PreluOp(OperatorOp):
+    """aten::prelu(Tensor self, Tensor weight) -> Tensor"""
+
+    self: SSAValue
+    weight: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _PreluKernelOp(OperatorOp):
+    """aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
+
+    self: SSAValue
+    weight: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardshrinkOp(OperatorOp):
+    """aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+
+    self: SSAValue
+    lambd_operand: SSAValue | None
+    lambd: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftshrinkOp(OperatorOp):
+    """aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+
+    self: SSAValue
+    lambd_operand: SSAValue | None
+    lambd: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, lambd: complex | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GluOp(OperatorOp):
+    """aten::glu(Tensor self, int dim=-1) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RreluWithNoiseFunctionalOp(OperatorOp):
+    """aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"""
+
+    self: SSAValue
+    noise: SSAValue
+    lower_operand: SSAValue | None
+    lower: Attribute | None
+    upper_operand: SSAValue | None
+    upper: Attribute | None
+    training: Attribute
+    result_0: OpResult
+    noise_out: OpResult
+    def __init__(_op, self: Value, noise: Value, lower: complex | Value = ..., upper: complex | Value = ..., training: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RreluOp(OperatorOp):
+    """aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"""
+
+    self: SSAValue
+    lower_operand: SSAValue | None
+    lower: Attribute | None
+    upper_operand: SSAValue | None
+    upper: Attribute | None
+    training: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, lower: complex | Value = ..., upper: complex | Value = ..., training: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ThresholdBackwardOp(OperatorOp):
+    """aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    threshold_operand: SSAValue | None
+    threshold: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, threshold: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GeluBackwardOp(OperatorOp):
+    """aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    approximate: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class EluBackwardOp(OperatorOp):
+    """aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
+
+    grad_output: SSAValue
+    alpha_operand: SSAValue | None
+    alpha: Attribute | None
+    scale_operand: SSAValue | None
+    scale: Attribute | None
+    input_scale_operand: SSAValue | None
+    input_scale: Attribute | None
+    is_result: Attribute
+    self_or_result: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, alpha: complex | Value, scale: complex | Value, input_scale: complex | Value, is_result: bool, self_or_result: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LeakyReluBackwardOp(OperatorOp):
+    """aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    negative_slope_operand: SSAValue | None
+    negative_slope: Attribute | None
+    self_is_result: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, negative_slope: complex | Value, self_is_result: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardtanhBackwardOp(OperatorOp):
+    """aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    min_val_operand: SSAValue | None
+    min_val: Attribute | None
+    max_val_operand: SSAValue | None
+    max_val: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, min_val: complex | Value, max_val: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardsigmoidBackwardOp(OperatorOp):
+    """aten::hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardswishBackwardOp(OperatorOp):
+    """aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HardshrinkBackwardOp(OperatorOp):
+    """aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+
+    grad_out: SSAValue
+    self: SSAValue
+    lambd_operand: SSAValue | None
+    lambd: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_out: Value, self: Value, lambd: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftshrinkBackwardOp(OperatorOp):
+    """aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    lambd_operand: SSAValue | None
+    lambd: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, lambd: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SoftplusBackwardOp(OperatorOp):
+    """aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    beta_operand: SSAValue | None
+    beta: Attribute | None
+    threshold_operand: SSAValue | None
+    threshold: Attribute | None
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, beta: complex | Value, threshold: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class LogSigmoidBackwardOp(OperatorOp):
+    """aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    buffer: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, buffer: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SiluBackwardOp(OperatorOp):
+    """aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MishBackwardOp(OperatorOp):
+    """aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GluBackwardOp(OperatorOp):
+    """aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _PreluKernelBackwardOp(OperatorOp):
+    """aten::_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    weight: SSAValue
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, grad_output: Value, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RreluWithNoiseBackwardOp(OperatorOp):
+    """aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
+
+    grad_output: SSAValue
+    self: SSAValue
+    noise: SSAValue
+    lower_operand: SSAValue | None
+    lower: Attribute | None
+    upper_operand: SSAValue | None
+    upper: Attribute | None
+    training: Attribute
+    self_is_result: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, self: Value, noise: Value, lower: complex | Value, upper: complex | Value, training: bool, self_is_result: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ErfinvOp(OperatorOp):
+    """aten::erfinv(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class SpecialExpitOp(OperatorOp):
     """aten::special_expit(Tensor self) -> Tensor"""
 
@@ -1909,155 +2292,6 @@ class SpecialXlog1pySelfScalarOp(OperatorOp):
     other: SSAValue
     result: OpResult
     def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class XlogyScalarOtherOp(OperatorOp):
-    """aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
-
-    self: SSAValue
-    other_operand: SSAValue | None
-    other: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, other: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class XlogyScalarSelfOp(OperatorOp):
-    """aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
-
-    self_operand: SSAValue | None
-    self: Attribute | None
-    other: SSAValue
-    result: OpResult
-    def __init__(_op, self: complex | Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FloatPowerTensorTensorOp(OperatorOp):
-    """aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
-
-    self: SSAValue
-    exponent: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FloatPowerTensorScalarOp(OperatorOp):
-    """aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
-
-    self: SSAValue
-    exponent_operand: SSAValue | None
-    exponent: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, exponent: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FloatPowerScalarOp(OperatorOp):
-    """aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-
-    self_operand: SSAValue | None
-    self: Attribute | None
-    exponent: SSAValue
-    result: OpResult
-    def __init__(_op, self: complex | Value, exponent: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class IscloseOp(OperatorOp):
-    """aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"""
-
-    self: SSAValue
-    other: SSAValue
-    rtol: Attribute
-    atol: Attribute
-    equal_nan: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, other: Value, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class IsposinfOp(OperatorOp):
-    """aten::isposinf(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class IsneginfOp(OperatorOp):
-    """aten::isneginf(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class IsrealOp(OperatorOp):
-    """aten::isreal(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ResolveConjOp(OperatorOp):
-    """aten::resolve_conj(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ResolveNegOp(OperatorOp):
-    """aten::resolve_neg(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LiftOp(OperatorOp):
-    """aten::lift(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class GluOp(OperatorOp):
-    """aten::glu(Tensor self, int dim=-1) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AlphaDropoutOp(OperatorOp):
-    """aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
-
-    input: SSAValue
-    p: Attribute
-    train: Attribute
-    result: OpResult
-    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FeatureAlphaDropoutOp(OperatorOp):
-    """aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
-
-    input: SSAValue
-    p: Attribute
-    train: Attribute
-    result: OpResult
-    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class RreluWithNoiseFunctionalOp(OperatorOp):
-    """aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"""
-
-    self: SSAValue
-    noise: SSAValue
-    lower_operand: SSAValue | None
-    lower: Attribute | None
-    upper_operand: SSAValue | None
-    upper: Attribute | None
-    training: Attribute
-    result_0: OpResult
-    noise_out: OpResult
-    def __init__(_op, self: Value, noise: Value, lower: complex | Value = ..., upper: complex | Value = ..., training: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class RreluOp(OperatorOp):
-    """aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"""
-
-    self: SSAValue
-    lower_operand: SSAValue | None
-    lower: Attribute | None
-    upper_operand: SSAValue | None
-    upper: Attribute | None
-    training: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, lower: complex | Value = ..., upper: complex | Value = ..., training: bool = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class LgammaOp(OperatorOp):
     """aten::lgamma(Tensor self) -> Tensor"""
@@ -2394,140 +2628,6 @@ class SpecialMultigammalnOp(OperatorOp):
     p: Attribute
     result: OpResult
     def __init__(_op, self: Value, p: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ViewAsComplexOp(OperatorOp):
-    """aten::view_as_complex(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ComplexOp(OperatorOp):
-    """aten::complex(Tensor real, Tensor imag) -> Tensor"""
-
-    real: SSAValue
-    imag: SSAValue
-    result: OpResult
-    def __init__(_op, real: Value, imag: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class PolarOp(OperatorOp):
-    """aten::polar(Tensor abs, Tensor angle) -> Tensor"""
-
-    abs: SSAValue
-    angle: SSAValue
-    result: OpResult
-    def __init__(_op, abs: Value, angle: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AngleOp(OperatorOp):
-    """aten::angle(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ImagOp(OperatorOp):
-    """aten::imag(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class _ConjPhysicalOp(OperatorOp):
-    """aten::_conj_physical(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ConjPhysicalOp(OperatorOp):
-    """aten::conj_physical(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SigmoidBackwardOp(OperatorOp):
-    """aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
-
-    grad_output: SSAValue
-    output: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, output: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class TanhBackwardOp(OperatorOp):
-    """aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
-
-    grad_output: SSAValue
-    output: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, output: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ThresholdBackwardOp(OperatorOp):
-    """aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    threshold_operand: SSAValue | None
-    threshold: Attribute | None
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, threshold: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class GeluBackwardOp(OperatorOp):
-    """aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    approximate: Attribute
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, *, approximate: str = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class NativeDropoutBackwardOp(OperatorOp):
-    """aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
-
-    grad_output: SSAValue
-    mask: SSAValue
-    scale: Attribute
-    result: OpResult
-    def __init__(_op, grad_output: Value, mask: Value, scale: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LcmOp(OperatorOp):
-    """aten::lcm(Tensor self, Tensor other) -> Tensor"""
-
-    self: SSAValue
-    other: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class NextafterOp(OperatorOp):
-    """aten::nextafter(Tensor self, Tensor other) -> Tensor"""
-
-    self: SSAValue
-    other: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LdexpTensorOp(OperatorOp):
-    """aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
-
-    self: SSAValue
-    other: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FrexpTensorOp(OperatorOp):
-    """aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
-
-    self: SSAValue
-    mantissa: OpResult
-    exponent: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class PositiveOp(OperatorOp):
-    """aten::positive(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SpecialChebyshevPolynomialTXScalarOp(OperatorOp):
     """aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
@@ -5840,16 +5940,6 @@ class _SafeSoftmaxOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, dim: int, dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class NativeDropoutOp(OperatorOp):
-    """aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
-
-    input: SSAValue
-    p: Attribute
-    train: Attribute | None
-    result_0: OpResult
-    result_1: OpResult
-    def __init__(_op, input: Value, p: float, train: bool | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class SpecialSoftmaxOp(OperatorOp):
     """aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
 
@@ -6394,101 +6484,6 @@ class MultilabelMarginLossOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, target: Value, reduction: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class EluBackwardOp(OperatorOp):
-    """aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
-
-    grad_output: SSAValue
-    alpha_operand: SSAValue | None
-    alpha: Attribute | None
-    scale_operand: SSAValue | None
-    scale: Attribute | None
-    input_scale_operand: SSAValue | None
-    input_scale: Attribute | None
-    is_result: Attribute
-    self_or_result: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, alpha: complex | Value, scale: complex | Value, input_scale: complex | Value, is_result: bool, self_or_result: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LeakyReluBackwardOp(OperatorOp):
-    """aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    negative_slope_operand: SSAValue | None
-    negative_slope: Attribute | None
-    self_is_result: Attribute
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, negative_slope: complex | Value, self_is_result: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardtanhBackwardOp(OperatorOp):
-    """aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    min_val_operand: SSAValue | None
-    min_val: Attribute | None
-    max_val_operand: SSAValue | None
-    max_val: Attribute | None
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, min_val: complex | Value, max_val: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardsigmoidBackwardOp(OperatorOp):
-    """aten::hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardswishBackwardOp(OperatorOp):
-    """aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HardshrinkBackwardOp(OperatorOp):
-    """aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
-
-    grad_out: SSAValue
-    self: SSAValue
-    lambd_operand: SSAValue | None
-    lambd: Attribute | None
-    result: OpResult
-    def __init__(_op, grad_out: Value, self: Value, lambd: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SoftshrinkBackwardOp(OperatorOp):
-    """aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    lambd_operand: SSAValue | None
-    lambd: Attribute | None
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, lambd: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SoftplusBackwardOp(OperatorOp):
-    """aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    beta_operand: SSAValue | None
-    beta: Attribute | None
-    threshold_operand: SSAValue | None
-    threshold: Attribute | None
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, beta: complex | Value, threshold: complex | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class LogSigmoidBackwardOp(OperatorOp):
-    """aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    buffer: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, buffer: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class LogitBackwardOp(OperatorOp):
     """aten::logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor"""
 
@@ -6497,56 +6492,6 @@ class LogitBackwardOp(OperatorOp):
     eps: Attribute | None
     result: OpResult
     def __init__(_op, grad_output: Value, self: Value, eps: float | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SiluBackwardOp(OperatorOp):
-    """aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class MishBackwardOp(OperatorOp):
-    """aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class GluBackwardOp(OperatorOp):
-    """aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    dim: Attribute
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class _PreluKernelBackwardOp(OperatorOp):
-    """aten::_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    weight: SSAValue
-    result_0: OpResult
-    result_1: OpResult
-    def __init__(_op, grad_output: Value, self: Value, weight: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class RreluWithNoiseBackwardOp(OperatorOp):
-    """aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
-
-    grad_output: SSAValue
-    self: SSAValue
-    noise: SSAValue
-    lower_operand: SSAValue | None
-    lower: Attribute | None
-    upper_operand: SSAValue | None
-    upper: Attribute | None
-    training: Attribute
-    self_is_result: Attribute
-    result: OpResult
-    def __init__(_op, grad_output: Value, self: Value, noise: Value, lower: complex | Value, upper: complex | Value, training: bool, self_is_result: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class MseLossBackwardOp(OperatorOp):
     """aten::mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
@@ -7358,6 +7303,312 @@ class ReshapeAsOp(OperatorOp):
     result: OpResult
     def __init__(_op, self: Value, other: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class FlipOp(OperatorOp):
+    """aten::flip(Tensor self, int[] dims) -> Tensor"""
+
+    self: SSAValue
+    dims: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class RollOp(OperatorOp):
+    """aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
+
+    self: SSAValue
+    shifts_operand: Sequence[SSAValue]
+    shifts: Attribute | None
+    dims: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, shifts: Sequence[int | Value] | int | Value, dims: Sequence[int] | int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Rot90Op(OperatorOp):
+    """aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor"""
+
+    self: SSAValue
+    k: Attribute
+    dims: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, k: int = ..., dims: Sequence[int] = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FliplrOp(OperatorOp):
+    """aten::fliplr(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FlipudOp(OperatorOp):
+    """aten::flipud(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PixelShuffleOp(OperatorOp):
+    """aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
+
+    self: SSAValue
+    upscale_factor: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, upscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PixelUnshuffleOp(OperatorOp):
+    """aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
+
+    self: SSAValue
+    downscale_factor: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, downscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ChannelShuffleOp(OperatorOp):
+    """aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+
+    self: SSAValue
+    groups_operand: SSAValue | None
+    groups: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast1dSequenceOp(OperatorOp):
+    """aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast1dOp(OperatorOp):
+    """aten::atleast_1d(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast2dSequenceOp(OperatorOp):
+    """aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast2dOp(OperatorOp):
+    """aten::atleast_2d(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast3dSequenceOp(OperatorOp):
+    """aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class Atleast3dOp(OperatorOp):
+    """aten::atleast_3d(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class BroadcastTensorsOp(OperatorOp):
+    """aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]"""
+
+    tensors: Sequence[SSAValue]
+    result: Sequence[OpResult]
+    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AliasCopyOp(OperatorOp):
+    """aten::alias_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class PermuteCopyOp(OperatorOp):
+    """aten::permute_copy(Tensor self, int[] dims) -> Tensor"""
+
+    self: SSAValue
+    dims: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ExpandCopyOp(OperatorOp):
+    """aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    implicit: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, implicit: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SqueezeCopyOp(OperatorOp):
+    """aten::squeeze_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SqueezeCopyDimOp(OperatorOp):
+    """aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SqueezeCopyDimsOp(OperatorOp):
+    """aten::squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnsqueezeCopyOp(OperatorOp):
+    """aten::unsqueeze_copy(Tensor self, int dim) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TCopyOp(OperatorOp):
+    """aten::t_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TransposeCopyIntOp(OperatorOp):
+    """aten::transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
+
+    self: SSAValue
+    dim0: Attribute
+    dim1: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DetachCopyOp(OperatorOp):
+    """aten::detach_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsRealCopyOp(OperatorOp):
+    """aten::view_as_real_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewDtypeOp(OperatorOp):
+    """aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
+
+    self: SSAValue
+    dtype: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewCopyDtypeOp(OperatorOp):
+    """aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
+
+    self: SSAValue
+    dtype: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MHOp(OperatorOp):
+    """aten::mH(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AdjointOp(OperatorOp):
+    """aten::adjoint(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class MatrixHOp(OperatorOp):
+    """aten::matrix_H(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagOp(OperatorOp):
+    """aten::diag(Tensor self, int diagonal=0) -> Tensor"""
+
+    self: SSAValue
+    diagonal: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, diagonal: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagflatOp(OperatorOp):
+    """aten::diagflat(Tensor self, int offset=0) -> Tensor"""
+
+    self: SSAValue
+    offset: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, offset: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagEmbedOp(OperatorOp):
+    """aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+
+    self: SSAValue
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResizeOp(OperatorOp):
+    """aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    memory_format: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ResizeAsOp(OperatorOp):
+    """aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor"""
+
+    self: SSAValue
+    the_template: SSAValue
+    memory_format: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, the_template: Value, *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class ViewAsComplexCopyOp(OperatorOp):
+    """aten::view_as_complex_copy(Tensor self) -> Tensor"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeChannelShuffleOp(OperatorOp):
+    """aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+
+    self: SSAValue
+    groups_operand: SSAValue | None
+    groups: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class _NegViewOp(OperatorOp):
+    """aten::_neg_view(Tensor(a) self) -> Tensor(a)"""
+
+    self: SSAValue
+    result: OpResult
+    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class SliceTensorOp(OperatorOp):
     """aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
 
@@ -7480,6 +7731,276 @@ class UnsafeChunkOp(OperatorOp):
     result: Sequence[OpResult]
     def __init__(_op, self: Value, chunks: int, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class DiagonalOp(OperatorOp):
+    """aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
+
+    self: SSAValue
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagonalCopyOp(OperatorOp):
+    """aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+
+    self: SSAValue
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnfoldOp(OperatorOp):
+    """aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
+
+    self: SSAValue
+    dimension: Attribute
+    size: Attribute
+    step: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AsStridedOp(OperatorOp):
+    """aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    storage_offset_operand: SSAValue | None
+    storage_offset: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SliceScatterOp(OperatorOp):
+    """aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+
+    self: SSAValue
+    src: SSAValue
+    dim: Attribute
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end_operand: SSAValue | None
+    end: Attribute | None
+    step_operand: SSAValue | None
+    step: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, src: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SelectScatterOp(OperatorOp):
+    """aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
+
+    self: SSAValue
+    src: SSAValue
+    dim: Attribute
+    index_operand: SSAValue | None
+    index: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, src: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiagonalScatterOp(OperatorOp):
+    """aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+
+    self: SSAValue
+    src: SSAValue
+    offset: Attribute
+    dim1: Attribute
+    dim2: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, src: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AsStridedScatterOp(OperatorOp):
+    """aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+
+    self: SSAValue
+    src: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    storage_offset_operand: SSAValue | None
+    storage_offset: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, src: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AsStridedCopyOp(OperatorOp):
+    """aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+
+    self: SSAValue
+    size_operand: Sequence[SSAValue]
+    size: Attribute | None
+    stride_operand: Sequence[SSAValue]
+    stride: Attribute | None
+    storage_offset_operand: SSAValue | None
+    storage_offset: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnfoldCopyOp(OperatorOp):
+    """aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
+
+    self: SSAValue
+    dimension: Attribute
+    size: Attribute
+    step: Attribute
+    result: OpResult
+    def __init__(_op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SliceCopyTensorOp(OperatorOp):
+    """aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    start_operand: SSAValue | None
+    start: Attribute | None
+    end_operand: SSAValue | None
+    end: Attribute | None
+    step_operand: SSAValue | None
+    step: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SelectCopyIntOp(OperatorOp):
+    """aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    index_operand: SSAValue | None
+    index: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SplitCopyTensorOp(OperatorOp):
+    """aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    split_size_operand: SSAValue | None
+    split_size: Attribute | None
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class SplitWithSizesCopyOp(OperatorOp):
+    """aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    split_sizes_operand: Sequence[SSAValue]
+    split_sizes: Attribute | None
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnbindCopyIntOp(OperatorOp):
+    """aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NarrowCopyOp(OperatorOp):
+    """aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
+
+    self: SSAValue
+    dim: Attribute
+    start_operand: SSAValue | None
+    start: Attribute | None
+    length_operand: SSAValue | None
+    length: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, start: int | Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HsplitIntOp(OperatorOp):
+    """aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+
+    self: SSAValue
+    sections: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class HsplitArrayOp(OperatorOp):
+    """aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+
+    self: SSAValue
+    indices: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VsplitIntOp(OperatorOp):
+    """aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+
+    self: SSAValue
+    sections: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class VsplitArrayOp(OperatorOp):
+    """aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+
+    self: SSAValue
+    indices: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DsplitIntOp(OperatorOp):
+    """aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
+
+    self: SSAValue
+    sections: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DsplitArrayOp(OperatorOp):
+    """aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+
+    self: SSAValue
+    indices: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DiffOp(OperatorOp):
+    """aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
+
+    self: SSAValue
+    n: Attribute
+    dim: Attribute
+    prepend: SSAValue | None
+    append: SSAValue | None
+    result: OpResult
+    def __init__(_op, self: Value, n: int = ..., dim: int = ..., prepend: Value | None = ..., append: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class TensorSplitTensorIndicesOrSectionsOp(OperatorOp):
+    """aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
+
+    self: SSAValue
+    tensor_indices_or_sections: SSAValue
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, tensor_indices_or_sections: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NarrowTensorOp(OperatorOp):
+    """aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
+
+    self: SSAValue
+    dim: Attribute
+    start: SSAValue
+    length_operand: SSAValue | None
+    length: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, dim: int, start: Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class UnsafeSplitWithSizesOp(OperatorOp):
+    """aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+
+    self: SSAValue
+    split_sizes_operand: Sequence[SSAValue]
+    split_sizes: Attribute | None
+    dim: Attribute
+    result: Sequence[OpResult]
+    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class CatOp(OperatorOp):
     """aten::cat(Tensor[] tensors, int dim=0) -> Tensor"""
 
@@ -7553,67 +8074,6 @@ class TileOp(OperatorOp):
     dims: Attribute | None
     result: OpResult
     def __init__(_op, self: Value, dims: Sequence[int | Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FlipOp(OperatorOp):
-    """aten::flip(Tensor self, int[] dims) -> Tensor"""
-
-    self: SSAValue
-    dims: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class RollOp(OperatorOp):
-    """aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
-
-    self: SSAValue
-    shifts_operand: Sequence[SSAValue]
-    shifts: Attribute | None
-    dims: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, shifts: Sequence[int | Value] | int | Value, dims: Sequence[int] | int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiagonalOp(OperatorOp):
-    """aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
-
-    self: SSAValue
-    offset: Attribute
-    dim1: Attribute
-    dim2: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiagonalCopyOp(OperatorOp):
-    """aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
-
-    self: SSAValue
-    offset: Attribute
-    dim1: Attribute
-    dim2: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class UnfoldOp(OperatorOp):
-    """aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
-
-    self: SSAValue
-    dimension: Attribute
-    size: Attribute
-    step: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AsStridedOp(OperatorOp):
-    """aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
-
-    self: SSAValue
-    size_operand: Sequence[SSAValue]
-    size: Attribute | None
-    stride_operand: Sequence[SSAValue]
-    stride: Attribute | None
-    storage_offset_operand: SSAValue | None
-    storage_offset: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConstantPadNdOp(OperatorOp):
     """aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
@@ -7719,147 +8179,6 @@ class ColumnStackOp(OperatorOp):
     result: OpResult
     def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
-class Rot90Op(OperatorOp):
-    """aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor"""
-
-    self: SSAValue
-    k: Attribute
-    dims: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, k: int = ..., dims: Sequence[int] = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FliplrOp(OperatorOp):
-    """aten::fliplr(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class FlipudOp(OperatorOp):
-    """aten::flipud(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SliceScatterOp(OperatorOp):
-    """aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
-
-    self: SSAValue
-    src: SSAValue
-    dim: Attribute
-    start_operand: SSAValue | None
-    start: Attribute | None
-    end_operand: SSAValue | None
-    end: Attribute | None
-    step_operand: SSAValue | None
-    step: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, src: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SelectScatterOp(OperatorOp):
-    """aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
-
-    self: SSAValue
-    src: SSAValue
-    dim: Attribute
-    index_operand: SSAValue | None
-    index: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, src: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiagonalScatterOp(OperatorOp):
-    """aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
-
-    self: SSAValue
-    src: SSAValue
-    offset: Attribute
-    dim1: Attribute
-    dim2: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, src: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AsStridedScatterOp(OperatorOp):
-    """aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
-
-    self: SSAValue
-    src: SSAValue
-    size_operand: Sequence[SSAValue]
-    size: Attribute | None
-    stride_operand: Sequence[SSAValue]
-    stride: Attribute | None
-    storage_offset_operand: SSAValue | None
-    storage_offset: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, src: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class PixelShuffleOp(OperatorOp):
-    """aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
-
-    self: SSAValue
-    upscale_factor: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, upscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class PixelUnshuffleOp(OperatorOp):
-    """aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
-
-    self: SSAValue
-    downscale_factor: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, downscale_factor: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ChannelShuffleOp(OperatorOp):
-    """aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
-
-    self: SSAValue
-    groups_operand: SSAValue | None
-    groups: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Atleast1dSequenceOp(OperatorOp):
-    """aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
-
-    tensors: Sequence[SSAValue]
-    result: Sequence[OpResult]
-    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Atleast1dOp(OperatorOp):
-    """aten::atleast_1d(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Atleast2dSequenceOp(OperatorOp):
-    """aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
-
-    tensors: Sequence[SSAValue]
-    result: Sequence[OpResult]
-    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Atleast2dOp(OperatorOp):
-    """aten::atleast_2d(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Atleast3dSequenceOp(OperatorOp):
-    """aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
-
-    tensors: Sequence[SSAValue]
-    result: Sequence[OpResult]
-    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class Atleast3dOp(OperatorOp):
-    """aten::atleast_3d(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
 class MeshgridOp(OperatorOp):
     """aten::meshgrid(Tensor[] tensors) -> Tensor[]"""
 
@@ -7874,13 +8193,6 @@ class MeshgridIndexingOp(OperatorOp):
     indexing: Attribute
     result: Sequence[OpResult]
     def __init__(_op, tensors: Sequence[Value], *, indexing: str, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class BroadcastTensorsOp(OperatorOp):
-    """aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]"""
-
-    tensors: Sequence[SSAValue]
-    result: Sequence[OpResult]
-    def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class PadSequenceOp(OperatorOp):
     """aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"""
@@ -7898,301 +8210,6 @@ class BlockDiagOp(OperatorOp):
     tensors: Sequence[SSAValue]
     result: OpResult
     def __init__(_op, tensors: Sequence[Value], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AliasCopyOp(OperatorOp):
-    """aten::alias_copy(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class PermuteCopyOp(OperatorOp):
-    """aten::permute_copy(Tensor self, int[] dims) -> Tensor"""
-
-    self: SSAValue
-    dims: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dims: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ExpandCopyOp(OperatorOp):
-    """aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
-
-    self: SSAValue
-    size_operand: Sequence[SSAValue]
-    size: Attribute | None
-    implicit: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, size: Sequence[int | Value], *, implicit: bool = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SqueezeCopyOp(OperatorOp):
-    """aten::squeeze_copy(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SqueezeCopyDimOp(OperatorOp):
-    """aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SqueezeCopyDimsOp(OperatorOp):
-    """aten::squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dim: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class UnsqueezeCopyOp(OperatorOp):
-    """aten::unsqueeze_copy(Tensor self, int dim) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dim: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class TCopyOp(OperatorOp):
-    """aten::t_copy(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class TransposeCopyIntOp(OperatorOp):
-    """aten::transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
-
-    self: SSAValue
-    dim0: Attribute
-    dim1: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dim0: int, dim1: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AsStridedCopyOp(OperatorOp):
-    """aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
-
-    self: SSAValue
-    size_operand: Sequence[SSAValue]
-    size: Attribute | None
-    stride_operand: Sequence[SSAValue]
-    stride: Attribute | None
-    storage_offset_operand: SSAValue | None
-    storage_offset: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, size: Sequence[int | Value], stride: Sequence[int | Value], storage_offset: int | Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class UnfoldCopyOp(OperatorOp):
-    """aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
-
-    self: SSAValue
-    dimension: Attribute
-    size: Attribute
-    step: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dimension: int, size: int, step: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SliceCopyTensorOp(OperatorOp):
-    """aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    start_operand: SSAValue | None
-    start: Attribute | None
-    end_operand: SSAValue | None
-    end: Attribute | None
-    step_operand: SSAValue | None
-    step: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, dim: int = ..., start: int | Value | None = ..., end: int | Value | None = ..., step: int | Value = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SelectCopyIntOp(OperatorOp):
-    """aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    index_operand: SSAValue | None
-    index: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, dim: int, index: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SplitCopyTensorOp(OperatorOp):
-    """aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
-
-    self: SSAValue
-    split_size_operand: SSAValue | None
-    split_size: Attribute | None
-    dim: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, split_size: int | Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class SplitWithSizesCopyOp(OperatorOp):
-    """aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
-
-    self: SSAValue
-    split_sizes_operand: Sequence[SSAValue]
-    split_sizes: Attribute | None
-    dim: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class UnbindCopyIntOp(OperatorOp):
-    """aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
-
-    self: SSAValue
-    dim: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class NarrowCopyOp(OperatorOp):
-    """aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
-
-    self: SSAValue
-    dim: Attribute
-    start_operand: SSAValue | None
-    start: Attribute | None
-    length_operand: SSAValue | None
-    length: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, dim: int, start: int | Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DetachCopyOp(OperatorOp):
-    """aten::detach_copy(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ViewAsRealCopyOp(OperatorOp):
-    """aten::view_as_real_copy(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ViewDtypeOp(OperatorOp):
-    """aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
-
-    self: SSAValue
-    dtype: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ViewCopyDtypeOp(OperatorOp):
-    """aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
-
-    self: SSAValue
-    dtype: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class MHOp(OperatorOp):
-    """aten::mH(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class AdjointOp(OperatorOp):
-    """aten::adjoint(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class MatrixHOp(OperatorOp):
-    """aten::matrix_H(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HsplitIntOp(OperatorOp):
-    """aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
-
-    self: SSAValue
-    sections: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class HsplitArrayOp(OperatorOp):
-    """aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-
-    self: SSAValue
-    indices: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class VsplitIntOp(OperatorOp):
-    """aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
-
-    self: SSAValue
-    sections: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class VsplitArrayOp(OperatorOp):
-    """aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-
-    self: SSAValue
-    indices: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DsplitIntOp(OperatorOp):
-    """aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]"""
-
-    self: SSAValue
-    sections: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, sections: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DsplitArrayOp(OperatorOp):
-    """aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-
-    self: SSAValue
-    indices: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, indices: Sequence[int], *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiagOp(OperatorOp):
-    """aten::diag(Tensor self, int diagonal=0) -> Tensor"""
-
-    self: SSAValue
-    diagonal: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, diagonal: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiagflatOp(OperatorOp):
-    """aten::diagflat(Tensor self, int offset=0) -> Tensor"""
-
-    self: SSAValue
-    offset: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, offset: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiagEmbedOp(OperatorOp):
-    """aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
-
-    self: SSAValue
-    offset: Attribute
-    dim1: Attribute
-    dim2: Attribute
-    result: OpResult
-    def __init__(_op, self: Value, offset: int = ..., dim1: int = ..., dim2: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class DiffOp(OperatorOp):
-    """aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
-
-    self: SSAValue
-    n: Attribute
-    dim: Attribute
-    prepend: SSAValue | None
-    append: SSAValue | None
-    result: OpResult
-    def __init__(_op, self: Value, n: int = ..., dim: int = ..., prepend: Value | None = ..., append: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class ConcatenateOp(OperatorOp):
     """aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
@@ -8217,78 +8234,6 @@ class _ChunkCatOp(OperatorOp):
     num_chunks: Attribute
     result: OpResult
     def __init__(_op, tensors: Sequence[Value], dim: int, num_chunks: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class TensorSplitTensorIndicesOrSectionsOp(OperatorOp):
-    """aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"""
-
-    self: SSAValue
-    tensor_indices_or_sections: SSAValue
-    dim: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, tensor_indices_or_sections: Value, dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ResizeOp(OperatorOp):
-    """aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor"""
-
-    self: SSAValue
-    size_operand: Sequence[SSAValue]
-    size: Attribute | None
-    memory_format: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, size: Sequence[int | Value], *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ResizeAsOp(OperatorOp):
-    """aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor"""
-
-    self: SSAValue
-    the_template: SSAValue
-    memory_format: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, the_template: Value, *, memory_format: str | None = ..., result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class NarrowTensorOp(OperatorOp):
-    """aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
-
-    self: SSAValue
-    dim: Attribute
-    start: SSAValue
-    length_operand: SSAValue | None
-    length: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, dim: int, start: Value, length: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class UnsafeSplitWithSizesOp(OperatorOp):
-    """aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
-
-    self: SSAValue
-    split_sizes_operand: Sequence[SSAValue]
-    split_sizes: Attribute | None
-    dim: Attribute
-    result: Sequence[OpResult]
-    def __init__(_op, self: Value, split_sizes: Sequence[int | Value], dim: int = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class ViewAsComplexCopyOp(OperatorOp):
-    """aten::view_as_complex_copy(Tensor self) -> Tensor"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class NativeChannelShuffleOp(OperatorOp):
-    """aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
-
-    self: SSAValue
-    groups_operand: SSAValue | None
-    groups: Attribute | None
-    result: OpResult
-    def __init__(_op, self: Value, groups: int | Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
-
-class _NegViewOp(OperatorOp):
-    """aten::_neg_view(Tensor(a) self) -> Tensor(a)"""
-
-    self: SSAValue
-    result: OpResult
-    def __init__(_op, self: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class EmbeddingOp(OperatorOp):
     """aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
@@ -9753,6 +9698,61 @@ class RandomToOp(OperatorOp):
     to: Attribute
     result: OpResult
     def __init__(_op, self: Value, to: int, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class DropoutOp(OperatorOp):
+    """aten::dropout(Tensor input, float p, bool train) -> Tensor"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FeatureDropoutOp(OperatorOp):
+    """aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class AlphaDropoutOp(OperatorOp):
+    """aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class FeatureAlphaDropoutOp(OperatorOp):
+    """aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute
+    result: OpResult
+    def __init__(_op, input: Value, p: float, train: bool, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeDropoutBackwardOp(OperatorOp):
+    """aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
+
+    grad_output: SSAValue
+    mask: SSAValue
+    scale: Attribute
+    result: OpResult
+    def __init__(_op, grad_output: Value, mask: Value, scale: float, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class NativeDropoutOp(OperatorOp):
+    """aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
+
+    input: SSAValue
+    p: Attribute
+    train: Attribute | None
+    result_0: OpResult
+    result_1: OpResult
+    def __init__(_op, input: Value, p: float, train: bool | None, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
 class SymSizeIntOp(OperatorOp):
     """aten::sym_size.int(Tensor self, int dim) -> SymInt"""

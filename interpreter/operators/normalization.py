@@ -144,7 +144,7 @@ def native_group_norm(
     return result.reshape(input.shape), mean.reshape(N, group), rstd.reshape(N, group)
 
 
-# --- softmax and dropout -------------------------------------------------------------------------------------
+# --- softmax -------------------------------------------------------------------------------------------------
 
 
 def shifted(array: Array, dim: int) -> Array:
@@ -167,16 +167,3 @@ def softmax(self: Array, dim: int) -> Array:
 def log_softmax(self: Array, dim: int) -> Array:
     logits = shifted(np.atleast_1d(self), dim)
     return (logits - np.log(total(np.exp(logits), dim))).reshape(self.shape)
-
-
-@impl("aten.native_dropout")
-def native_dropout(
-    input: Array, p: float, train: bool | None, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """`train` None is True."""
-    if train is False:
-        return input, np.ones(input.shape, np.bool_)
-    shape: tuple[int, ...] = input.shape
-    mask = rng.random(shape, np.float32) >= p
-    scale = 0 if p == 1 else 1 / (1 - p)
-    return input * mask * input.dtype.type(scale), mask

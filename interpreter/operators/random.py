@@ -144,3 +144,16 @@ def random_from(
 ) -> Array:
     last = largest_drawn(out[0]) if to is None else to - 1
     return integers(rng, arguments["from"], last, self.shape, closed=True)
+
+
+@impl("aten.native_dropout")
+def native_dropout(
+    input: Array, p: float, train: bool | None, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """`train` None is True."""
+    if train is False:
+        return input, np.ones(input.shape, np.bool_)
+    shape: tuple[int, ...] = input.shape
+    mask = rng.random(shape, np.float32) >= p
+    scale = 0 if p == 1 else 1 / (1 - p)
+    return input * mask * input.dtype.type(scale), mask

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import wrap_dims
-from xdsl_exir.dialects.shapes.view import slice_size
+from xdsl_exir.dialects.shapes.slicing import slice_size
 from xdsl_exir.dialects.tensors import TensorMeta
 
 Conditions: TypeAlias = list[tuple[Dim, str]]

@@ -10,7 +10,8 @@ from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.shapes.view import from_start, larger
+from xdsl_exir.dialects.shapes.slicing import from_start
+from xdsl_exir.dialects.shapes.view import larger
 from xdsl_exir.dialects.tensors import SymType
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of

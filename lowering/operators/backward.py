@@ -21,6 +21,7 @@ from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 
 Out = list[TensorMeta]
 
+
 # --- convolution ---------------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
@@ -14,9 +12,8 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, max_, min_, prod
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dim
-from xdsl_exir.dialects.shapes.view import clamped, from_start, slice_size
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
@@ -39,12 +36,6 @@ def view(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
 @lowering("aten.permute", "aten.permute_copy")
 def permute(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     return b.permute(self, [wrap_dim(dim, self.ndim) for dim in dims])
-
-
-def pick(b: LinalgBuilder, self: Tensor, exprs: Sequence[AffineExpr], shape: Sizes) -> Tensor:
-    """The elements at affine functions of the result's indices."""
-    init = Tensor(b.empty(shape, self.dtype), shape, self.dtype)
-    return b.copy(self, AffineMap(len(shape), 0, tuple(exprs)), init)
 
 
 @lowering("aten.flip")
@@ -169,16 +160,6 @@ def expand(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return b.broadcast(self, out[0].shape)
 
 
-@lowering("aten.repeat")
-def repeat(b: LinalgBuilder, self: Tensor, repeats: list[Dim]) -> Tensor:
-    """Every dimension behind one of its repetitions, of which both become one."""
-    shape = (1,) * (len(repeats) - self.ndim) + self.shape
-    apart = tuple(size for pair in zip([1] * len(shape), shape, strict=True) for size in pair)
-    copies = tuple(size for pair in zip(repeats, shape, strict=True) for size in pair)
-    together = tuple(count * size for count, size in zip(repeats, shape, strict=True))
-    return b.reshape(b.broadcast(b.reshape(self, apart), copies), together)
-
-
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
@@ -195,154 +176,3 @@ def window(
     sizes, strides = list(shape), [1] * len(shape)
     offsets[dim], sizes[dim], strides[dim] = start, size, step
     return offsets, sizes, strides
-
-
-@lowering("aten.slice.Tensor", static=["step"])
-def slice_tensor(b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out) -> Tensor:
-    dim = wrap_dim(dim, self.ndim)
-    return part(b, self, dim, clamped(start or 0, self.shape[dim]), out[0].shape[dim], step)
-
-
-@lowering("aten.select.int")
-def select(b: LinalgBuilder, self: Tensor, dim: int, index: Dim, out: Out) -> Tensor:
-    dim = wrap_dim(dim, self.ndim)
-    return b.reshape(part(b, self, dim, from_start(index, self.shape[dim]), 1), out[0].shape)
-
-
-@lowering("aten.split_with_sizes")
-def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[Dim], dim: int) -> list[Tensor]:
-    dim = wrap_dim(dim, self.ndim)
-    start: Dim = 0
-    parts: list[Tensor] = []
-    for size in split_sizes:
-        parts.append(part(b, self, dim, start, size))
-        start = start + size
-    return parts
-
-
-@lowering("aten.diagonal", static=["offset"])
-def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, out: Out) -> Tensor:
-    dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
-    shape = out[0].shape
-    # The square whose main diagonal it is: a dimension that one loop runs over has to be as long as the loop.
-    square = part(b, self, dim1, max(-offset, 0), shape[-1])
-    square = part(b, square, dim2, max(offset, 0), shape[-1])
-    *exprs, along = loop_indices(self.ndim - 1)
-    for dim in sorted([dim1, dim2]):
-        exprs.insert(dim, along)
-    return pick(b, square, exprs, shape)
-
-
-@lowering("aten.unfold", static=["step"])
-def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) -> Tensor:
-    shape = out[0].shape
-    if not self.ndim:
-        return (
-            b.reshape(self, shape) if shape == (1,) else Tensor(b.empty(shape, self.dtype), shape, self.dtype)
-        )
-    *exprs, inside = loop_indices(len(shape))
-    dim = wrap_dim(dimension, self.ndim)
-    exprs[dim] = exprs[dim] * step + inside
-    return pick(b, self, exprs, shape)
-
-
-@lowering("aten.as_strided")
-def as_strided(
-    b: LinalgBuilder, self: Tensor, size: list[Dim], stride: list[Dim], storage_offset: Dim | None
-) -> Tensor:
-    storage = b.reshape(self, (prod(self.shape),))
-    return b.indexed(
-        lambda *at: read(storage, [in_storage(at, stride, storage_offset)]), tuple(size), self.dtype
-    )
-
-
-def in_storage(at: Sequence[SSAValue], stride: Sequence[Dim], offset: Dim | None) -> Scalar:
-    """Where in memory the element at a place lies."""
-    place = s.constant(offset or 0, dt.Long)
-    for index, step in zip(at, stride, strict=True):
-        place += s.from_index(index) * step
-    return place
-
-
-# --- writing parts -------------------------------------------------------------------------------------------
-
-
-@lowering("aten.slice_scatter", static=["step"])
-def slice_scatter(
-    b: LinalgBuilder, self: Tensor, src: Tensor, dim: int, start: Dim | None, end: Dim | None, step: int
-) -> Tensor:
-    dim = wrap_dim(dim, self.ndim)
-    whole = self.shape[dim]
-    count = slice_size(whole, start, end, step)
-    assert count is not None, "numbers that depend on data are refused"
-    offsets, sizes, strides = window(self.shape, dim, clamped(start or 0, whole), count, step)
-    return b.insert(b.broadcast(b.convert(src, self.dtype), tuple(sizes)), self, offsets, strides)
-
-
-@lowering("aten.diagonal_scatter", static=["offset"])
-def diagonal_scatter(
-    b: LinalgBuilder, self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int
-) -> Tensor:
-    dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
-    rows, columns = max(-offset, 0), max(offset, 0)
-
-    def step(_: Tensor, *at: SSAValue) -> tuple[list[Scalar | SSAValue], Scalar]:
-        *others, along = at
-        place: list[Scalar | SSAValue] = list(others)
-        for dim, shift in sorted([(dim1, rows), (dim2, columns)]):
-            place.insert(dim, s.from_index(along) + shift)
-        return place, read(src, at)
-
-    return b.update(self, src.shape, step)
-
-
-@lowering("aten.as_strided_scatter")
-def as_strided_scatter(
-    b: LinalgBuilder,
-    self: Tensor,
-    src: Tensor,
-    size: list[Dim],
-    stride: list[Dim],
-    storage_offset: Dim | None,
-) -> Tensor:
-    def step(_: Tensor, *at: SSAValue) -> tuple[list[Scalar], Scalar]:
-        return [in_storage(at, stride, storage_offset)], read(src, at)
-
-    flat = b.update(b.reshape(self, (prod(self.shape),)), tuple(size), step)
-    return b.reshape(flat, self.shape)
-
-
-# --- joining and padding -------------------------------------------------------------------------------------
-
-
-@lowering("aten.cat")
-def cat(b: LinalgBuilder, tensors: list[Tensor], dim: int, out: Out) -> Tensor:
-    """Parts put one behind another. Vectors without elements count for nothing, whatever the others' rank."""
-    shape, dtype = out[0].shape, out[0].dtype
-    dim = wrap_dim(dim, len(shape))
-    parts = [
-        b.convert(tensor, dtype) for tensor in tensors if tensor.ndim == len(shape) and tensor.shape[dim] != 0
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    result = Tensor(b.empty(shape, dtype), shape, dtype)
-    start: Dim = 0
-    for tensor in parts:
-        offsets, _, _ = window(shape, dim, start, tensor.shape[dim])
-        result = b.insert(tensor, result, offsets)
-        start = start + tensor.shape[dim]
-    return result
-
-
-@lowering("aten.constant_pad_nd")
-def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[Dim], value: float) -> Tensor:
-    """A border of one number; a negative pad takes away."""
-    untouched: list[Dim] = [0] * (self.ndim - len(pad) // 2)
-    low, high = untouched + pad[-2::-2], untouched + pad[::-2]
-    offsets = [max_(0 - before, 0) for before in low]
-    sizes = [
-        size + min_(before, 0) + min_(after, 0)
-        for size, before, after in zip(self.shape, low, high, strict=True)
-    ]
-    kept = self if tuple(sizes) == self.shape else b.slice(self, offsets, sizes, [1] * self.ndim)
-    return b.pad(kept, [max_(before, 0) for before in low], [max_(after, 0) for after in high], value)

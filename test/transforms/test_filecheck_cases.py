@@ -38,9 +38,7 @@ def rules_of(family: str) -> set[str]:
     """Names of the operations that a file of canonicalizations has rules of."""
     if family == "control_flow":
         return {cls.name for cls in PATTERNS}
-    entries = {name: CANONICALIZATIONS.find(find(name)) for name in list(CANONICALIZATIONS.names((family,)))}
-    home = f"{canonicalizations.__name__}.{family}"
-    return {name for name, entry in entries.items() if entry is not None and entry.home == home}
+    return {name for name in CANONICALIZATIONS.names((family,)) if find(name).family == family}
 
 
 def counts(function: FuncOp) -> Counter[str]:

@@ -56,7 +56,9 @@ SPECIAL = (float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1e-3, 40.0)
 
 # --- values --------------------------------------------------------------------------------------------------
 
-WIDE = frozenset({"pointwise", "reduction", "view", "matmul", "creation"})
+WIDE = frozenset(
+    {"pointwise", "activation", "special", "reduction", "view", "slicing", "joining", "matmul", "creation"}
+)
 """Families whose integer tensors hold data; elsewhere they are indices, into sizes of two and more."""
 UNIT = frozenset({"q", "p", "std", "target", "weight", "random", "aten.binary_cross_entropy self"})
 """Arguments, families and arguments of operators that are probabilities, or stay in their range."""

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import copysign
 from typing import Any
 
@@ -146,7 +146,8 @@ def pow(aten: Namespace, self: Any, exponent: Any, out: list[Any]) -> Results:
 
 INVOLUTIONS = ("aten.neg", "aten.bitwise_not", "aten.logical_not", "aten._conj", "aten.conj_physical")
 """Operators that done twice give back what they were given, if that is of the same type: integers wrap."""
-IDEMPOTENT = ("aten.relu", "aten.relu6", "aten.hardtanh", "aten.clamp", "aten.clamp.Tensor", "aten.clamp_min", "aten.clamp_max",
+
+IDEMPOTENT = ("aten.clamp", "aten.clamp.Tensor", "aten.clamp_min", "aten.clamp_max",
               "aten.sign", "aten.floor", "aten.ceil", "aten.trunc", "aten.fix", "aten.round")  # fmt: skip
 """Operators that done twice, with the same other arguments, give what they give once."""
 
@@ -167,10 +168,15 @@ def idempotent(name: str) -> Callable[..., Results]:
     return rule
 
 
-for table, rule_of in ((INVOLUTIONS, involution), (IDEMPOTENT, idempotent)):
-    for name in table:
+def each(names: Sequence[str], rule_of: Callable[[str], Callable[..., Results]]) -> None:
+    """Registers for each operator named the rule that is made for it; it gets all the operator's arguments."""
+    for name in names:
         arguments = tuple(argument.name for argument in find(name).schema.arguments)
         CANONICALIZATIONS.register(name, parameters=arguments)(rule_of(name))
+
+
+each(INVOLUTIONS, involution)
+each(IDEMPOTENT, idempotent)
 
 
 @canonicalization("aten.abs")
@@ -187,6 +193,7 @@ def absolute(aten: Namespace, self: SSAValue) -> Results:
 
 OF_ITSELF = frozenset({"bitwise_and", "bitwise_or", "logical_and", "logical_or", "maximum", "minimum", "fmax", "fmin"})  # fmt: skip
 """Operators of which two times one operand are that operand, if they give its type: `logical_and` of booleans."""
+
 NEUTRAL = {"bitwise_or": False, "logical_or": False, "bitwise_xor": False, "logical_xor": False,
            "bitwise_and": True, "logical_and": True}  # fmt: skip
 """Operators on bits, and whether the operand that leaves the other as it is has all bits set, or none."""
@@ -216,6 +223,7 @@ def of_bits(kind: str) -> Callable[..., Results]:
 
 BITS = ("aten.bitwise_and.Tensor", "aten.bitwise_and.Scalar", "aten.bitwise_or.Tensor", "aten.bitwise_or.Scalar", "aten.bitwise_xor.Tensor",
         "aten.bitwise_xor.Scalar", "aten.logical_and", "aten.logical_or", "aten.logical_xor", "aten.maximum", "aten.minimum", "aten.fmax", "aten.fmin")  # fmt: skip
+
 for name in BITS:
     CANONICALIZATIONS.register(name, parameters=("self", "other", "out"))(of_bits(name.split(".")[1]))
 
@@ -233,11 +241,6 @@ def same_value(aten: Namespace, self: SSAValue) -> Results:
 def clone(aten: Namespace, self: SSAValue, memory_format: str | None) -> Results:
     """A memory format is a wish that is kept."""
     return self if memory_format is None else KEEP
-
-
-@canonicalization("aten.dropout")
-def dropout(aten: Namespace, input: SSAValue, train: bool) -> Results:
-    return KEEP if train else input
 
 
 PRECISION = {dt.Half: (11, -24, 16), dt.BFloat16: (8, -133, 128), dt.Float: (24, -149, 128), dt.Double: (53, -1074, 1024)}  # fmt: skip

@@ -67,103 +67,6 @@ def added_along(
 # --- activations ---------------------------------------------------------------------------------------------
 
 
-@decomposition("aten.elu_backward")
-def elu_backward(
-    aten: Namespace,
-    grad_output: SSAValue,
-    alpha: float,
-    scale: float,
-    input_scale: float,
-    is_result: bool,
-    self_or_result: SSAValue,
-) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self_or_result)
-    depth = alpha * scale
-    if is_result:
-        slope = aten.mul.Tensor(aten.add.Tensor(x, depth), input_scale)
-    else:
-        slope = aten.mul.Tensor(aten.exp(aten.mul.Tensor(x, input_scale)), input_scale * depth)
-    below, above = aten.mul.Tensor(grad, slope), aten.mul.Tensor(grad, scale)
-    return cast(aten, aten.where.self(aten.le.Scalar(x, 0), below, above), dtype)
-
-
-@decomposition("aten.leaky_relu_backward")
-def leaky_relu_backward(
-    aten: Namespace, grad_output: SSAValue, self: SSAValue, negative_slope: float
-) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    below = aten.mul.Tensor(grad, negative_slope)
-    return cast(aten, aten.where.self(aten.gt.Scalar(x, 0), grad, below), dtype)
-
-
-@decomposition("aten.rrelu_with_noise_backward")
-def rrelu_with_noise_backward(
-    aten: Namespace,
-    grad_output: SSAValue,
-    self: SSAValue,
-    noise: SSAValue,
-    lower: float,
-    upper: float,
-    training: bool,
-    self_is_result: bool,
-) -> SSAValue:
-    """The noise is the slope that each element had."""
-    if training:
-        (grad, slope), dtype = computing(aten, grad_output, noise)
-        return cast(aten, aten.mul.Tensor(grad, slope), dtype)
-    return aten.leaky_relu_backward(grad_output, self, (lower + upper) / 2, self_is_result)
-
-
-@decomposition("aten.hardtanh_backward")
-def hardtanh_backward(
-    aten: Namespace, grad_output: SSAValue, self: SSAValue, min_val: float, max_val: float
-) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    outside = aten.logical_or(aten.le.Scalar(x, min_val), aten.ge.Scalar(x, max_val))
-    return cast(aten, choose(aten, aten.logical_not(outside), grad), dtype)
-
-
-@decomposition("aten.hardsigmoid_backward")
-def hardsigmoid_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    inside = both(aten, aten.gt.Scalar(x, -3), aten.lt.Scalar(x, 3))
-    return cast(aten, choose(aten, inside, aten.mul.Tensor(grad, 1 / 6)), dtype)
-
-
-@decomposition("aten.hardswish_backward")
-def hardswish_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    slope = aten.add.Tensor(aten.div.Tensor(x, 3.0), 0.5)
-    above = aten.where.self(aten.lt.Scalar(x, 3), aten.mul.Tensor(grad, slope), grad)
-    return cast(aten, choose(aten, aten.logical_not(aten.le.Scalar(x, -3)), above), dtype)
-
-
-@decomposition("aten.softplus_backward")
-def softplus_backward(
-    aten: Namespace, grad_output: SSAValue, self: SSAValue, beta: float, threshold: float
-) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    scaled = aten.mul.Tensor(x, beta)
-    z = aten.exp(scaled)
-    curved = aten.div.Tensor(aten.mul.Tensor(grad, z), aten.add.Tensor(z, 1.0))
-    return cast(aten, aten.where.self(aten.gt.Scalar(scaled, threshold), grad, curved), dtype)
-
-
-@decomposition("aten.log_sigmoid_backward")
-def log_sigmoid_backward(
-    aten: Namespace, grad_output: SSAValue, self: SSAValue, buffer: SSAValue
-) -> SSAValue:
-    """The buffer holds exp(-|x|), by which the slope is `1 - z / (1 + z)` below 0 and `z / (1 + z)` above."""
-    (grad, x), dtype = computing(aten, grad_output, self)
-    if meta(buffer).shape != meta(self).shape:  # GPUs keep none
-        z = aten.exp(aten.neg(aten.abs(x)))
-    else:
-        z = cast(aten, buffer, meta(x).dtype)
-    far = aten.div.Tensor(z, aten.add.Tensor(z, 1.0))
-    slope = aten.where.self(aten.lt.Scalar(x, 0), aten.rsub.Scalar(far, 1), far)
-    return cast(aten, aten.mul.Tensor(grad, slope), dtype)
-
-
 @decomposition("aten.logit_backward")
 def logit_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, eps: float | None) -> SSAValue:
     (grad, x), dtype = computing(aten, grad_output, self)
@@ -172,53 +75,6 @@ def logit_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, eps: 
     curved = aten.div.Tensor(grad, aten.mul.Tensor(x, aten.rsub.Scalar(x, 1)))
     other = aten.scalar_tensor(outside, dtype=meta(x).dtype)
     return cast(aten, aten.where.self(inside, curved, other), dtype)
-
-
-@decomposition("aten.silu_backward")
-def silu_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    gate = aten.sigmoid(x)
-    inner = aten.add.Tensor(aten.mul.Tensor(x, aten.rsub.Scalar(gate, 1)), 1)
-    return cast(aten, product(aten, grad, gate, inner), dtype)
-
-
-@decomposition("aten.mish_backward")
-def mish_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    tanh = aten.tanh(aten.softplus(x))
-    rest = product(aten, x, aten.sigmoid(x), aten.rsub.Scalar(aten.mul.Tensor(tanh, tanh), 1))
-    return cast(aten, aten.mul.Tensor(grad, aten.add.Tensor(tanh, rest)), dtype)
-
-
-@decomposition("aten.glu_backward")
-def glu_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, dim: int) -> SSAValue:
-    (grad, both_halves), dtype = computing(aten, grad_output, self)
-    x, gate = aten.chunk(both_halves, 2, dim)
-    open_ = aten.sigmoid(gate)
-    of_gate = product(aten, aten.rsub.Scalar(open_, 1), open_, x, grad)
-    return cast(aten, aten.cat([aten.mul.Tensor(open_, grad), of_gate], dim), dtype)
-
-
-@decomposition("aten.hardshrink_backward")
-def hardshrink_backward(aten: Namespace, grad_out: SSAValue, self: SSAValue, lambd: float) -> SSAValue:
-    return shrunk(aten, grad_out, self, lambd)
-
-
-@decomposition("aten.softshrink_backward")
-def shrunk(aten: Namespace, grad_output: SSAValue, self: SSAValue, lambd: float) -> SSAValue:
-    """0 where the input lies in the dead zone, from -lambd to lambd."""
-    (grad, x), dtype = computing(aten, grad_output, self)
-    dead = both(aten, aten.ge.Scalar(x, -lambd), aten.le.Scalar(x, lambd))
-    return cast(aten, choose(aten, aten.logical_not(dead), grad), dtype)
-
-
-@decomposition("aten._prelu_kernel_backward")
-def prelu_kernel_backward(
-    aten: Namespace, grad_output: SSAValue, self: SSAValue, weight: SSAValue
-) -> tuple[SSAValue, SSAValue]:
-    above = aten.gt.Scalar(self, 0)
-    of_weight = choose(aten, aten.logical_not(above), aten.mul.Tensor(self, grad_output))
-    return aten.where.self(above, grad_output, aten.mul.Tensor(weight, grad_output)), of_weight
 
 
 # --- losses --------------------------------------------------------------------------------------------------
@@ -627,9 +483,13 @@ def _register_resampling(count: int, name: str, taps: Taps) -> None:
 for _count in (1, 2, 3):
     _register_resampling(_count, f"upsample_nearest{_count}d", nearest_taps(exact=False))
     _register_resampling(_count, f"_upsample_nearest_exact{_count}d", nearest_taps(exact=True))
+
 _register_resampling(1, "upsample_linear1d", linear_taps)
+
 _register_resampling(2, "upsample_bilinear2d", linear_taps)
+
 _register_resampling(3, "upsample_trilinear3d", linear_taps)
+
 _register_resampling(2, "upsample_bicubic2d", cubic_taps)
 
 

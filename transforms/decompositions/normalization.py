@@ -127,6 +127,7 @@ def group_norm(
 
 EPSILON = {Double: math.ulp(1.0)}
 """Distance of 1 to the next number, by dtype; of float32 where there is no entry."""
+
 FLOAT_EPSILON = 2.0**-23
 
 

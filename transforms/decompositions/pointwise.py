@@ -7,23 +7,22 @@ computes in, and `cast` rounds the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, log, nan, pi, sqrt
+from math import inf, nan, pi
 from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
 from xdsl_exir.dialects.dtypes import Bool, Category, Double, DType
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.promotion import Operand, result_type
-from xdsl_exir.dialects.shapes.pointwise import POLYNOMIALS
 from xdsl_exir.dialects.tensors import is_tensor_type
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 
 Number: TypeAlias = bool | int | float | complex | SSAValue
 """A number argument: a constant, or one that the program computes."""
+
 
 # --- what rules share ----------------------------------------------------------------------------------------
 
@@ -98,19 +97,6 @@ OTHER_NAMES = {
     "arctanh": "atanh",
     "arctan2": "atan2",
     "fix": "trunc",
-    "special_expit": "sigmoid",
-    "special_exp2": "exp2",
-    "special_expm1": "expm1",
-    "special_erf": "erf",
-    "special_erfc": "erfc",
-    "special_erfinv": "erfinv",
-    "special_log1p": "log1p",
-    "special_logit": "logit",
-    "special_sinc": "sinc",
-    "special_round": "round.decimals",
-    "special_xlogy": "xlogy.Tensor",
-    "special_xlogy.other_scalar": "xlogy.Scalar_Other",
-    "special_xlogy.self_scalar": "xlogy.Scalar_Self",
     "clamp_min": "clamp",
     "clamp_min.Tensor": "clamp.Tensor",
     "__and__.Tensor": "bitwise_and.Tensor",
@@ -125,13 +111,6 @@ OTHER_NAMES = {
     "lift_fresh_copy": "clone",
     "contiguous": "clone",
     "fill.Tensor": "copy",
-    "special_i0": "i0",
-    "special_gammaln": "lgamma",
-    "special_digamma": "digamma",
-    "special_psi": "digamma",
-    "special_polygamma": "polygamma",
-    "special_gammainc": "igamma",
-    "special_gammaincc": "igammac",
 }
 """Names that PyTorch has for operators besides their own."""
 
@@ -193,17 +172,6 @@ def power_of_number(aten: Namespace, self: Number, exponent: SSAValue) -> Any:
 @decomposition("aten.square")
 def square(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten.pow.Tensor_Scalar(self, 2)
-
-
-@decomposition("aten.relu6")
-def relu6(aten: Namespace, self: SSAValue) -> SSAValue:
-    return aten.hardtanh(self, 0, 6)
-
-
-@decomposition("aten.selu")
-def selu(aten: Namespace, self: SSAValue) -> SSAValue:
-    # Klambauer et al., Self-Normalizing Neural Networks: alpha_01 and lambda_01.
-    return aten.elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 
 
 @decomposition("aten.clamp_max")
@@ -276,28 +244,6 @@ def masked_fill_tensor(aten: Namespace, self: SSAValue, mask: SSAValue, value: S
     if not is_tensor_type(value.type):
         return masked_fill(aten, self, mask, value)
     return aten.where.self(mask, cast(aten, value, meta(self).dtype), self)
-
-
-@decomposition("aten.threshold")
-def threshold(aten: Namespace, self: SSAValue, threshold: Number, value: Number) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    return cast(
-        aten, aten.where.self(aten.le.Scalar(x, threshold), scalar(aten, value, meta(x).dtype), x), dtype
-    )
-
-
-@decomposition("aten.hardshrink")
-def hardshrink(aten: Namespace, self: SSAValue, lambd: Number) -> SSAValue:
-    inside = aten.le.Scalar(aten.abs(self), lambd)
-    return aten.where.self(inside, scalar(aten, 0, meta(self).dtype), self)
-
-
-@decomposition("aten.softshrink")
-def softshrink(aten: Namespace, self: SSAValue, lambd: Number) -> SSAValue:
-    outside = aten.gt.Scalar(aten.abs(self), lambd)
-    shrunk = aten.sub.Tensor(self, aten.mul.Tensor(aten.sign(self), lambd))
-    # Zero times x, not zero, keeps NaN.
-    return aten.where.self(outside, shrunk, aten.mul.Tensor(self, 0))
 
 
 @decomposition("aten.nan_to_num")
@@ -392,85 +338,6 @@ def heaviside(aten: Namespace, self: SSAValue, values: SSAValue) -> SSAValue:
     below = aten.logical_or(aten.lt.Scalar(x, 0), aten.isnan(x))
     step = aten.where.Scalar(below, 0, 1)
     return cast(aten, aten.where.self(aten.eq.Scalar(x, 0), values, step), dtype)
-
-
-# --- activations ---------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.silu")
-def silu(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    return cast(aten, aten.mul.Tensor(x, aten.sigmoid(x)), dtype)
-
-
-def relu6_of_sum(aten: Namespace, x: SSAValue) -> SSAValue:
-    """min(max(x + 3, 0), 6)"""
-    return aten.clamp(aten.clamp(aten.add.Tensor(x, 3), 0), None, 6)
-
-
-@decomposition("aten.hardsigmoid")
-def hardsigmoid(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    return cast(aten, aten.div.Tensor(relu6_of_sum(aten, x), 6), dtype)
-
-
-@decomposition("aten.hardswish")
-def hardswish(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    return cast(aten, aten.div.Tensor(aten.mul.Tensor(x, relu6_of_sum(aten, x)), 6), dtype)
-
-
-@decomposition("aten.celu")
-def celu(aten: Namespace, self: SSAValue, alpha: Number) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    unit = alpha == 1
-    negative = aten.expm1(x if unit else aten.div.Tensor(x, alpha))
-    negative = negative if unit else aten.mul.Tensor(negative, alpha)
-    return cast(aten, aten.where.self(aten.gt.Scalar(x, 0), x, negative), dtype)
-
-
-def softplus_of(aten: Namespace, x: SSAValue, beta: Number, threshold: Number) -> SSAValue:
-    """log(1 + exp(beta x)) / beta, and x itself where that is above the threshold."""
-    scaled = x if beta == 1 else aten.mul.Tensor(x, beta)
-    soft = aten.log1p(aten.exp(scaled))
-    soft = soft if beta == 1 else aten.div.Tensor(soft, beta)
-    return aten.where.self(aten.gt.Scalar(scaled, threshold), x, soft)
-
-
-@decomposition("aten.softplus")
-def softplus(aten: Namespace, self: SSAValue, beta: Number, threshold: Number) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    return cast(aten, softplus_of(aten, x, beta, threshold), dtype)
-
-
-@decomposition("aten.mish")
-def mish(aten: Namespace, self: SSAValue) -> SSAValue:
-    [x], dtype = computing(aten, self)
-    return cast(aten, aten.mul.Tensor(x, aten.tanh(softplus_of(aten, x, 1, 20))), dtype)
-
-
-@decomposition("aten.log_sigmoid")
-def log_sigmoid(aten: Namespace, self: SSAValue) -> SSAValue:
-    # min(x, 0) - log(1 + exp(-|x|)) does not overflow.
-    [x], dtype = computing(aten, self)
-    least = aten.minimum(aten.full([], 0, dtype=meta(x).dtype), x)
-    return cast(aten, aten.sub.Tensor(least, aten.log1p(aten.exp(aten.neg(aten.abs(x))))), dtype)
-
-
-@decomposition("aten.prelu")
-def prelu(aten: Namespace, self: SSAValue, weight: SSAValue) -> SSAValue:
-    rank, weight_rank = meta(self).ndim, meta(weight).ndim
-    if rank != weight_rank:
-        shape: list[int | SSAValue] = [1] * rank
-        if rank > 1 and weight_rank:
-            [shape[1]] = sizes(aten, weight)
-        weight = aten.view(weight, shape)
-    return aten._prelu_kernel(self, weight)
-
-
-@decomposition("aten._prelu_kernel")
-def prelu_kernel(aten: Namespace, self: SSAValue, weight: SSAValue) -> SSAValue:
-    return aten.where.self(aten.gt.Scalar(self, 0), self, aten.mul.Tensor(weight, self))
 
 
 # --- arithmetic ----------------------------------------------------------------------------------------------
@@ -573,77 +440,6 @@ def xlogy_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
     return aten.xlogy.Tensor(in_dtype(aten, self, other), other)
 
 
-@decomposition("aten.special_xlog1py")
-def xlog1py(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
-    [x, y], dtype = computing(aten, self, other, int_to_float=True)
-    computation = meta(x).dtype
-    product = aten.mul.Tensor(x, aten.log1p(y))
-    product = aten.where.self(aten.eq.Scalar(x, 0), scalar(aten, 0, computation), product)
-    return cast(aten, aten.where.self(aten.isnan(y), scalar(aten, nan, computation), product), dtype)
-
-
-@decomposition("aten.special_xlog1py.other_scalar")
-def xlog1py_other(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
-    return aten.special_xlog1py(self, in_dtype(aten, other, self))
-
-
-@decomposition("aten.special_xlog1py.self_scalar")
-def xlog1py_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
-    return aten.special_xlog1py(in_dtype(aten, self, other), other)
-
-
-@decomposition("aten.special_zeta.other_scalar")
-def zeta_other(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
-    return aten.special_zeta(self, in_dtype(aten, other, self))
-
-
-@decomposition("aten.special_zeta.self_scalar")
-def zeta_self(aten: Namespace, self: Number, other: SSAValue) -> SSAValue:
-    return aten.special_zeta(in_dtype(aten, self, other), other)
-
-
-def _of_numbers(name: str) -> None:
-    """The overloads of a polynomial that take its degree or its argument as a number."""
-    polynomial = f"special_{name}"
-
-    def n_scalar(aten: Namespace, x: SSAValue, n: Number) -> SSAValue:
-        return getattr(aten, polynomial)(x, in_dtype(aten, n, x))
-
-    def x_scalar(aten: Namespace, x: Number, n: SSAValue) -> SSAValue:
-        return getattr(aten, polynomial)(in_dtype(aten, x, n), n)
-
-    decomposition(f"aten.{polynomial}.n_scalar")(n_scalar)
-    decomposition(f"aten.{polynomial}.x_scalar")(x_scalar)
-
-
-for _name in POLYNOMIALS:
-    _of_numbers(_name)
-
-
-@decomposition("aten.special_entr")
-def entr(aten: Namespace, self: SSAValue) -> SSAValue:
-    """-x log(x), 0 at 0; -inf below, where it is not defined."""
-    [x], dtype = computing(aten, self, int_to_float=True)
-    computation = meta(x).dtype
-    elsewhere = aten.where.self(
-        aten.eq.Scalar(x, 0), scalar(aten, 0, computation), scalar(aten, -inf, computation)
-    )
-    positive = aten.mul.Tensor(aten.neg(x), aten.log(x))
-    result = aten.where.self(aten.gt.Scalar(x, 0), positive, elsewhere)
-    return cast(aten, aten.where.self(aten.isnan(x), x, result), dtype)
-
-
-@decomposition("aten.special_ndtr")
-def ndtr(aten: Namespace, self: SSAValue) -> SSAValue:
-    """Area under the standard normal density up to x."""
-    [x], dtype = computing(aten, self, int_to_float=True)
-    x = aten.mul.Tensor(x, sqrt(0.5))
-    area = aten.mul.Tensor(aten.erfc(aten.abs(x)), 0.5)  # of the tail beyond |x|
-    near = aten.add.Tensor(aten.mul.Tensor(aten.erf(x), 0.5), 0.5)
-    far = aten.where.self(aten.gt.Scalar(x, 0), aten.sub.Tensor(1, area), area)
-    return cast(aten, aten.where.self(aten.lt.Scalar(aten.abs(x), sqrt(0.5)), near, far), dtype)
-
-
 @decomposition("aten.float_power.Tensor_Tensor", "aten.float_power.Tensor_Scalar", "aten.float_power.Scalar")
 def float_power(aten: Namespace, self: Number, exponent: Number) -> SSAValue:
     """A power in double precision."""
@@ -725,41 +521,7 @@ def conj(aten: Namespace, self: SSAValue) -> SSAValue:
     return aten._conj(self) if is_complex(self) else self
 
 
-# --- dropout -------------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.dropout")
-def dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
-    if train and p > 0:
-        return aten.native_dropout(input, p, True)[0]
-    return aten.clone(input)
-
-
-@decomposition("aten.feature_dropout")
-def feature_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
-    """Drops whole channels: one draw for each item of the first two dimensions."""
-    if not train or p == 0:
-        return input
-    dtype = meta(input).dtype
-    if p == 1:
-        return aten.mul.Tensor(input, aten.full([], 0, dtype=dtype))
-    shape = [*sizes(aten, input)[:2], *([1] * (meta(input).ndim - 2))]
-    kept = aten.bernoulli.p(aten.empty.memory_format(shape, dtype=dtype), 1 - p)
-    return aten.mul.Tensor(input, aten.div.Scalar(kept, 1 - p))
-
-
 # --- special functions, complex numbers ----------------------------------------------------------------------
-
-
-@decomposition("aten.mvlgamma", "aten.special_multigammaln")
-def mvlgamma(aten: Namespace, self: SSAValue, p: int) -> SSAValue:
-    """sum over j < p of lgamma(x - j / 2), plus p (p - 1) / 4 log(pi) (DLMF 35.3.4)."""
-    [x], dtype = computing(aten, self, int_to_float=True)
-    x = cast(aten, x, opmath(dtype))
-    halves = aten.mul.Tensor(aten.arange.start_step(1 - p, 1, dtype=opmath(dtype)), 0.5)
-    terms = aten.lgamma(aten.add.Tensor(aten.unsqueeze(x, -1), halves))
-    total = aten.add.Tensor(aten.sum.dim_IntList(terms, [-1]), p * (p - 1) / 4 * log(pi))
-    return cast(aten, total, dtype)
 
 
 @decomposition("aten.imag")
@@ -791,73 +553,6 @@ def tanh_backward(aten: Namespace, grad_output: SSAValue, output: SSAValue) -> S
     (grad, y), dtype = computing(aten, grad_output, output)
     slope = aten.rsub.Scalar(aten.mul.Tensor(y, y), 1)
     return cast(aten, aten.mul.Tensor(grad, aten.conj_physical(slope)), dtype)
-
-
-@decomposition("aten.threshold_backward")
-def threshold_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, threshold: Number) -> SSAValue:
-    dtype = promotion(grad_output, self)
-    zero = scalar(aten, 0, dtype)
-    return aten.where.self(aten.le.Scalar(self, threshold), zero, cast(aten, grad_output, dtype))
-
-
-@decomposition("aten.gelu_backward")
-def gelu_backward(aten: Namespace, grad_output: SSAValue, self: SSAValue, approximate: str) -> SSAValue:
-    (grad, x), dtype = computing(aten, grad_output, self)
-    square = aten.mul.Tensor(x, x)
-    if approximate == "none":
-        # x cdf(x) has the slope cdf(x) + x pdf(x).
-        cdf = aten.mul.Tensor(aten.add.Tensor(aten.erf(aten.mul.Tensor(x, sqrt(0.5))), 1), 0.5)
-        pdf = aten.mul.Tensor(aten.exp(aten.mul.Tensor(square, -0.5)), 1 / sqrt(2 * pi))
-        slope = aten.add.Tensor(cdf, aten.mul.Tensor(x, pdf))
-        return cast(aten, aten.mul.Tensor(grad, slope), dtype)
-    beta, kappa = sqrt(2 / pi), 0.044715
-    inner = aten.mul.Tensor(aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(square, x), kappa)), beta)
-    tanh = aten.tanh(inner)
-    left = aten.mul.Tensor(aten.add.Tensor(tanh, 1), 0.5)
-    inner_slope = aten.mul.Tensor(aten.add.Tensor(aten.mul.Tensor(square, 3 * kappa), 1), beta)
-    right = aten.mul.Tensor(aten.rsub.Scalar(aten.mul.Tensor(tanh, tanh), 1), inner_slope)
-    slope = aten.add.Tensor(left, aten.mul.Tensor(aten.mul.Tensor(x, 0.5), right))
-    return cast(aten, aten.mul.Tensor(grad, slope), dtype)
-
-
-@decomposition("aten.native_dropout_backward")
-def native_dropout_backward(aten: Namespace, grad_output: SSAValue, mask: SSAValue, scale: float) -> SSAValue:
-    return aten.mul.Tensor(aten.mul.Tensor(grad_output, mask), scale)
-
-
-@decomposition("aten.alpha_dropout", "aten.feature_alpha_dropout")
-def alpha_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
-    if train and p > 0:
-        raise ExirError("alpha dropout draws no noise here: only evaluation is supported")
-    return input
-
-
-# --- gates ---------------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.glu")
-def glu(aten: Namespace, self: SSAValue, dim: int) -> SSAValue:
-    """One half of the dimension times the sigmoid of the other."""
-    x, gate = aten.chunk(self, 2, dim)
-    return aten.mul.Tensor(x, aten.sigmoid(gate))
-
-
-@decomposition("aten.rrelu")
-def rrelu(aten: Namespace, self: SSAValue, lower: float, upper: float, training: bool) -> SSAValue:
-    return aten.rrelu_with_noise_functional(self, aten.zeros_like(self), lower, upper, training)[0]
-
-
-@decomposition("aten.rrelu_with_noise_functional")
-def rrelu_with_noise(
-    aten: Namespace, self: SSAValue, noise: SSAValue, lower: float, upper: float, training: bool
-) -> tuple[SSAValue, SSAValue]:
-    """The noise is the slope of each element. Outside training it is not touched, the slope the interval's middle."""
-    if not training:
-        return aten.leaky_relu(self, (lower + upper) / 2), noise
-    below = aten.le.Scalar(self, 0)
-    slope = aten.uniform(self, lower, upper)
-    one = scalar(aten, 1, meta(self).dtype)
-    return aten.where.self(below, aten.mul.Tensor(self, slope), self), aten.where.self(below, slope, one)
 
 
 @decomposition("aten.positive")

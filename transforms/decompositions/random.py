@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 
 
@@ -95,3 +96,38 @@ def uniform(aten: Namespace, self: SSAValue, to: float, **arguments: float) -> S
     low = arguments["from"]
     start = complex(low, low) if meta(self).dtype.category is Category.COMPLEX else low
     return aten.add.Tensor(aten.mul.Tensor(aten.rand_like(self), to - low), start)
+
+
+# --- dropout -------------------------------------------------------------------------------------------------
+
+
+@decomposition("aten.dropout")
+def dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
+    if train and p > 0:
+        return aten.native_dropout(input, p, True)[0]
+    return aten.clone(input)
+
+
+@decomposition("aten.feature_dropout")
+def feature_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
+    """Drops whole channels: one draw for each item of the first two dimensions."""
+    if not train or p == 0:
+        return input
+    dtype = meta(input).dtype
+    if p == 1:
+        return aten.mul.Tensor(input, aten.full([], 0, dtype=dtype))
+    shape = [*sizes(aten, input)[:2], *([1] * (meta(input).ndim - 2))]
+    kept = aten.bernoulli.p(aten.empty.memory_format(shape, dtype=dtype), 1 - p)
+    return aten.mul.Tensor(input, aten.div.Scalar(kept, 1 - p))
+
+
+@decomposition("aten.native_dropout_backward")
+def native_dropout_backward(aten: Namespace, grad_output: SSAValue, mask: SSAValue, scale: float) -> SSAValue:
+    return aten.mul.Tensor(aten.mul.Tensor(grad_output, mask), scale)
+
+
+@decomposition("aten.alpha_dropout", "aten.feature_alpha_dropout")
+def alpha_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
+    if train and p > 0:
+        raise ExirError("alpha dropout draws no noise here: only evaluation is supported")
+    return input

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
-from itertools import pairwise
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
-from xdsl_exir.dialects.dtypes import Bool, Long
+from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.dialects.exir import NumberOp
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_, multiple
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, multiple
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
-from xdsl_exir.dialects.shapes.view import chunk_sizes, infer_size, movedim_order, split_dim
+from xdsl_exir.dialects.shapes.view import infer_size, movedim_order
 from xdsl_exir.dialects.sym_ops import SYM_OPS
-from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta, tensor_type
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
+from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 Size: TypeAlias = int | SSAValue
 """A size or index as the operators take it."""
@@ -172,30 +170,17 @@ OTHER_NAMES = {
     "unsqueeze_copy": "unsqueeze",
     "t_copy": "t",
     "transpose_copy.int": "transpose.int",
-    "as_strided_copy": "as_strided",
-    "unfold_copy": "unfold",
-    "slice_copy.Tensor": "slice.Tensor",
-    "select_copy.int": "select.int",
-    "split_copy.Tensor": "split.Tensor",
-    "split_with_sizes_copy": "split_with_sizes",
-    "unbind_copy.int": "unbind.int",
-    "narrow_copy": "narrow",
     "view_as_real_copy": "view_as_real",
     "view_as_complex_copy": "view_as_complex",
-    "unsafe_split_with_sizes": "split_with_sizes",
     "native_channel_shuffle": "channel_shuffle",
     "_neg_view": "neg",
     "view_copy.dtype": "view.dtype",
-    "concatenate": "cat",
-    "row_stack": "vstack",
     "_unsafe_view": "view",
     "reshape": "view",
     "alias_copy": "clone",
     "detach_copy": "clone",
     "swapaxes": "transpose.int",
     "broadcast_to": "expand",
-    "split.sizes": "split_with_sizes",
-    "concat": "cat",
 }
 """Operators and the one of the same arguments that they are: values are never views of others, so a copy is its view."""
 
@@ -410,166 +395,7 @@ def broadcast_tensors(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue
     return [tensor if meta(tensor).shape == shape else aten.expand(tensor, size) for tensor in tensors]
 
 
-@decomposition("aten.meshgrid")
-def meshgrid(aten: Namespace, tensors: list[SSAValue]) -> list[SSAValue]:
-    return meshgrid_indexing(aten, tensors, "ij")
-
-
-@decomposition("aten.meshgrid.indexing")
-def meshgrid_indexing(aten: Namespace, tensors: list[SSAValue], indexing: str) -> list[SSAValue]:
-    axes = list(range(len(tensors)))
-    if indexing == "xy":
-        axes[:2] = axes[1::-1]
-    lengths = Sizes(aten, *tensors).all([(*meta(tensor).shape, 1)[0] for tensor in tensors])
-    grid = [lengths[axis] for axis in axes]  # a swap is its own inverse
-
-    def along(tensor: SSAValue, axis: int) -> SSAValue:
-        line = aten.view(tensor, [-1 if other == axis else 1 for other in range(len(grid))])
-        return aten.expand(line, grid)
-
-    return [along(tensor, axis) for tensor, axis in zip(tensors, axes, strict=True)]
-
-
-@decomposition("aten.tile")
-def tile(aten: Namespace, self: SSAValue, dims: list[Size]) -> SSAValue:
-    return aten.repeat(self, [1] * (rank(self) - len(dims)) + dims)
-
-
-@decomposition("aten.repeat_interleave.self_int")
-def repeat_interleave(aten: Namespace, self: SSAValue, repeats: Size, dim: int | None) -> SSAValue:
-    if dim is None:
-        self, dim = aten.view(self, [-1]), 0
-    dim = wrap_dim(dim, rank(self))
-    size = sizes(aten, self)
-    copies = aten.expand(aten.unsqueeze(self, dim + 1), [*size[: dim + 1], repeats, *size[dim + 1 :]])
-    return aten.flatten.using_ints(copies, dim, dim + 1)
-
-
-@decomposition("aten.repeat_interleave.Tensor", may_keep=True)
-def repeated_places(aten: Namespace, repeats: SSAValue, output_size: Size | None) -> Any:
-    """Each place stands where as many elements as it and those before are repeated are not passed yet."""
-    if output_size is None:
-        return KEEP
-    natural = aten.all(aten.ge.Scalar(repeats, 0))
-    fits = aten.eq.Tensor(aten.sum(repeats), aten.scalar_tensor(output_size, dtype=Long))
-    aten._assert_async.msg(
-        aten.logical_and(natural, fits), "repeats are negative, or not as many as output_size"
-    )
-    positions = aten.arange.start_step(0, output_size)
-    found = aten.searchsorted.Tensor(aten.cumsum(repeats, 0), positions, right=True)
-    return cast(aten, found, meta(repeats).dtype)
-
-
-@decomposition("aten.repeat_interleave.self_Tensor")
-def repeat_interleave_by(
-    aten: Namespace,
-    self: SSAValue,
-    repeats: SSAValue,
-    dim: int | None,
-    output_size: Size | None,
-    out: Sequence[Attribute] | None,
-) -> SSAValue:
-    self, dim = (aten.view(self, [-1]), 0) if dim is None else (self, wrap_dim(dim, rank(self)))
-    repeats = aten.expand(aten.reshape(repeats, [-1]), [sizes(aten, self)[dim]])
-    if output_size is not None:
-        found = aten.repeat_interleave.Tensor(repeats, output_size=output_size)
-        return aten.index_select(self, dim, found)
-    places = aten.builder.dialect["aten.repeat_interleave.Tensor"]
-    types = out and [
-        tensor_type(tensor_meta(one).shape[dim : dim + 1], meta(repeats).dtype)
-        for one in out
-        if is_tensor_type(one)
-    ]
-    found = aten.builder.build(places, {"repeats": repeats, "output_size": None}, types)
-    return aten.index_select(self, dim, found)
-
-
 # --- taking parts --------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.narrow")
-def narrow(aten: Namespace, self: SSAValue, dim: int, start: Size, length: Size) -> SSAValue:
-    dim = wrap_dim(dim, rank(self))
-    size = meta(self).shape[dim]
-    if isinstance(start, int) and start < 0 and isinstance(size, int):
-        start += size
-    if isinstance(start, int) and isinstance(length, int) and start >= 0:
-        return aten.slice.Tensor(self, dim, start, start + length)
-    return aten.slice.Tensor(aten.slice.Tensor(self, dim, start), dim, 0, length)
-
-
-@decomposition("aten.narrow.Tensor")
-def narrow_from(aten: Namespace, self: SSAValue, dim: int, start: SSAValue, length: Size) -> SSAValue:
-    size = sizes(aten, self)[wrap_dim(dim, rank(self))]
-    start = cast(aten, start, Long)
-    start = aten.where.self(aten.lt.Scalar(start, 0), aten.add.Tensor(start, size), start)
-    return aten.index_select(self, dim, aten.add.Tensor(aten.arange(length), start))
-
-
-@decomposition("aten.split.Tensor", "aten.unsafe_split.Tensor")
-def split(aten: Namespace, self: SSAValue, split_size: Size, dim: int) -> list[SSAValue]:
-    [piece] = dims_of([split_size], "aten.split.Tensor")
-    size = meta(self).shape[wrap_dim(dim, rank(self))]
-    count = -(-size // piece) if piece != 0 else 1
-    if not isinstance(count, int):
-        raise ExirError(f"aten.split.Tensor: pieces of {piece} of a dimension of size {size} are not counted")
-    pieces = [piece] * (max(count, 1) - 1)
-    size_of = Sizes(aten, self, split_size)
-    last = size_of.named(size) - size_of.named(piece) * len(pieces)
-    return aten.split_with_sizes(self, size_of.all([*pieces, last]), dim)
-
-
-@decomposition("aten.chunk", "aten.unsafe_chunk")
-def chunk(aten: Namespace, self: SSAValue, chunks: int, dim: int) -> list[SSAValue]:
-    pieces = chunk_sizes(meta(self).shape[wrap_dim(dim, rank(self))], chunks)
-    return aten.split_with_sizes(self, Sizes(aten, self).all(pieces), dim)
-
-
-@decomposition("aten.unbind.int")
-def unbind(aten: Namespace, self: SSAValue, dim: int) -> list[SSAValue]:
-    dim = wrap_dim(dim, rank(self))
-    size = meta(self).shape[dim]
-    if not isinstance(size, int):
-        raise ExirError(f"aten.unbind.int: size {size} is symbolic; the number of results must be known")
-    return [aten.squeeze.dims(aten.slice.Tensor(self, dim, index, index + 1), [dim]) for index in range(size)]
-
-
-@decomposition("aten.tensor_split.sections")
-def tensor_split(aten: Namespace, self: SSAValue, sections: Size, dim: int) -> list[SSAValue]:
-    if not isinstance(sections, int):
-        raise ExirError("aten.tensor_split.sections: the number of results must be known")
-    size_of = Sizes(aten, self)
-    size = size_of.named(meta(self).shape[wrap_dim(dim, rank(self))])
-    ends: list[Dim] = [0]
-    for index in range(sections):
-        ends.append(ends[-1] + (size + (sections - 1 - index)) // sections)
-    return between(aten, self, size_of.all(ends), dim)
-
-
-@decomposition("aten.tensor_split.indices")
-def tensor_split_indices(aten: Namespace, self: SSAValue, indices: list[Size], dim: int) -> list[SSAValue]:
-    end = Sizes(aten, self)(meta(self).shape[wrap_dim(dim, rank(self))])
-    return between(aten, self, [0, *indices, end], dim)
-
-
-def between(aten: Namespace, self: SSAValue, bounds: Sequence[Size], dim: int) -> list[SSAValue]:
-    """The parts of a dimension that these bounds part it into."""
-    return [aten.slice.Tensor(self, dim, start, end) for start, end in pairwise(bounds)]
-
-
-def _split_rules(name: str) -> None:
-    def split_int(aten: Namespace, self: SSAValue, sections: Size) -> list[SSAValue]:
-        return aten.tensor_split.sections(self, sections, split_dim(meta(self), name))
-
-    def split_array(aten: Namespace, self: SSAValue, indices: list[Size]) -> list[SSAValue]:
-        return aten.tensor_split.indices(self, indices, split_dim(meta(self), name))
-
-    decomposition(f"aten.{name}.int")(split_int)
-    decomposition(f"aten.{name}.array")(split_array)
-
-
-for _name in ("hsplit", "vsplit", "dsplit"):
-    _split_rules(_name)
 
 
 @decomposition("aten.diag_embed")
@@ -596,186 +422,7 @@ def diagflat(aten: Namespace, self: SSAValue, offset: int) -> SSAValue:
     return aten.diag_embed(aten.view(self, [-1]), offset)
 
 
-@decomposition("aten.diff")
-def diff(
-    aten: Namespace, self: SSAValue, n: int, dim: int, prepend: SSAValue | None, append: SSAValue | None
-) -> SSAValue:
-    if n == 0:
-        return self
-    dim = wrap_dim(dim, rank(self))
-    joined = [tensor for tensor in (prepend, self, append) if tensor is not None]
-    result = aten.cat(joined, dim) if len(joined) > 1 else self
-    less = aten.logical_xor if meta(result).dtype is Bool else aten.sub.Tensor
-    for _ in range(n):
-        size = meta(result).shape[dim]
-        if size == 0:
-            break
-        size_of = Sizes(aten, result)
-        last = size_of(size_of.named(size) - 1)
-        result = less(aten.slice.Tensor(result, dim, 1), aten.slice.Tensor(result, dim, 0, last))
-    return result
-
-
-@decomposition("aten.diagonal_copy")
-def diagonal_copy(aten: Namespace, self: SSAValue, offset: int, dim1: int, dim2: int) -> SSAValue:
-    return aten.clone(aten.diagonal(self, offset, dim1, dim2))
-
-
-@decomposition("aten.select_scatter")
-def select_scatter(aten: Namespace, self: SSAValue, src: SSAValue, dim: int, index: Size) -> SSAValue:
-    dim = wrap_dim(dim, rank(self))
-    shape = sizes(aten, self)
-    [place] = dims_of([index], "aten.select_scatter")
-    if isinstance(place, int) and place < 0:
-        size_of = Sizes(aten, self)
-        index = size_of(place + size_of.named(meta(self).shape[dim]))
-    positions = aten.view(
-        aten.arange.start_step(0, shape[dim]), [-1 if d == dim else 1 for d in range(rank(self))]
-    )
-    source = aten.expand(aten.unsqueeze(cast(aten, src, meta(self).dtype), dim), shape)
-    return aten.where.self(aten.eq.Scalar(positions, index), source, self)
-
-
-# --- joining -------------------------------------------------------------------------------------------------
-
-
-@decomposition("aten.stack")
-def stack(aten: Namespace, tensors: list[SSAValue], dim: int) -> SSAValue:
-    dim = wrap_dim(dim, rank(tensors[0]) + 1)
-    if dim == rank(tensors[0]):
-        return aten.cat([aten.unsqueeze(tensor, dim) for tensor in tensors], dim)
-    shape = sizes(aten, tensors[0])
-    return aten.view(aten.cat(tensors, dim), [*shape[:dim], len(tensors), *shape[dim:]])
-
-
-@decomposition("aten.hstack")
-def hstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
-    lines = [aten.atleast_1d(tensor) for tensor in tensors]
-    return aten.cat(lines, 0 if rank(lines[0]) == 1 else 1)
-
-
-@decomposition("aten.vstack")
-def vstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
-    return aten.cat([aten.atleast_2d(tensor) for tensor in tensors], 0)
-
-
-@decomposition("aten.dstack")
-def dstack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
-    return aten.cat([aten.atleast_3d(tensor) for tensor in tensors], 2)
-
-
-@decomposition("aten.column_stack")
-def column_stack(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
-    return aten.cat([aten.view(t, [-1, 1]) if rank(t) <= 1 else t for t in tensors], 1)
-
-
-@decomposition("aten.pad_sequence")
-def pad_sequence(
-    aten: Namespace, sequences: list[SSAValue], batch_first: bool, padding_value: float, padding_side: str
-) -> SSAValue:
-    lengths = [meta(sequence).shape[0] for sequence in sequences]
-    size, longest = Sizes(aten, *sequences), max_(*lengths)
-
-    def padded(sequence: SSAValue, length: Dim) -> SSAValue:
-        missing = [0, size(longest - length)]
-        pads = [0, 0] * (rank(sequence) - 1) + (missing if padding_side == "right" else missing[::-1])
-        return aten.constant_pad_nd(sequence, pads, padding_value)
-
-    return aten.stack(list(map(padded, sequences, lengths)), 0 if batch_first else 1)
-
-
-@decomposition("aten.block_diag")
-def block_diag(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
-    blocks = [aten.atleast_2d(tensor) for tensor in tensors]
-    size = Sizes(aten, *blocks)
-    widths = [meta(block).shape[1] for block in blocks]
-
-    def row(index: int) -> SSAValue:
-        def zeros(columns: Sequence[Dim]) -> SSAValue:
-            height = size(meta(blocks[index]).shape[0])
-            return aten.full([height, size(sum(columns, 0))], 0, dtype=meta(blocks[index]).dtype)
-
-        return aten.cat([zeros(widths[:index]), blocks[index], zeros(widths[index + 1 :])], 1)
-
-    return aten.cat([row(index) for index in range(len(blocks))], 0)
-
-
 # --- padding -------------------------------------------------------------------------------------------------
-
-
-def reflected(aten: Namespace, low: Size, high: Size, last: Size) -> SSAValue:
-    """Positions of a dimension's elements around it, mirrored at its first and last element."""
-    positions = aten.abs(aten.arange.start_step(low, high))
-    return aten.sub.Tensor(last, aten.abs(aten.sub.Tensor(last, positions)))
-
-
-def replicated(aten: Namespace, low: Size, high: Size, last: Size) -> SSAValue:
-    """Positions of a dimension's elements around it, its first and last element going on."""
-    return aten.clamp(aten.arange.start_step(low, high), 0, last)
-
-
-POSITIONS = {"reflect": reflected, "replicate": replicated}
-
-
-def pad_by_index(aten: Namespace, self: SSAValue, padding: list[Size], mode: str) -> SSAValue:
-    """Every padded dimension in turn, from the first on, gathered at positions within it."""
-    pads = dims_of(padding, f"padding by '{mode}'")
-    size = Sizes(aten, self, *padding)
-    result = self
-    for dim in range(-len(pads) // 2, 0):
-        before, after = pads[-2 * dim - 2 : -2 * dim or None]
-        length = meta(self).shape[dim]
-        positions = POSITIONS[mode](aten, size(-before), size(length + after), size(length - 1))
-        result = aten.index.Tensor(result, [None] * (rank(self) + dim) + [positions] + [None] * (-dim - 1))
-    return result
-
-
-@decomposition("aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d")
-def reflection_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSAValue:
-    return pad_by_index(aten, self, padding, "reflect")
-
-
-@decomposition("aten.replication_pad1d", "aten.replication_pad2d", "aten.replication_pad3d")
-def replication_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSAValue:
-    return pad_by_index(aten, self, padding, "replicate")
-
-
-def pad_around(aten: Namespace, self: SSAValue, pad: list[Size]) -> SSAValue:
-    """Every padded dimension goes on with its other end; a negative pad takes away."""
-    result = self
-    for index, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
-        dim = rank(self) - 1 - index
-        if not (isinstance(before, int) and isinstance(after, int)):
-            raise ExirError("aten.pad: circular padding takes constant pads")
-        middle = aten.slice.Tensor(result, dim, max(-before, 0), -max(-after, 0) or None)
-        first = [aten.slice.Tensor(middle, dim, -before)] if before > 0 else []
-        last = [aten.slice.Tensor(middle, dim, 0, after)] if after > 0 else []
-        result = aten.cat([*first, middle, *last], dim)
-    return result
-
-
-@decomposition("aten.pad")
-def pad(aten: Namespace, self: SSAValue, pad: list[Size], mode: str, value: float | None) -> SSAValue:
-    if mode == "constant":
-        return aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
-    return pad_around(aten, self, pad) if mode == "circular" else pad_by_index(aten, self, pad, mode)
-
-
-@decomposition("aten._chunk_cat")
-def chunk_cat(aten: Namespace, tensors: Sequence[SSAValue], dim: int, num_chunks: int) -> SSAValue:
-    """Each tensor padded to chunks of one length, and these side by side."""
-    dim = wrap_dim(dim, meta(tensors[0]).ndim)
-
-    def chunks(tensor: SSAValue) -> SSAValue:
-        shape = meta(tensor).shape
-        length = shape[dim]
-        if not isinstance(length, int):
-            raise ExirError(f"aten._chunk_cat: size {length} is symbolic; it has no decomposition then")
-        behind = len(shape) - dim - 1
-        padded = aten.constant_pad_nd(tensor, [0, 0] * behind + [0, -length % num_chunks], 0)
-        return aten.view(padded, [*sizes(aten, tensor)[:dim], num_chunks, -1])
-
-    return aten.cat([chunks(tensor) for tensor in tensors], dim + 1)
 
 
 @decomposition("aten.resize")

@@ -270,46 +270,6 @@ func.func @aten.conj_physical(%z: tensor<2x3xcomplex<f32>>) -> (tensor<2x3xcompl
 // CHECK-NEXT:    %0 = aten.conj_physical(%z)
 // CHECK-NEXT:    func.return %z, %0
 
-// Twice is once, for the same limits.
-func.func @aten.relu(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %0 = aten.relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = aten.relu(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %2 = aten.neg(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %3 = aten.relu(%2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  func.return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
-}
-// CHECK-LABEL: func.func @aten.relu(
-// CHECK-NEXT:    %0 = aten.relu(%x)
-// CHECK-NEXT:    %1 = aten.neg(%y)
-// CHECK-NEXT:    %2 = aten.relu(%1)
-// CHECK-NEXT:    func.return %0, %2
-
-func.func @aten.relu6(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %0 = aten.relu6(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = aten.relu6(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %2 = aten.neg(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %3 = aten.relu6(%2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  func.return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
-}
-// CHECK-LABEL: func.func @aten.relu6(
-// CHECK-NEXT:    %0 = aten.relu6(%x)
-// CHECK-NEXT:    %1 = aten.neg(%y)
-// CHECK-NEXT:    %2 = aten.relu6(%1)
-// CHECK-NEXT:    func.return %0, %2
-
-func.func @aten.hardtanh(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %0 = aten.hardtanh(%x, max_val = 2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = aten.hardtanh(%0, max_val = 2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %2 = aten.hardtanh(%y, max_val = 3) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %3 = aten.hardtanh(%2, max_val = 2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  func.return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
-}
-// CHECK-LABEL: func.func @aten.hardtanh(
-// CHECK-NEXT:    %0 = aten.hardtanh(%x, max_val = 2)
-// CHECK-NEXT:    %1 = aten.hardtanh(%y, max_val = 3)
-// CHECK-NEXT:    %2 = aten.hardtanh(%1, max_val = 2)
-// CHECK-NEXT:    func.return %0, %2
-
 func.func @aten.clamp(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %0 = aten.clamp(%x, min = -1, max = 2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %1 = aten.clamp(%0, min = -1, max = 2) : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -672,15 +632,6 @@ func.func @aten.clone(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 }
 // CHECK-LABEL: func.func @aten.clone(
 // CHECK-NEXT:    %0 = aten.clone(%x, memory_format = "contiguous_format")
-// CHECK-NEXT:    func.return %x, %0
-
-func.func @aten.dropout(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %0 = aten.dropout(%x, p = 0.5, train = false) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = aten.dropout(%x, p = 0.5, train = true) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  func.return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
-}
-// CHECK-LABEL: func.func @aten.dropout(
-// CHECK-NEXT:    %0 = aten.dropout(%x, p = 0.5, train = true)
 // CHECK-NEXT:    func.return %x, %0
 
 // By way of a dtype that holds every number; what C leaves open, floats out of range of integers, is cast as it is written.

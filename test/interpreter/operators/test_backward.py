@@ -16,7 +16,15 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 
-OPERATORS = sorted(name for name, spec in specs().items() if spec.family == "backward")
+IN_POINTWISE = ("aten.threshold_backward", "aten.gelu_backward")
+"""Those of `test_pointwise`."""
+GRADIENTS = sorted(
+    name
+    for name, spec in specs().items()
+    if spec.family == "activation" and name.endswith("_backward") and name not in IN_POINTWISE
+)
+"""Those of activation functions."""
+OPERATORS = sorted(name for name, spec in specs().items() if spec.family == "backward") + GRADIENTS
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 Forward = Callable[..., torch.Tensor]
 

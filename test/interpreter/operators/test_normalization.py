@@ -180,7 +180,8 @@ REFUSED: list[tuple[str, Call]] = [
 
 
 def test_every_operator_occurs() -> None:
-    assert {name for name, spec in specs().items() if spec.family == "normalization"} == set(CASES)
+    mine = {name for name, spec in specs().items() if spec.family == "normalization"}
+    assert mine | {"aten.native_dropout"} == set(CASES)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check, find_operator, program_of, run  # noqa: E402
+from interpreter.operators.test_backward import GRADIENTS  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
@@ -20,7 +21,8 @@ from xdsl_exir.dialects.spec import find, specs  # noqa: E402
 from xdsl_exir.dialects.tensors import TensorMeta  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-from xdsl_exir.transforms.decompositions.pointwise import OTHER_NAMES  # noqa: E402
+from xdsl_exir.transforms.decompositions import pointwise  # noqa: E402
+from xdsl_exir.transforms.decompositions import special as special_family  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:where received a uint8 condition"),
@@ -852,11 +854,22 @@ def random_dropout() -> Iterator[Call]:
 
 # --- tests ---------------------------------------------------------------------------------------------------
 
-for _name, _operator in OTHER_NAMES.items():
+for _name, _operator in (pointwise.OTHER_NAMES | special_family.OTHER_NAMES).items():
     if f"aten.{_operator}" in TABLE:
         TABLE.setdefault(f"aten.{_name}", TABLE[f"aten.{_operator}"][:1])
 
-OPERATORS = [name for name, spec in specs().items() if spec.family == "pointwise"]
+DROPOUTS = (
+    "aten.dropout",
+    "aten.feature_dropout",
+    "aten.alpha_dropout",
+    "aten.feature_alpha_dropout",
+    "aten.native_dropout_backward",
+)
+OPERATORS = [
+    name
+    for name, spec in specs().items()
+    if name in DROPOUTS or (spec.family in ("pointwise", "activation", "special") and name not in GRADIENTS)
+]
 
 
 # --- special functions, complex numbers, gradients -----------------------------------------------------------

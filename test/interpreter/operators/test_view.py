@@ -25,7 +25,8 @@ from xdsl_exir.dialects.tensors import TensorMeta, tensor_meta, tensor_type  # n
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-from xdsl_exir.transforms.decompositions.view import OTHER_NAMES, Sizes  # noqa: E402
+from xdsl_exir.transforms.decompositions import joining, slicing, view  # noqa: E402
+from xdsl_exir.transforms.decompositions.view import Sizes  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.meshgrid")
 
@@ -186,7 +187,7 @@ TABLE: dict[str, list[Case]] = {
 }  # fmt: skip
 
 
-for _name, _operator in OTHER_NAMES.items():
+for _name, _operator in (view.OTHER_NAMES | slicing.OTHER_NAMES | joining.OTHER_NAMES).items():
     TABLE.setdefault(_name, TABLE.get(_operator, []))
 
 
@@ -215,9 +216,9 @@ def test_moves_any_dtype(dtype: torch.dtype):
 
 
 def test_every_operator_occurs():
-    family = {name for name, spec in specs().items() if spec.family == "view"}
+    families = {name for name, spec in specs().items() if spec.family in ("view", "slicing", "joining")}
     # test_indexing has what depends on the data.
-    assert family == {f"aten.{name}" for name in [*TABLE, "tensor_split.tensor_indices_or_sections"]}
+    assert families == {f"aten.{name}" for name in [*TABLE, "tensor_split.tensor_indices_or_sections"]}
 
 
 REFUSED: list[Case] = [
