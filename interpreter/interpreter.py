@@ -167,6 +167,9 @@ def return_dtypes(op: OperatorOp) -> tuple[DType, ...]:
     return tuple(tensor_meta(type).dtype for type in op.result_types if is_tensor_type(type))
 
 
+UPSTREAM = frozenset(("arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"))
+"""Upstream dialects that have functions (`interpreter.upstream`)."""
+
 ADDRESSES = (1 << 63) - 1
 """Bytes that an array may say it has."""
 
@@ -358,6 +361,10 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
         from xdsl_exir.interpreter.backend import BackendFunctions
 
         interpreter.register_implementations(BackendFunctions(module))
+    if UPSTREAM & dialects:
+        from xdsl_exir.interpreter.upstream import register_upstream
+
+        register_upstream(interpreter)
     interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(seed))
     return interpreter
 

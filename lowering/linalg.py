@@ -32,12 +32,12 @@ from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.tensors import TensorMeta
+from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
@@ -73,17 +73,6 @@ def static_size(size: Dim) -> int:
 def lowered_type(meta: TensorMeta) -> TensorType[Attribute]:
     """The type of a tensor below edge."""
     return tensor_of(meta.shape, meta.dtype)
-
-
-@irdl_op_definition
-class ReshapeOp(IRDLOperation):
-    """A reshape to computed sizes: xDSL's takes no dynamic ones."""
-
-    name = "tensor.reshape"
-
-    source = operand_def(TensorType[Attribute])
-    sizes = operand_def(TensorType[IndexType])
-    result = result_def(TensorType[Attribute])
 
 
 @dataclass(frozen=True, eq=False)

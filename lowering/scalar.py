@@ -22,7 +22,6 @@ from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, complex, math, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
-    AnyFloatConstr,
     ComplexType,
     FloatAttr,
     IndexType,
@@ -31,11 +30,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.schedules import functions
 
@@ -54,27 +53,6 @@ def body(block: Block, size: Callable[[Dim], SSAValue]) -> Generator[None]:
             yield
     finally:
         _SIZE.reset(token)
-
-
-@irdl_op_definition
-class RemFOp(IRDLOperation):
-    """The remainder of floats with the dividend's sign, which xDSL's arith lacks."""
-
-    name = "arith.remf"
-
-    lhs = operand_def(AnyFloatConstr)
-    rhs = operand_def(AnyFloatConstr)
-    result = result_def(AnyFloatConstr)
-
-
-@irdl_op_definition
-class ErfcOp(IRDLOperation):
-    """The complementary error function, which xDSL's math lacks."""
-
-    name = "math.erfc"
-
-    operand = operand_def(AnyFloatConstr)
-    result = result_def(AnyFloatConstr)
 
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])

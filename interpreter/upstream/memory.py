@@ -1,0 +1,111 @@
+"""`memref` and `bufferization` on NumPy arrays, which are views of memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import bufferization, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
+from xdsl_exir.interpreter.upstream.tensors import mixed, number, unwritten
+
+
+def type_of(value: Any) -> MemRefType[Attribute]:
+    assert isa(value.type, MemRefType[Attribute])
+    return value.type
+
+
+def shape_of(type: MemRefType[Attribute], dynamic: PythonValues) -> list[int]:
+    """The shape of a type whose unknown sizes are given."""
+    left = iter(dynamic)
+    return [number(next(left)) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
+
+
+@register_impls
+class MemoryFunctions(InterpreterFunctions):
+    """Implementations of `memref` and `bufferization`."""
+
+    @impl(memref.AllocOp)
+    def run_alloc(self, interpreter: Interpreter, op: memref.AllocOp, args: PythonValues) -> PythonValues:
+        type = type_of(op.memref)
+        return (unwritten(shape_of(type, args), numpy_dtype(type.element_type), op.name),)
+
+    @impl(memref.DeallocOp)
+    def run_dealloc(self, interpreter: Interpreter, op: memref.DeallocOp, args: PythonValues) -> PythonValues:
+        return ()
+
+    @impl(memref.ViewOp)
+    def run_view(self, interpreter: Interpreter, op: memref.ViewOp, args: PythonValues) -> PythonValues:
+        memory, offset, *sizes = args
+        type = type_of(op.results[0])
+        dtype, shape = numpy_dtype(type.element_type), shape_of(type, sizes)
+        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        found = memory[number(offset) : number(offset) + count]
+        if found.size != count:
+            raise ExirError(f"{op.name}: {count} bytes at {number(offset)} of {memory.size}")
+        return (found.view(dtype).reshape(shape),)
+
+    @impl(memref.ReinterpretCastOp)
+    def run_reinterpret(
+        self, interpreter: Interpreter, op: memref.ReinterpretCastOp, args: PythonValues
+    ) -> PythonValues:
+        memory, rest = args[0], args[1:]
+        if not memory.flags.c_contiguous:
+            raise ExirError(f"{op.name}: of a view with gaps")
+        found: list[list[int]] = []
+        for static in (op.static_offsets, op.static_sizes, op.static_strides):
+            found.append(mixed(static, rest))
+            rest = rest[sum(value == DYNAMIC_INDEX for value in static.get_values()) :]
+        (offset,), sizes, strides = found
+        return (view(memory, offset, sizes, strides, op.name),)
+
+    @impl(memref.CastOp)
+    def run_cast(self, interpreter: Interpreter, op: memref.CastOp, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl(memref.DimOp)
+    def run_dim(self, interpreter: Interpreter, op: memref.DimOp, args: PythonValues) -> PythonValues:
+        return (np.int64(args[0].shape[number(args[1])]),)
+
+    @impl(memref.LoadOp)
+    def run_load(self, interpreter: Interpreter, op: memref.LoadOp, args: PythonValues) -> PythonValues:
+        return (args[0][tuple(map(number, args[1:]))],)
+
+    @impl(memref.StoreOp)
+    def run_store(self, interpreter: Interpreter, op: memref.StoreOp, args: PythonValues) -> PythonValues:
+        args[1][tuple(map(number, args[2:]))] = args[0]
+        return ()
+
+    @impl(bufferization.ToTensorOp)
+    def run_to_tensor(
+        self, interpreter: Interpreter, op: bufferization.ToTensorOp, args: PythonValues
+    ) -> PythonValues:
+        return args  # read before any result is written
+
+    @impl(bufferization.MaterializeInDestinationOp)
+    def run_materialize(
+        self,
+        interpreter: Interpreter,
+        op: bufferization.MaterializeInDestinationOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        args[1][...] = args[0]
+        return ()
+
+
+def view(memory: Array, offset: int, sizes: list[int], strides: list[int], name: str) -> Array:
+    """Memory from an offset on, with strides, both in elements. Raises `ExirError` beyond its end."""
+    reach = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    if 0 not in sizes and not 0 <= offset <= reach < memory.size:
+        raise ExirError(f"{name}: elements {offset} to {reach} of {memory.size}")
+    flat = memory.reshape(-1)[offset if 0 not in sizes else 0 :]
+    return np.lib.stride_tricks.as_strided(
+        flat, sizes, [stride * memory.itemsize for stride in strides], writeable=memory.flags.writeable
+    )
