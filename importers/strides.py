@@ -199,8 +199,7 @@ LAID: Mapping[str, Laid] = {
 
 
 def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
-    """The graph with values lying as kernels lay them. What is computed from those element by element lies as it is traced relative
-    to them."""
+    """The graph with values lying as kernels lay them. What was traced to lie as those do lies as they do."""
     values = dict(graph.values)
     moved = False
     for node in graph.nodes:
@@ -223,15 +222,17 @@ def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
 
 
 def _moved_with(node: g.Node, after: g.TensorMeta, operands: Operands, graph: g.Graph) -> Order | None:
-    """The order of an operand that a node computes element by element from, if it does not lie as it was traced, and the result does."""
+    """The order of an operand that does not lie as it was traced, if the result was traced to lie as it was: not by chance, as in
+    row-major order, unless it is computed element by element."""
     known = spec.specs().get(node.target)
-    if known is None or "pointwise" not in known.tags:
-        return None
     for name, operand in operands.items():
         traced = graph.values[name]
         if operand is not traced and isinstance(traced, g.TensorMeta):
-            same = (traced.sizes, traced.strides) == (after.sizes, after.strides)
-            return memory_order(operand) if same else None
+            order = memory_order(traced)
+            by_chance = order == tuple(range(len(traced.sizes)))
+            follows = not by_chance or (known is not None and "pointwise" in known.tags)
+            same = order is not None and order == memory_order(after)
+            return memory_order(operand) if same and follows else None
     return None
 
 

@@ -84,6 +84,7 @@ LAID_APART: dict[str, Any] = {
     "logaddexp": lambda x: torch.logaddexp(torch.tensor(1.0), x),
     "nearest": lambda x: F.interpolate(x, scale_factor=2),
     "what is computed from it": lambda x: F.logsigmoid(x).exp() * 2,
+    "what is put into it": lambda x: torch.pow(2.0, x).index_put((torch.tensor([0]),), x[1]),
     # and some of those that are traced as they lie
     **{f"{f.__name__}": f for f in (torch.exp, torch.angle, torch.sgn, F.gelu, F.softplus, torch.cumsum)},
     "softmax": lambda x: x.softmax(1),
