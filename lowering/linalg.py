@@ -102,6 +102,12 @@ def itself(x: Scalar) -> Scalar:
     return x
 
 
+def is_empty(whole: Sizes, offsets: Sequence[Dim], part: Sequence[Dim]) -> bool:
+    """Whether a rectangular part certainly has no elements: one that begins at the end has none, whatever its sizes are."""
+    places = zip(whole, offsets, strict=True)
+    return 0 in part or any(isinstance(a, int) and isinstance(b, int) and a <= b for a, b in places)
+
+
 class LinalgBuilder(IndexArithmetic):
     """Inserts operations before an operation of the program being lowered."""
 
@@ -507,7 +513,7 @@ class LinalgBuilder(IndexArithmetic):
     ) -> Tensor:
         """A rectangular part."""
         shape = tuple(sizes)
-        if 0 in shape:  # of empty tensors MLIR takes no slices, not even empty ones
+        if is_empty(input.shape, offsets, shape):  # of these MLIR takes no slices
             return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         op = tensor.ExtractSliceOp(
             input.value, self.mixed(offsets), self.mixed(shape), list(strides), tensor_of(shape, input.dtype)
@@ -518,7 +524,7 @@ class LinalgBuilder(IndexArithmetic):
         self, part: Tensor, into: Tensor, offsets: Sequence[Dim], strides: Sequence[int] | None = None
     ) -> Tensor:
         """`into` with a rectangular part replaced."""
-        if 0 in part.shape:
+        if is_empty(into.shape, offsets, part.shape):
             return into
         # By its parts: the constructor takes numbers only.
         lists = (self.mixed(offsets), self.mixed(part.shape), list(strides or [1] * part.ndim))
