@@ -24,6 +24,7 @@ import torch
 import torch.nn.functional as F
 
 from xdsl_exir.lowering import toolchain
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Conv2d, Machine, Matmul
 
@@ -168,7 +169,9 @@ def operands(kernel: Kernel) -> tuple[list[np.ndarray], Callable[[], Any], tuple
 def prepare(kernels: Sequence[Kernel], machine: Machine) -> list[Peers]:
     """All kernels in one module, compiled and bound to random data."""
     kernels = [replace(kernel, machine=machine) for kernel in kernels]
-    library = toolchain.load("\n".join(kernel.emit(f"f{i}", True) for i, kernel in enumerate(kernels)))
+    library = toolchain.load(
+        "\n".join(generic_text(kernel.function(f"f{i}", True)) for i, kernel in enumerate(kernels))
+    )
     peers: list[Peers] = []
     for i, kernel in enumerate(kernels):
         arrays, eager, shape = operands(kernel)

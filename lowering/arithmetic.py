@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, f64, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
+
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.lowering.sizes import compute
+
+SYMBOLS = "exir.symbols"
+"""The attribute of functions that names the symbols among their arguments, in order."""
 
 BINARY: dict[str, type[arith.SignlessIntegerBinaryOperation]] = {
     "addi": arith.AddiOp,
@@ -49,3 +56,39 @@ class IndexArithmetic(ABC):
     def choose(self, predicate: str, a: SSAValue, b: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         """`yes` where the comparison holds (a predicate of arith.cmpi), else `no`."""
         return self.add(arith.SelectOp(self.add(arith.CmpiOp(a, b, predicate)), yes, no))
+
+
+class SizesOf(IndexArithmetic):
+    """Computes sizes as `index` values at the beginning of a function, each once."""
+
+    def __init__(self, entry: Block, symbols: Mapping[str, SSAValue]):
+        self.entry = entry
+        self.symbols = dict(symbols)
+        self.known: dict[Dim, SSAValue] = {}
+        self.last: Operation | None = None
+        """The last of what computes them."""
+
+    def index(self, size: Dim) -> SSAValue:
+        """A size."""
+        if size not in self.known:
+            self.known[size] = compute(size, self)
+        return self.known[size]
+
+    def add(self, op: Operation) -> SSAValue:
+        """Adds an operation behind those that were added before; its result."""
+        if self.last is not None:
+            self.entry.insert_ops_after([op], self.last)
+        elif self.entry.first_op is not None:
+            self.entry.insert_ops_before([op], self.entry.first_op)
+        else:
+            self.entry.add_op(op)
+        self.last = op
+        return op.results[0]
+
+    def number(self, value: int) -> SSAValue:
+        if value not in self.known:
+            self.known[value] = super().number(value)
+        return self.known[value]
+
+    def symbol(self, name: str) -> SSAValue:
+        return self.symbols[name]

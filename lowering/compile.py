@@ -19,12 +19,13 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering.cache import keep, kept
-from xdsl_exir.lowering.dispatch import NAME, Dispatches, Plan
+from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
 from xdsl_exir.lowering.pack_arguments import PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import Processor, processor
+from xdsl_exir.lowering.schedules.kernel import Kernel, expansion
 from xdsl_exir.lowering.toolchain import (
     ENTRY,
     TO_LLVM,
@@ -122,7 +123,8 @@ class Unit:
 def units_of(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> list[Unit]:
     """What the methods of a program are made of, given by their drivers with planned memory."""
     kernels = [
-        Unit(name, text, TO_LLVM, partial(named, text, name)) for text, name in dispatches.scheduled.items()
+        Unit(name, f"{expansion()} {kernel.key}", TO_LLVM, partial(kernel_text, kernel, name))
+        for kernel, name in dispatches.scheduled.items()
     ]
     groups = [
         Unit(function.sym_name.data, text, (*GROUPS, *TO_LLVM), partial(group_text, function))
@@ -135,9 +137,9 @@ def driver_unit(driver: FuncOp) -> Unit:
     return Unit(ENTRY + driver.sym_name.data, generic_text(driver), TO_LLVM, partial(driver_text, driver))
 
 
-def named(text: str, name: str) -> str:
-    """The text of a kernel under its name."""
-    return text.replace(f"@{NAME}(", f"@{name}(")
+def kernel_text(kernel: Kernel, name: str) -> str:
+    """A kernel, expanded to operations, as a module."""
+    return generic_text(kernel.function(name))
 
 
 def group_text(function: FuncOp) -> str:

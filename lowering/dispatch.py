@@ -18,9 +18,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
@@ -44,17 +45,16 @@ from xdsl_exir.lowering.dispatches.buffers import (
     Plan,
     Sizes,
     Value,
-    symbols_of,
 )
 from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
-from xdsl_exir.lowering.driver import Driver
+from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.lowering.schedules import Machine
+from xdsl_exir.lowering.schedules import Kernel, Machine
 from xdsl_exir.lowering.sizes import is_static, solve
 from xdsl_exir.lowering.sizes import symbols_of as free_symbols
 from xdsl_exir.names import own_name
@@ -70,6 +70,17 @@ def within(value: int, low: int | None, high: int | None) -> int:
     """The number of a range, both ends included, that is closest to a value."""
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
+
+
+def name_of(kind: str, content: str) -> str:
+    """The name of a dispatch: the same wherever the same is done."""
+    return own_name(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:16]}")
+
+
+def symbols_taken(function: FuncOp) -> list[str]:
+    """The symbols that a function takes, in order."""
+    names = function.attributes.get(SYMBOLS)
+    return [name.data for name in names] if isa(names, ArrayAttr[StringAttr]) else []
 
 
 def symbol_places(values: Sequence[SSAValue]) -> dict[str, Place]:
@@ -380,19 +391,21 @@ class Planner:
 
     # dispatches
 
-    def call(self, table: dict[str, str], text: str, arguments: Sequence[Value]) -> None:
-        """Calls a dispatch of one of the tables."""
-        if text not in table:
-            kind = "kernel" if table is self.dispatches.scheduled else "group"
-            table[text] = own_name(f"{kind}_{hashlib.sha256(text.encode()).hexdigest()[:16]}")
-        self.driver.call(table[text], symbols_of(text), arguments)
+    def call_kernel(self, kernel: Kernel, arguments: Sequence[Value]) -> None:
+        """Calls a dispatch that has a kernel."""
+        table = self.dispatches.scheduled
+        if kernel not in table:
+            table[kernel] = name_of("kernel", kernel.key)
+        self.driver.call(table[kernel], kernel.symbols, arguments)
 
     def call_function(self, function: FuncOp, arguments: Sequence[Value]) -> None:
         """Calls a dispatch that MLIR lowers."""
         table, text = self.dispatches.generic, generic_text(function)
-        self.call(table, text, arguments)
-        function.properties["sym_name"] = StringAttr(table[text])
-        self.dispatches.functions.setdefault(text, function)
+        if text not in table:
+            table[text] = name_of("group", text)
+            function.properties["sym_name"] = StringAttr(table[text])
+            self.dispatches.functions[text] = function
+        self.driver.call(table[text], symbols_taken(function), arguments)
 
     def copy(self, source: Value, target: Value) -> None:
         """Copies a value to another of its shape."""

@@ -12,7 +12,7 @@ What of symbolic sizes a pass has to know is said in attributes of upstream oper
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,11 +36,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.lowering.arithmetic import IndexArithmetic
+from xdsl_exir.lowering.arithmetic import SYMBOLS as SYMBOLS
+from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, Buffer, Value, memref_type
-from xdsl_exir.lowering.sizes import compute
 
-SYMBOLS, BYTES, TYPICAL = "exir.symbols", "exir.bytes", "exir.typical"
+BYTES, TYPICAL = "exir.bytes", "exir.typical"
 UNKNOWN = Expr.symbol("unknown")
 Predicate = Value | Dim
 """A boolean in memory, or one that the program's symbols say."""
@@ -60,42 +60,6 @@ def size_in(attr: Attribute | None) -> Dim | None:
             return Expr.parse(text)
         case _:
             return None
-
-
-class SizesOf(IndexArithmetic):
-    """Computes sizes as `index` values at the beginning of a function, each once."""
-
-    def __init__(self, entry: Block, symbols: Mapping[str, SSAValue]):
-        self.entry = entry
-        self.symbols = dict(symbols)
-        self.known: dict[Dim, SSAValue] = {}
-        self.last: Operation | None = None
-        """The last of what computes them."""
-
-    def index(self, size: Dim) -> SSAValue:
-        """A size."""
-        if size not in self.known:
-            self.known[size] = compute(size, self)
-        return self.known[size]
-
-    def add(self, op: Operation) -> SSAValue:
-        """Adds an operation behind those that were added before; its result."""
-        if self.last is not None:
-            self.entry.insert_ops_after([op], self.last)
-        elif self.entry.first_op is not None:
-            self.entry.insert_ops_before([op], self.entry.first_op)
-        else:
-            self.entry.add_op(op)
-        self.last = op
-        return op.results[0]
-
-    def number(self, value: int) -> SSAValue:
-        if value not in self.known:
-            self.known[value] = super().number(value)
-        return self.known[value]
-
-    def symbol(self, name: str) -> SSAValue:
-        return self.symbols[name]
 
 
 class Turn(SizesOf):

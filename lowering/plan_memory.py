@@ -34,8 +34,9 @@ from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, provably
 from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
-from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, SizesOf, as_attribute, size_in
+from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, as_attribute, size_in
 
 ARENA_BYTES, OFFSET = "exir.arena_bytes", "exir.offset"
 Part = memref.AllocOp | memref.ViewOp

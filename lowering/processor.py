@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from xdsl_exir.errors import ExirError, ToolchainError
-from xdsl_exir.lowering.schedules.text import Machine
+from xdsl_exir.lowering.schedules.description import Machine
 from xdsl_exir.threads import wait_for_in_forks
 
 VARIABLE = "XDSL_EXIR_CPU"

@@ -6,11 +6,10 @@ symbolic: the driver computes them from the program's symbols, which it gets fir
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr
@@ -21,6 +20,9 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod
 from xdsl_exir.lowering.linalg import static_size, storage_type
 from xdsl_exir.lowering.sizes import Sizes
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.schedules import Kernel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = Sizes
@@ -159,19 +161,11 @@ class Place:
 
 @dataclass
 class Dispatches:
-    """The dispatch functions of a program: their text, with `NAME` for the name, to the name. Equal ones are one."""
+    """The dispatch functions of a program. Equal ones are one."""
 
-    scheduled: dict[str, str] = field(default_factory=dict[str, str])
-    """Written by schedules."""
+    scheduled: dict[Kernel, str] = field(default_factory=dict["Kernel", str])
+    """The names of kernels, which are made when their code is."""
     generic: dict[str, str] = field(default_factory=dict[str, str])
-    """Groups in linalg."""
+    """Groups in linalg: their text, with `NAME` for the name, to the name."""
     functions: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
     """By their text, these groups as they are."""
-
-
-SYMBOLS = re.compile(r"%sym_(\w+) ?: index")
-
-
-def symbols_of(text: str) -> list[str]:
-    """The symbols that a dispatch takes, in order: its arguments of type index."""
-    return list(dict.fromkeys(SYMBOLS.findall(text)))

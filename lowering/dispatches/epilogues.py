@@ -11,12 +11,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
-from xdsl_exir.lowering.dispatches.elements import Element, Lanes, element_of
+from xdsl_exir.lowering.dispatches.elements import elementwise
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import storage_type
-from xdsl_exir.lowering.schedules import Epilogue, Input
-from xdsl_exir.lowering.schedules.text import Text
+from xdsl_exir.lowering.schedules import Constant, Elementwise, Epilogue, Input, Step
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -29,11 +28,12 @@ class Fits(Protocol):
 
 
 @dataclass(frozen=True)
-class Step:
-    """An absorbed operator."""
+class Absorbed:
+    """An operator that becomes a step."""
 
     op: OperatorOp
-    element: Element
+    element: Elementwise
+    operands: Sequence[SSAValue]
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Absorber:
     frame_shape: Shape | None = None
     """The shape in which the kernel has its result, if not the result's own."""
     inputs: list[Value] = field(default_factory=list[Value])
-    steps: list[Step] = field(default_factory=list[Step])
+    steps: list[Absorbed] = field(default_factory=list[Absorbed])
     made: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """The result, what absorbed operators make, and views of these, to their frame: values of one frame and shape have
     their elements in the same order, those of the frame `start` in the result's."""
@@ -89,15 +89,15 @@ class Absorber:
         }
         return min(users, key=self.planner.position, default=None)
 
-    def step(self, op: Operation) -> Step | None:
+    def step(self, op: Operation) -> Absorbed | None:
         """An operator as a step, its other operands as inputs; None if it cannot be one."""
         if not isinstance(op, OperatorOp) or op in self.planner.absorbed or len(op.results) != 1:
             return None
-        element = element_of(op, self.planner.arguments_of(op))
+        found = elementwise(op, self.planner.arguments_of(op))
         result = meta_of(op.results[0])
         mine = [operand for operand in op.operands if operand in self.made]
         # Its result stands for its operand from then on: same shape, and float32 as the kernel stores it.
-        if element is None or any(meta_of(operand).shape != result.shape for operand in mine):
+        if found is None or any(meta_of(operand).shape != result.shape for operand in mine):
             return None
         frames = {self.made[operand] for operand in mine}
         if len(frames) != 1:
@@ -107,7 +107,7 @@ class Absorber:
                 continue
             if self.start not in frames or not self.add_input(operand, result.shape, op):
                 return None
-        return Step(op, element)
+        return Absorbed(op, *found)
 
     def add_input(self, operand: SSAValue, shape: Shape, op: Operation) -> bool:
         """Makes an operand, which meets a value of a shape, an input; whether it can be."""
@@ -153,38 +153,31 @@ class Absorber:
     def epilogue(self, first: Sequence[Value] = (), factor: float = 1.0) -> Epilogue:
         """The result times a factor, plus the first inputs, then the steps."""
         inputs = tuple(input_of(value) for value in (*first, *self.inputs))
+        steps: list[Step] = []
+        positions = {self.start: 0}
 
-        def body(text: Text, value: str, operands: Sequence[str], lanes: int) -> str:
-            w = Lanes(text, lanes)
-            if factor != 1.0:
-                value = w.op("arith.mulf", value, w.constant(factor))
-            for operand in operands[: len(first)]:
-                value = w.op("arith.addf", value, operand)
-            names = {self.start: value}
-            names |= {v: operands[len(first) + place] for v, place in self.places.items()}
-            for step in self.steps:
-                names[step.op.results[0]] = self.write(step, w, names)
-            return names[self.steps[-1].op.results[0]] if self.steps else value
+        def step(element: Elementwise, *operands: int | Constant) -> int:
+            """Adds a step; the position of its result."""
+            steps.append(Step(element, operands))
+            return len(inputs) + len(steps)
 
-        return Epilogue(inputs, body)
-
-    def write(self, step: Step, w: Lanes, names: dict[SSAValue, str]) -> str:
-        def name(operand: SSAValue) -> str:
-            number = self.planner.splat(operand)
+        def operand(value: SSAValue) -> int | Constant:
+            number = self.planner.splat(value)
             if number is not None:
-                return w.constant(number)
-            while operand not in names:  # through views
-                assert isinstance(operand.owner, Operation)
-                operand = operand.owner.operands[0]
-            return names[operand]
+                return Constant(number)
+            while value not in positions:  # through views
+                assert isinstance(value.owner, Operation)
+                value = value.owner.operands[0]
+            return positions[value]
 
-        arguments = self.planner.arguments_of(step.op)
-        return step.element.body(w, {**step.op.arguments(name), **_splats(step, arguments)})
-
-
-def _splats(step: Step, arguments: dict[str, object]) -> dict[str, object]:
-    """Arguments that bodies want as Python numbers."""
-    return {"exponent": arguments["exponent"]} if "exponent" in arguments else {}
+        if factor != 1.0:
+            positions[self.start] = step(Elementwise("aten.mul.Tensor"), 0, Constant(factor))
+        for number in range(len(first)):
+            positions[self.start] = step(Elementwise("aten.add.Tensor"), positions[self.start], number + 1)
+        positions |= {value: 1 + len(first) + place for value, place in self.places.items()}
+        for each in self.steps:
+            positions[each.op.results[0]] = step(each.element, *map(operand, each.operands))
+        return Epilogue(inputs, tuple(steps))
 
 
 def epilogue_input(value: Value, shape: Shape, result: Shape) -> Value | None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import bufferization, scf, tensor
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     IndexType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    StringAttr,
     UnitAttr,
     i32,
 )
@@ -26,10 +28,10 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_symbol, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.lowering.arithmetic import SYMBOLS
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
-from xdsl_exir.lowering.schedules.text import symbol_name
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -78,7 +80,7 @@ class LinalgGroup:
             """A number that its type says; symbols are arguments of the function."""
             if type not in numbers:
                 numbers[type] = block.insert_arg(type, 0)
-                numbers[type].name_hint = symbol_name(str(type.data))[1:] if is_symbol(type.data) else None
+                numbers[type].name_hint = f"sym_{type.data}" if is_symbol(type.data) else None
             return numbers[type]
 
         def bring(value: SSAValue) -> None:
@@ -196,7 +198,10 @@ def linalg_function(
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
     types = [arg.type for arg in block.args], [value.type for value in outputs]
+    symbols = [str(type.data) for type in types[0] if isinstance(type, SymIntType) and is_symbol(type.data)]
     lowered = FunctionLowering(FuncOp(NAME, types, Region(block))).run()
+    if symbols:
+        lowered.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol) for symbol in symbols])
     if large:
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):

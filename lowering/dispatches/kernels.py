@@ -19,7 +19,7 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches import groups
-from xdsl_exir.lowering.dispatches.buffers import NAME, Array, Buffer, Shape, Value
+from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
@@ -57,7 +57,7 @@ def dispatch(
     """Calls a kernel, with its scratch buffer if it has one."""
     scratch = [planner.scratch(kernel.scratch)] if kernel.scratch else []
     planner.values[result] = out
-    planner.call(planner.dispatches.scheduled, kernel.emit(NAME), [*arguments, *scratch, out])
+    planner.call_kernel(kernel, [*arguments, *scratch, out])
 
 
 # --- matrix products -----------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     assert planes is not None
     assert target is not None
     arguments = [planes, planner.scratch(pool.scratch), target]
-    planner.call(planner.dispatches.scheduled, pool.emit(NAME), arguments)
+    planner.call_kernel(pool, arguments)
     return True
 
 

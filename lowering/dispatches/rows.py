@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.ir import Operation, SSAValue
 
@@ -15,13 +15,25 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
-from xdsl_exir.lowering.dispatches.buffers import NAME, Shape, Value
-from xdsl_exir.lowering.dispatches.elements import ELEMENTS, Element, Lanes, element_of
+from xdsl_exir.lowering.dispatches.buffers import Shape, Value
+from xdsl_exir.lowering.dispatches.elements import elementwise
 from xdsl_exir.lowering.dispatches.epilogues import input_of
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.schedules.rows import Concat, Gather, Load, Map, Node, Number, Reduce, Rows, Slice
-from xdsl_exir.lowering.schedules.text import Text
+from xdsl_exir.lowering.schedules.description import Elementwise
+from xdsl_exir.lowering.schedules.elements import ELEMENTS
+from xdsl_exir.lowering.schedules.rows import (
+    Concat,
+    Gather,
+    Load,
+    Map,
+    Node,
+    Number,
+    Reduce,
+    Rows,
+    Slice,
+    needed,
+)
 from xdsl_exir.lowering.sizes import lengthwise, static
 
 if TYPE_CHECKING:
@@ -60,8 +72,8 @@ def last(shape: Shape) -> Space:
 
 # --- operators -----------------------------------------------------------------------------------------------
 
-Build = Callable[["Builder", OperatorOp, dict[str, Any]], Sequence[Node | None]]
-"""From an operator's arguments, tensors as SSA values, to its results' nodes; None for results that are not made."""
+Build = Callable[["Builder", OperatorOp, dict[str, Any]], Sequence[int | None]]
+"""From an operator's arguments, tensors as SSA values, to its results' nodes, by position; None for results that are not made."""
 
 
 @dataclass(frozen=True)
@@ -112,87 +124,49 @@ def normalized(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
     )
 
 
-def number(value: float) -> Number:
-    return Number(1, value=value)
-
-
-def apply(name: str, *operands: Node) -> Map:
-    """An operation of arith or math on nodes."""
-    length = lengthwise([operand.length for operand in operands])
-    return Map(length, operands, body=lambda text, names, lanes: Lanes(text, lanes).op(name, *names))
-
-
 def reduction(kind: str) -> Build:
-    return lambda b, op, a: [Reduce(1, (b.row(a["self"]),), kind=kind)]
+    return lambda b, op, a: [b.reduce(kind, b.row(a["self"]))]
 
 
-def _any(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
+def _any(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
+    numbers = b.apply("aten.where.self", b.row(a["self"]), b.number(1.0), b.number(0.0))
+    most = b.reduce("max", numbers)
+    return [b.apply("aten.gt.Tensor", most, b.number(0.0), dtype="i1")]
+
+
+def _softmax(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
     x = b.row(a["self"])
-
-    def as_number(text: Text, names: Sequence[str], lanes: int) -> str:
-        w = Lanes(text, lanes)
-        return w.select(names[0], w.constant(1.0), w.constant(0.0))
-
-    def is_set(text: Text, names: Sequence[str], lanes: int) -> str:
-        w = Lanes(text, lanes)
-        return w.compare("ogt", names[0], w.constant(0.0))
-
-    most = Reduce(1, (Map(x.length, (x,), body=as_number),), kind="max")
-    return [Map(1, (most,), "i1", body=is_set)]
+    powers = b.apply("aten.exp", b.apply("aten.sub.Tensor", x, b.reduce("max", x)))
+    return [b.apply("aten.div.Tensor", powers, b.reduce("add", powers))]
 
 
-def _softmax(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
-    x = b.row(a["self"])
-    powers = element(ELEMENTS["aten.exp"], apply("arith.subf", x, Reduce(1, (x,), kind="max")))
-    total = Reduce(1, (powers,))
-    return [apply("arith.divf", powers, total)]
-
-
-def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
+def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
     x = b.row(a["input"])
-    centered = apply("arith.subf", x, Reduce(1, (x,), kind="mean"))
-    variance = Reduce(1, (apply("arith.mulf", centered, centered),), kind="mean")
-    shifted = apply("arith.addf", variance, number(a["eps"]))
-    result = apply("arith.mulf", centered, element(ELEMENTS["aten.rsqrt"], shifted))
-    for name, with_ in (("weight", "arith.mulf"), ("bias", "arith.addf")):
+    centered = b.apply("aten.sub.Tensor", x, b.reduce("mean", x))
+    variance = b.reduce("mean", b.apply("aten.mul.Tensor", centered, centered))
+    shifted = b.apply("aten.add.Tensor", variance, b.number(a["eps"]))
+    result = b.apply("aten.mul.Tensor", centered, b.apply("aten.rsqrt", shifted))
+    for name, with_ in (("weight", "aten.mul.Tensor"), ("bias", "aten.add.Tensor")):
         if a[name] is not None:
-            result = apply(with_, result, b.operand(a[name], shape_of(op.results[0])))
+            result = b.apply(with_, result, b.operand(a[name], shape_of(op.results[0])))
     return [result, None, None]
 
 
-def element(entry: Element, *operands: Node, given: dict[str, Any] | None = None) -> Map:
-    """A node of a table entry. `given` are its arguments, operands as their `Nth`; without it there is `self` alone."""
-    arguments = given if given is not None else {"self": Nth(0)}
-
-    def body(text: Text, names: Sequence[str], lanes: int) -> str:
-        named = {key: names[a.position] if isinstance(a, Nth) else a for key, a in arguments.items()}
-        return entry.body(Lanes(text, lanes), named)
-
-    return Map(lengthwise([operand.length for operand in operands]), operands, body=body, cost=entry.cost)
-
-
-@dataclass(frozen=True)
-class Nth:
-    """A tensor among an operator's arguments: its position among the node's operands."""
-
-    position: int
-
-
-def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
+def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
     sizes = [shape_of(value)[-1] for value in a["tensors"]]
     rows = zip(map(b.row, a["tensors"]), sizes, strict=True)
     # One number seen everywhere is a row like others here.
-    parts = tuple(row if row.length == size else Map(size, (row,)) for row, size in rows)
-    joined = Concat(shape_of(op.results[0])[-1], parts)
-    return [Map(joined.length, (joined,))]
+    parts = [row if b.nodes[row].length == size else b.add(Map(size, (row,))) for row, size in rows]
+    length = shape_of(op.results[0])[-1]
+    return [b.add(Map(length, (b.add(Concat(length, tuple(parts))),)))]
 
 
-def _embedding(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[Node | None]:
+def _embedding(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
     table = b.planner.contiguous(b.planner.value(a["weight"]))
     index = b.planner.contiguous(b.planner.value(a["indices"]))
     index = must(reshaped(index, (*b.group.leading, 1)))
     b.inputs += [table, index]
-    return [Gather(table.shape[-1], input=len(b.inputs) - 2, index=len(b.inputs) - 1)]
+    return [b.add(Gather(table.shape[-1], input=len(b.inputs) - 2, index=len(b.inputs) - 1))]
 
 
 def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
@@ -220,7 +194,7 @@ ROW_OPS: dict[str, RowOp] = {
 def space_of(planner: Planner, op: OperatorOp) -> Space | None:
     """The rows that an operator runs over; None if it does not work row by row."""
     arguments = planner.arguments_of(op)
-    if element_of(op, arguments) is not None:
+    if elementwise(op, arguments) is not None:
         space = last(shape_of(op.results[0]))
     else:
         entry = ROW_OPS.get(op.SPEC.qualified_name)
@@ -289,21 +263,19 @@ class RowGroup:
     def dispatch(self, outputs: Sequence[SSAValue]) -> None:
         """Makes a dispatch of the group; outputs are what is used outside."""
         builder = Builder(self.planner, self)
-        results = [builder.node(value) for value in outputs]
-        leading, length = self.leading, lengthwise([node.length for node in results])
-        kernel = Rows(
-            leading, tuple(input_of(v) for v in builder.inputs), tuple(results), self.planner.machine
-        )
+        program, results = needed(builder.nodes, [builder.made[value] for value in outputs])
+        leading, length = self.leading, lengthwise([program[n].length for n in results])
         inputs = builder.inputs
+        kernel = Rows(leading, tuple(map(input_of, inputs)), program, results, self.planner.machine)
         if is_static((*leading, length)) and self.is_elementwise(length):
             kernel, inputs = collapsed(kernel, inputs, length)
         scratch = [self.planner.scratch(kernel.scratch)] if kernel.scratch else []
         made = [self.planner.make(value) for value in outputs]
         views = [
-            must(reshaped(value, (*kernel.leading, node.length)))
-            for value, node in zip(made, kernel.outputs, strict=True)
+            must(reshaped(value, (*kernel.leading, kernel.program[n].length)))
+            for value, n in zip(made, kernel.outputs, strict=True)
         ]
-        self.planner.call(self.planner.dispatches.scheduled, kernel.emit(NAME), [*inputs, *scratch, *views])
+        self.planner.call_kernel(kernel, [*inputs, *scratch, *views])
 
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
@@ -333,22 +305,18 @@ def collapsed(kernel: Rows, inputs: list[Value], length: Dim) -> tuple[Rows, lis
         cut = next((cut for cut in cuts if rest % cut == 0 and rest // cut >= CHUNK // 2), 1)
         lead, rest = [*lead, cut], rest // cut
     found = [one_sized(must(reshaped(value, (*lead, rest)))) for value in whole]
-    made: dict[Node, Node] = {}
 
-    def relabel(node: Node) -> Node:
-        if node not in made:
-            own = (
-                rest
-                if isinstance(node, Map)
-                else found[node.input].shape[-1]
-                if isinstance(node, Load)
-                else 1
-            )
-            made[node] = replace(node, length=own, operands=tuple(map(relabel, node.operands)))
-        return made[node]
+    def resized(node: Node) -> Node:
+        match node:
+            case Map():
+                return replace(node, length=rest)
+            case Load():
+                return replace(node, length=found[node.input].shape[-1])
+            case _:
+                return replace(node, length=1)
 
-    outputs = tuple(relabel(node) for node in kernel.outputs)
-    return Rows(tuple(lead), tuple(map(input_of, found)), outputs, kernel.machine), found
+    program = tuple(map(resized, kernel.program))
+    return Rows(tuple(lead), tuple(map(input_of, found)), program, kernel.outputs, kernel.machine), found
 
 
 def must(value: Value | None) -> Value:
@@ -369,10 +337,28 @@ class Builder:
     def __init__(self, planner: Planner, group: RowGroup):
         self.planner, self.group = planner, group
         self.inputs: list[Value] = []
-        self.loads: dict[tuple[SSAValue, Shape, bool], Node] = {}
-        self.made: dict[SSAValue, Node] = {}
+        self.nodes: list[Node] = []
+        self.loads: dict[tuple[SSAValue, Shape, bool], int] = {}
+        self.made: dict[SSAValue, int] = {}
+        """Nodes of values, by their positions."""
         for op in group.ops:
             self.operator(op)
+
+    def add(self, node: Node) -> int:
+        """Adds a node; its position."""
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def number(self, value: float | bool) -> int:
+        return self.add(Number(1, value=value, dtype="i1" if isinstance(value, bool) else "f32"))
+
+    def reduce(self, kind: str, row: int) -> int:
+        return self.add(Reduce(1, (row,), kind=kind))
+
+    def apply(self, operator: str, *operands: int, dtype: Literal["f32", "i1"] = "f32") -> int:
+        """An elementwise operator on nodes."""
+        length = lengthwise([self.nodes[operand].length for operand in operands])
+        return self.add(Map(length, operands, dtype, Elementwise(operator)))
 
     def operator(self, op: OperatorOp) -> None:
         entry = ROW_OPS.get(op.SPEC.qualified_name)
@@ -381,34 +367,26 @@ class Builder:
             if node is not None:
                 self.made[result] = node
 
-    def elementwise(self, op: OperatorOp) -> Node:
+    def elementwise(self, op: OperatorOp) -> int:
         shape = shape_of(op.results[0])
-        arguments = self.planner.arguments_of(op)
-        entry = element_of(op, arguments)
-        assert entry is not None
-        operands = [self.operand(operand, shape) for operand in op.operands]
-        places = {operand: Nth(position) for position, operand in enumerate(op.operands)}
-        given = op.arguments(lambda value: places[value])
-        if isinstance(arguments.get("exponent"), float):
-            given["exponent"] = arguments["exponent"]
-        node = element(entry, *operands, given=given)
+        found = elementwise(op, self.planner.arguments_of(op))
+        assert found is not None
+        element, tensors = found
+        operands = tuple(self.operand(tensor, shape) for tensor in tensors)
         dtype = "i1" if meta_of(op.results[0]).dtype is dt.Bool else "f32"
-        return replace(node, length=last(shape).length, dtype=dtype)
+        return self.add(Map(last(shape).length, operands, dtype, element))
 
-    def node(self, value: SSAValue) -> Node:
-        return self.made[value]
-
-    def operand(self, value: SSAValue, shape: Shape) -> Node:
+    def operand(self, value: SSAValue, shape: Shape) -> int:
         """An operand that broadcasts to `shape`, whose rows are the group's."""
         splat = self.planner.splat(value)
         if splat is not None:
-            return Number(1, value=splat, dtype="i1" if isinstance(splat, bool) else "f32")
+            return self.number(splat)
         root = self.planner.root(value)
         if root.owner in self.group.inside:
             return self.inner(value, root)
         return self.load(value, (*self.group.leading, last(shape).length), shape)
 
-    def row(self, value: SSAValue) -> Node:
+    def row(self, value: SSAValue) -> int:
         """An operand whose elements are the group's rows, in order."""
         root = self.planner.root(value)
         if root.owner in self.group.inside:
@@ -417,14 +395,14 @@ class Builder:
         rows = (*self.group.leading, prod(shape) // prod(self.group.leading))
         return self.load(value, rows, shape, whole=True)
 
-    def inner(self, value: SSAValue, root: SSAValue) -> Node:
+    def inner(self, value: SSAValue, root: SSAValue) -> int:
         """A value that the group makes, or part of its row."""
-        node, start = self.made[root], self.group.cut(value)
+        place, start = self.made[root], self.group.cut(value)
         assert start is not None
-        length = last(shape_of(value)).length
-        return node if node.length == length else Slice(length, (node,), node.dtype, start)
+        node, length = self.nodes[place], last(shape_of(value)).length
+        return place if node.length == length else self.add(Slice(length, (place,), node.dtype, start))
 
-    def load(self, value: SSAValue, rows: Shape, shape: Shape, whole: bool = False) -> Node:
+    def load(self, value: SSAValue, rows: Shape, shape: Shape, whole: bool = False) -> int:
         """An input: a value that broadcasts to `shape`, whose elements are those of `rows`, in order.
 
         One that is the same all along its row is loaded as one element, but for who needs the `whole` of it.
@@ -440,6 +418,6 @@ class Builder:
             assert seen is not None
             seen = one_sized(seen)
             dtype = "i1" if seen.dtype is dt.Bool else "f32"
-            self.loads[value, rows, whole] = Load(seen.shape[-1], (), dtype, len(self.inputs))
+            self.loads[value, rows, whole] = self.add(Load(seen.shape[-1], (), dtype, len(self.inputs)))
             self.inputs.append(seen)
         return self.loads[value, rows, whole]

@@ -1,17 +1,34 @@
-"""Fast bodies for contractions, convolutions, pooling and row programs: MLIR text in upstream dialects, made for concrete shapes.
+"""Fast kernels for contractions, convolutions, pooling and row programs, made for concrete shapes.
 
-    kernel = Matmul(m=128, n=1536, k=384, epilogue=Epilogue((Input((1536,)),), add_bias), machine=processor().machine())
-    text = kernel.emit("linear")                       # func.func private @linear(lhs, rhs, in0, out)
+    bias = Step(Elementwise("aten.add.Tensor"), (0, 1))
+    kernel = Matmul(m=128, n=1536, k=384, epilogue=Epilogue((Input((1536,)),), (bias,)), machine=processor().machine())
+    kernel.key, kernel.symbols                         # its canonical text, the symbols that its sizes depend on
+    kernel.function("linear")                          # func.func private @linear(lhs, rhs, in0, out), of operations
     packed = kernel.pack(weight, transposed=True)      # once, NumPy
 
-A kernel is a frozen dataclass that says which problem it solves; `types` are its function's arguments (memrefs, contiguous unless
-strides are given), `scratch` the shape of the float32 buffer it needs, `pack` the weights as it takes them. float32 only.
-`functions` has exp, erf, tanh and the activations made of them for epilogues and loops. Which operators become which kernel, and where buffers live, is decided elsewhere.
+A kernel is a frozen dataclass, plain data that says which problem it solves: equal ones are found equal by their text, and keys of
+caches are made of it. Only what is not in a cache is expanded to operations of upstream dialects. `types` are its
+function's arguments (memrefs, contiguous unless strides are given), behind an index for each of `symbols`; `scratch` is the shape of the
+float32 buffer it needs, `pack` the weights as it takes them. float32 only. Which operators become which kernel, and where buffers live, is decided elsewhere.
 """
 
 from xdsl_exir.lowering.schedules.contraction import Matmul
 from xdsl_exir.lowering.schedules.convolution import Conv2d
+from xdsl_exir.lowering.schedules.description import Constant, Elementwise, Epilogue, Input, Machine, Step
+from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.schedules.pooling import MaxPool2d
-from xdsl_exir.lowering.schedules.text import Epilogue, Input, Machine, Text
+from xdsl_exir.lowering.schedules.rows import Rows
 
-__all__ = ["Conv2d", "Epilogue", "Input", "Machine", "Matmul", "MaxPool2d", "Text"]
+__all__ = [
+    "Constant",
+    "Conv2d",
+    "Elementwise",
+    "Epilogue",
+    "Input",
+    "Kernel",
+    "Machine",
+    "Matmul",
+    "MaxPool2d",
+    "Rows",
+    "Step",
+]

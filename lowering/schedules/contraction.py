@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
+from xdsl_exir.dialects.vectors import ExtFOp, TruncFOp
+from xdsl_exir.lowering.schedules.builder import Index, KernelBuilder, Mask, ceil_div, type_of
+from xdsl_exir.lowering.schedules.description import Epilogue, Machine, memref, workers
+from xdsl_exir.lowering.schedules.kernel import Kernel, Split, finish
 from xdsl_exir.lowering.schedules.packing import pack_columns
-from xdsl_exir.lowering.schedules.text import Epilogue, Index, Machine, Split, Text, ceil_div, memref, workers
 from xdsl_exir.lowering.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -31,12 +38,12 @@ ones, such as those of an attention, whose softmax gives many equal terms."""
 FEW = 64
 """Blocks whose sums may be added up in float32."""
 
-Load = Callable[[int, Sequence[Index]], str]
-"""Writes a load: from a row's or vector's number and the reduction's indices to a vector."""
+Load = Callable[[int, Sequence[Index]], SSAValue]
+"""Builds a load: from a row's or vector's number and the reduction's indices to a vector."""
 
 
 def register_tile(
-    text: Text,
+    b: KernelBuilder,
     rows: int,
     vectors: int,
     lanes: int,
@@ -44,7 +51,7 @@ def register_tile(
     broadcast: Load,
     vector: Load,
     limit: int = BLOCK,
-) -> list[list[str]]:
+) -> list[list[SSAValue]]:
     """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k).
 
     `reduction` lists the extents of its loops from the outside in. At most `limit` terms are added up one after the other, then
@@ -53,43 +60,40 @@ def register_tile(
     count, size = rows * vectors, block_size(reduction, limit)
     blocks = ceildiv(reduction[0], size)
     few = isinstance(blocks, int) and blocks <= FEW
-    narrow, wide = (f"vector<{lanes}x{dtype}>" for dtype in ("f32", "f32" if few else "f64"))
+    wide = "f32" if few else "f64"
 
-    def nest(at: list[Index], extents: Sequence[Index], carried: list[str]) -> list[str]:
+    def nest(at: list[Index], extents: Sequence[Index], carried: list[SSAValue]) -> list[SSAValue]:
         """The innermost loops, of which the first runs over so many from where `at` ends."""
         if not extents:
             right = [vector(v, at) for v in range(vectors)]
             left = [broadcast(row, at) for row in range(rows)]
-            pairs = ((a, b) for a in left for b in right)
-            return [text.fma(a, b, c, lanes) for (a, b), c in zip(pairs, carried, strict=True)]
-        return text.reduce(
-            extents[0], carried, [narrow] * count, lambda i, values: nest([*at, i], extents[1:], values)
-        )
+            pairs = ((x, y) for x in left for y in right)
+            return [b.fma(x, y, z) for (x, y), z in zip(pairs, carried, strict=True)]
+        return b.reduce(extents[0], carried, lambda i, values: nest([*at, i], extents[1:], values))
 
-    def block(start: Index, extents: Sequence[Index]) -> list[str]:
+    def block(start: Index, extents: Sequence[Index]) -> list[SSAValue]:
         """The sums of a block of the outermost loop, from `start` on."""
-        return text.reduce(
+        return b.reduce(
             extents[0],
-            [text.vector("0.0", lanes)] * count,
-            [narrow] * count,
-            lambda i, values: nest([text.add(start, i)], extents[1:], values),
+            [b.constant(0.0, "f32", lanes)] * count,
+            lambda i, values: nest([b.add(start, i)], extents[1:], values),
         )
 
-    def add_block(number: Index, totals: list[str]) -> list[str]:
-        start = text.mul(number, size)
-        turns = size if reduction[0] % size == 0 else text.min(size, text.sub(reduction[0], start))
+    def add_block(number: Index, totals: list[SSAValue]) -> list[SSAValue]:
+        start = b.mul(number, size)
+        turns = size if reduction[0] % size == 0 else b.min(size, b.sub(reduction[0], start))
         sums = block(start, [turns, *reduction[1:]])
         if not few:
-            sums = [text.op(f"arith.extf {each} : {narrow} to {wide}") for each in sums]
-        return [text.op(f"arith.addf {a}, {b} : {wide}") for a, b in zip(totals, sums, strict=True)]
+            sums = [b.op(ExtFOp, [each], type_of(wide, lanes)) for each in sums]
+        return [b.op(arith.AddfOp, pair, type_of(wide, lanes)) for pair in zip(totals, sums, strict=True)]
 
     if blocks == 1:
         flat = block(0, reduction)
     else:
-        zeros = [text.vector("0.0", lanes, "f32" if few else "f64")] * count
-        flat = text.reduce(blocks, zeros, [wide] * count, add_block)
+        zeros = [b.constant(0.0, wide, lanes)] * count
+        flat = b.reduce(blocks, zeros, add_block)
         if not few:
-            flat = [text.op(f"arith.truncf {total} : {wide} to {narrow}") for total in flat]
+            flat = [b.op(TruncFOp, [total], type_of("f32", lanes)) for total in flat]
     return [flat[row * vectors : (row + 1) * vectors] for row in range(rows)]
 
 
@@ -114,8 +118,8 @@ def balanced_chunks(tasks: Dim, tiles: Dim, threads: int) -> Dim:
     return next((chunks for chunks in candidates if waste(chunks) <= 1.05), min(candidates, key=waste))
 
 
-@dataclass(frozen=True)
-class Matmul:
+@dataclass(frozen=True, eq=False)
+class Matmul(Kernel):
     """out[..., M, N] = epilogue(lhs[..., M, K] @ rhs[..., K, N]), float32.
 
     Sizes may be symbolic: then it is made for large ones. The function's arguments: lhs, rhs, the epilogue's inputs, scratch if `scratch` is not None, out. The right-hand side is
@@ -181,7 +185,7 @@ class Matmul:
         return (self.threads, rows, self.width) if self.packs else None
 
     @property
-    def types(self) -> dict[str, str]:
+    def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
         lhs_batch = self.batch if self.lhs_batch is None else self.lhs_batch
         rhs_batch = self.batch if self.rhs_batch is None else self.rhs_batch
@@ -192,47 +196,44 @@ class Matmul:
             "transposed": (*rhs_batch, self.n, self.k),
         }[self.rhs]
         types = {
-            "%lhs": memref((*lhs_batch, *lhs), strides=self.lhs_strides),
-            "%rhs": memref(rhs, strides=self.rhs_strides),
+            "lhs": memref((*lhs_batch, *lhs), strides=self.lhs_strides),
+            "rhs": memref(rhs, strides=self.rhs_strides),
         }
-        types |= {f"%in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
+        types |= {f"in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
         if self.scratch:
-            types["%scratch"] = memref(self.scratch)
-        return types | {"%out": memref((*self.batch, self.m, self.n), strides=self.out_strides)}
+            types["scratch"] = memref(self.scratch)
+        return types | {"out": memref((*self.batch, self.m, self.n), strides=self.out_strides)}
 
     def pack(self, matrix: NDArray[np.float32], transposed: bool = False) -> NDArray[np.float32]:
         """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width]."""
         return pack_columns(matrix.T if transposed else matrix, self.width)
 
-    def emit(self, name: str, public: bool = False) -> str:
-        """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
-        text = Text()
-        self.write(text)
-        return text.function(name, list(self.types.items()), public)
+    def build(self, b: KernelBuilder) -> None:
+        self.multiply(b, b.buffers["lhs"], b.buffers["rhs"])
 
-    def write(self, text: Text, lhs: str = "%lhs", rhs: str = "%rhs") -> None:
-        """Writes the kernel's body: a task is one panel and a range of row tiles."""
+    def multiply(self, b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> None:
+        """Builds the kernel's body: a task is one panel and a range of row tiles."""
         operands = (lhs, rhs)
         batches = prod(self.batch)
         row_tiles = Split(self.m, max(1, 2 * self.machine.rows // self.vectors))
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
         chunks = 1 if self.packs else balanced_chunks(batches * self.panels, row_tiles.count, self.threads)
-        with text.share(batches * self.panels * chunks, self.threads, self.flops) as (worker, task):
-            *batch, panel, chunk = text.delinearize(task, (*self.batch, self.panels, chunks))
-            first = text.div(text.mul(chunk, row_tiles.count), chunks)
-            last = text.div(text.mul(text.add(chunk, 1), row_tiles.count), chunks)
+        with b.share(batches * self.panels * chunks, self.threads, self.flops) as (worker, task):
+            *batch, panel, chunk = b.delinearize(task, (*self.batch, self.panels, chunks))
+            first = b.div(b.mul(chunk, row_tiles.count), chunks)
+            last = b.div(b.mul(b.add(chunk, 1), row_tiles.count), chunks)
             full, rest = self.n // self.width, self.n % self.width
             if full:
-                with text.when(panel, "ult", full) if rest else text.loop(0, 1):
-                    self._panel(text, operands, batch, worker, panel, self.width, row_tiles, first, last)
+                with b.when(panel, "ult", full) if rest else b.loop(0, 1):
+                    self._panel(b, operands, batch, worker, panel, self.width, row_tiles, first, last)
             if rest:
-                with text.when(panel, "eq", full) if full else text.loop(0, 1):
-                    self._panel(text, operands, batch, worker, panel, rest, row_tiles, first, last)
+                with b.when(panel, "eq", full) if full else b.loop(0, 1):
+                    self._panel(b, operands, batch, worker, panel, rest, row_tiles, first, last)
 
     def _panel(
         self,
-        text: Text,
-        operands: tuple[str, str],
+        b: KernelBuilder,
+        operands: tuple[SSAValue, SSAValue],
         batch: Sequence[Index],
         worker: Index,
         panel: Index,
@@ -245,74 +246,77 @@ class Matmul:
         lanes = self.machine.lanes
         vectors = self._vectors_of(columns)
         # A vector without any columns may be there if it is not known how many there are: it stores none.
-        present = [text.max(columns, v * lanes) for v in range(vectors)]
-        masks = [text.mask_below(lanes, text.sub(at, v * lanes)) for v, at in enumerate(present)]
-        start, shape = text.mul(panel, self.width), (*self.batch, self.m, self.n)
+        present = [b.max(columns, v * lanes) for v in range(vectors)]
+        masks = [b.mask_below(lanes, b.sub(at, v * lanes)) for v, at in enumerate(present)]
+        start, shape = b.mul(panel, self.width), (*self.batch, self.m, self.n)
         if self.packs:
-            self._pack_panel(text, operands[1], batch, worker, start, columns)
-        right = self._rhs(text, operands[1], batch, worker, panel, start, masks)
+            self._pack_panel(b, operands[1], batch, worker, start, columns)
+        right = self._rhs(b, operands[1], batch, worker, panel, start, masks)
         short = self.batch and isinstance(self.k, int) and self.k <= BLOCK
         limit = NARROW_BLOCK if self.n == 1 or short else BLOCK
         for rows, low, high in row_tiles.kinds:
-            with text.loop(text.max(first, low), text.min(last, high)) as block:
-                row = row_tiles.start(text, block, rows)
-                left = self._lhs(text, operands[0], batch, row)
-                tile = register_tile(text, rows, vectors, lanes, [self.k], left, right, limit)
+            with b.loop(b.max(first, low), b.min(last, high)) as block:
+                row = row_tiles.start(b, block, rows)
+                left = self._lhs(b, operands[0], batch, row)
+                tile = register_tile(b, rows, vectors, lanes, [self.k], left, right, limit)
                 for r, values in enumerate(tile):
                     for v, value in enumerate(values):
-                        at = [*batch, text.add(row, r), text.add(start, v * lanes)]
-                        text.finish(self.epilogue, value, shape, at, lanes, masks[v], self.out_strides)
+                        at = [*batch, b.add(row, r), b.add(start, v * lanes)]
+                        finish(b, self.epilogue, value, shape, at, lanes, masks[v])
 
     def _vectors_of(self, columns: Dim) -> int:
         """Vectors that hold so many of a panel's columns."""
         return ceil_div(columns, self.machine.lanes) if isinstance(columns, int) else self.vectors
 
-    def _lhs(self, text: Text, lhs: str, batch: Sequence[Index], row: Index) -> Load:
+    def _lhs(self, b: KernelBuilder, lhs: SSAValue, batch: Sequence[Index], row: Index) -> Load:
         lead = broadcast_indices(batch, self.lhs_batch)
 
-        def load(r: int, k: Sequence[Index]) -> str:
-            at = [text.add(row, r), k[0]]
+        def load(r: int, k: Sequence[Index]) -> SSAValue:
+            at = [b.add(row, r), k[0]]
             at = [*lead, *(reversed(at) if self.lhs_transposed else at)]
-            return text.broadcast_load(lhs, self.types["%lhs"], at, self.machine.lanes)
+            return b.broadcast_load(lhs, at, self.machine.lanes)
 
         return load
 
     def _rhs(
         self,
-        text: Text,
-        rhs: str,
+        b: KernelBuilder,
+        rhs: SSAValue,
         batch: Sequence[Index],
         worker: Index,
         panel: Index,
         start: Index,
-        masks: Sequence[str | None],
+        masks: Sequence[Mask],
     ) -> Load:
         lanes = self.machine.lanes
         if self.rhs == "packed":
-            return lambda v, k: text.load(rhs, self.types["%rhs"], [panel, k[0], v * lanes], lanes)
+            return lambda v, k: b.load(rhs, [panel, k[0], v * lanes], lanes)
         if self.packs:
-            return lambda v, k: text.load(
-                "%scratch", self.types["%scratch"], [worker, k[0], v * lanes], lanes
-            )
+            scratch = b.buffers["scratch"]
+            return lambda v, k: b.load(scratch, [worker, k[0], v * lanes], lanes)
         lead = broadcast_indices(batch, self.rhs_batch)
-        return lambda v, k: text.load(
-            rhs, self.types["%rhs"], [*lead, k[0], text.add(start, v * lanes)], lanes, masks[v]
-        )
+        return lambda v, k: b.load(rhs, [*lead, k[0], b.add(start, v * lanes)], lanes, masks[v])
 
     def _pack_panel(
-        self, text: Text, rhs: str, batch: Sequence[Index], worker: Index, start: Index, columns: Dim
+        self,
+        b: KernelBuilder,
+        rhs: SSAValue,
+        batch: Sequence[Index],
+        worker: Index,
+        start: Index,
+        columns: Dim,
     ) -> None:
         """Columns start, start + 1, ... of the right-hand side to the worker's panel; what is beyond them is never stored."""
-        lanes, scratch, type_ = self.machine.lanes, self.types["%scratch"], self.types["%rhs"]
+        lanes, scratch = self.machine.lanes, b.buffers["scratch"]
         lead = broadcast_indices(batch, self.rhs_batch)
         for v in range(self._vectors_of(columns)):
-            present = text.sub(text.min(columns, (v + 1) * lanes), text.min(columns, v * lanes))
-            begin = text.add(start, v * lanes)
+            present = b.sub(b.min(columns, (v + 1) * lanes), b.min(columns, v * lanes))
+            begin = b.add(start, v * lanes)
             if self.rhs == "row_major":
-                mask = text.mask_below(lanes, present)
-                with text.loop(0, self.k) as k:
-                    value = text.load(rhs, type_, [*lead, k, begin], lanes, mask)
-                    text.store(value, "%scratch", scratch, [worker, k, v * lanes], lanes)
+                mask = b.mask_below(lanes, present)
+                with b.loop(0, self.k) as k:
+                    value = b.load(rhs, [*lead, k, begin], lanes, mask)
+                    b.store(value, scratch, [worker, k, v * lanes])
                 continue
             # Square blocks are transposed in registers; lanes without a column repeat the last one.
             rest = self.k % lanes
@@ -320,24 +324,22 @@ class Matmul:
             for blocks, size, origin in parts:
                 if blocks == 0 or size == 0:
                     continue
-                mask = text.mask_below(lanes, size)
-                with text.loop(0, blocks) as block:
-                    k = text.add(text.mul(block, lanes), origin)
+                mask = b.mask_below(lanes, size)
+                with b.loop(0, blocks) as block:
+                    k = b.add(b.mul(block, lanes), origin)
                     rows = [
-                        text.load(
-                            rhs, type_, [*lead, self._column(text, begin, lane, present), k], lanes, mask
-                        )
+                        b.load(rhs, [*lead, self._column(b, begin, lane, present), k], lanes, mask)
                         for lane in range(lanes)
                     ]
                     steps = size if isinstance(size, int) else lanes
-                    for step, value in enumerate(text.transpose(rows, lanes)[:steps]):
-                        text.store(value, "%scratch", scratch, [worker, text.add(k, step), v * lanes], lanes)
+                    for step, value in enumerate(b.transpose(rows, lanes)[:steps]):
+                        b.store(value, scratch, [worker, b.add(k, step), v * lanes])
 
-    def _column(self, text: Text, begin: Index, lane: int, present: Index) -> Index:
+    def _column(self, b: KernelBuilder, begin: Index, lane: int, present: Index) -> Index:
         """The column behind `begin` that goes to a lane: of those that are not there the last one, and of none the first."""
         if isinstance(present, int):
-            return text.add(begin, min(lane, present - 1))
-        return text.min(text.add(begin, lane), self.n - 1)
+            return b.add(begin, min(lane, present - 1))
+        return b.min(b.add(begin, lane), self.n - 1)
 
 
 def broadcast_indices(batch: Sequence[Index], shape: Sizes | None) -> list[Index]:

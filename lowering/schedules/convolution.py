@@ -1,4 +1,4 @@
-"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. `emit` picks one of three ways to do it:
+"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. it is done in one of three ways to do it:
 
     "pixels"     1x1, stride 1: a matrix product [O, C] x [C, H*W], vector lanes along pixels
     "channels"   any kernel, stride, dilation and groups: lanes along output channels on packed weights, a tile's rows are
@@ -13,25 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.lowering.schedules.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
 from xdsl_exir.lowering.schedules.contraction import Matmul, register_tile
 from xdsl_exir.lowering.schedules.depthwise import Depthwise
+from xdsl_exir.lowering.schedules.description import Epilogue, Input, Machine, memref, workers
+from xdsl_exir.lowering.schedules.kernel import Kernel, Split, finish
 from xdsl_exir.lowering.schedules.packing import pack_filters
-from xdsl_exir.lowering.schedules.text import (
-    Epilogue,
-    Index,
-    Input,
-    Machine,
-    Split,
-    Text,
-    ceil_div,
-    collapse,
-    memref,
-    power_of_two,
-    workers,
-)
 from xdsl_exir.lowering.sizes import Sizes, static
 
 if TYPE_CHECKING:
@@ -39,8 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class Conv2d:
+@dataclass(frozen=True, eq=False)
+class Conv2d(Kernel):
     """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32.
 
     `padding` is zeros on both sides of (height, width). The function's arguments: x, weight as `pack` makes it, the epilogue's
@@ -198,16 +191,16 @@ class Conv2d:
         return (self.groups, self.panels, self.c // self.groups, *self.kernel, self.width)
 
     @property
-    def types(self) -> dict[str, str]:
+    def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
-        types = {"%x": memref((self.n, self.c, self.h, self.w)), "%weight": memref(self.packed_shape)}
+        types = {"x": memref((self.n, self.c, self.h, self.w)), "weight": memref(self.packed_shape)}
         types |= {
-            f"%input{i}": memref(operand.shape, operand.dtype)
+            f"input{i}": memref(operand.shape, operand.dtype)
             for i, operand in enumerate(self.epilogue.inputs)
         }
         if self.scratch:
-            types["%scratch"] = memref(self.scratch)
-        return types | {"%result": memref(self.out_shape)}
+            types["scratch"] = memref(self.scratch)
+        return types | {"result": memref(self.out_shape)}
 
     def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
         """Weights [O, C / groups, KH, KW] as the kernel takes them."""
@@ -215,86 +208,83 @@ class Conv2d:
             return pack_filters(weight, self.groups, self.width)
         return weight.reshape(self.packed_shape)
 
-    def emit(self, name: str, public: bool = False) -> str:
-        """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
-        text = Text()
-        text.collapse_pixels("%image", "%x", (self.n, self.c, self.h, self.w))
-        text.collapse_pixels("%out", "%result", self.out_shape)
+    def build(self, b: KernelBuilder) -> None:
+        b.collapse_pixels("image", "x", (self.n, self.c, self.h, self.w))
+        b.collapse_pixels("out", "result", self.out_shape)
         for i, operand in enumerate(self.epilogue.inputs):
-            text.collapse_pixels(f"%in{i}", f"%input{i}", operand.shape, operand.dtype)
+            b.collapse_pixels(f"in{i}", f"input{i}", operand.shape, operand.dtype)
         match self.strategy:
             case "pixels":
-                self.matmul.write(text, "%weight", "%image")
+                self.matmul.multiply(b, b.buffers["weight"], b.buffers["image"])
             case "depthwise":
-                self.depthwise.write(text)
+                self.depthwise.build(b)
             case "channels":
-                (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(text)
-        return text.function(name, list(self.types.items()), public)
+                (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(b)
 
-    def _channels(self, text: Text) -> None:
+    def _channels(self, b: KernelBuilder) -> None:
         """A task is one panel of output channels and one output row."""
-        (ho, wo), source = self.out_size, "%image"
+        (ho, wo), source = self.out_size, b.buffers["image"]
         if self.scratch:
-            self._pad(text)
-            source = "%scratch"
+            self._pad(b)
+            source = b.buffers["scratch"]
         tiles = Split(wo, 2 * self.machine.rows // self.vectors)
-        with text.share(self.n * self.groups * self.panels * ho, self.threads, self.work) as (_, task):
-            n, group, panel, row = text.delinearize(task, (self.n, self.groups, self.panels, ho))
+        with b.share(self.n * self.groups * self.panels * ho, self.threads, self.work) as (_, task):
+            n, group, panel, row = b.delinearize(task, (self.n, self.groups, self.panels, ho))
             full, rest = divmod(self.group_outputs, self.width)
             for outputs, predicate in ((self.width if full else 0, "ult"), (rest, "eq")):
                 if not outputs:
                     continue
-                with text.when(panel, predicate, full) if full and rest else text.loop(0, 1):
+                with b.when(panel, predicate, full) if full and rest else b.loop(0, 1):
                     for pixels, low, high in tiles.kinds:
-                        with text.loop(low, high) as block:
-                            column = tiles.start(text, block, pixels)
-                            self._tile(text, source, (n, group, panel, row, column), pixels, outputs)
+                        with b.loop(low, high) as block:
+                            column = tiles.start(b, block, pixels)
+                            self._tile(b, source, (n, group, panel, row, column), pixels, outputs)
 
-    def _tile(self, text: Text, source: str, at: tuple[Index, ...], pixels: int, outputs: int) -> None:
+    def _tile(
+        self, b: KernelBuilder, source: SSAValue, at: tuple[Index, ...], pixels: int, outputs: int
+    ) -> None:
         """`pixels` neighbours of an output row by `outputs` channels of a panel, transposed and finished."""
         n, group, panel, row, column = at
-        lanes, (ho, wo), (kh, kw), (height, width) = self.lanes, self.out_size, self.kernel, self.padded
-        per_group = self.c // self.groups
-        image, weights = memref((self.n, self.c, height * width)), self.types["%weight"]
-        first_channel = text.mul(group, per_group)
-        corner = text.add(text.mul(row, self.stride[0] * width), text.mul(column, self.stride[1]))
+        lanes, (ho, wo), (kh, kw), width = self.lanes, self.out_size, self.kernel, self.padded[1]
+        per_group, weights = self.c // self.groups, b.buffers["weight"]
+        first_channel = b.mul(group, per_group)
+        corner = b.add(b.mul(row, self.stride[0] * width), b.mul(column, self.stride[1]))
 
-        def broadcast(pixel: int, k: Sequence[Index]) -> str:
+        def broadcast(pixel: int, k: Sequence[Index]) -> SSAValue:
             channel, i, j = k
-            down = text.mul(i, self.dilation[0] * width)
-            along = text.add(text.mul(j, self.dilation[1]), pixel * self.stride[1])
-            place = text.add(corner, text.add(down, along))
-            return text.broadcast_load(source, image, [n, text.add(first_channel, channel), place], lanes)
+            down = b.mul(i, self.dilation[0] * width)
+            along = b.add(b.mul(j, self.dilation[1]), pixel * self.stride[1])
+            place = b.add(corner, b.add(down, along))
+            return b.broadcast_load(source, [n, b.add(first_channel, channel), place], lanes)
 
-        def vector(v: int, k: Sequence[Index]) -> str:
-            return text.load("%weight", weights, [group, panel, *k, v * lanes], lanes)
+        def vector(v: int, k: Sequence[Index]) -> SSAValue:
+            return b.load(weights, [group, panel, *k, v * lanes], lanes)
 
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
-        tile = register_tile(text, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector)
-        first_output = text.add(text.mul(group, self.group_outputs), text.mul(panel, self.width))
-        start = text.add(text.mul(row, wo), column)
+        tile = register_tile(b, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector)
+        first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
+        start = b.add(b.mul(row, wo), column)
         for v in range(vectors):
-            for channel, pixel, size, value in text.columns([values[v] for values in tile], lanes):
+            for channel, pixel, size, value in b.columns([values[v] for values in tile], lanes):
                 if channel >= outputs - v * lanes:
                     break
-                place = [n, text.add(first_output, v * lanes + channel), text.add(start, pixel)]
-                mask = text.mask_below(size, pixels - pixel)
-                text.finish(self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
+                place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
+                mask = b.mask_below(size, pixels - pixel)
+                finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
 
-    def _pad(self, text: Text) -> None:
+    def _pad(self, b: KernelBuilder) -> None:
         """Copies the input to the scratch buffer, with zeros around it."""
         (top, left), (height, width), lanes = self.padding, self.padded, self.machine.lanes
-        inner, outer = memref((self.n, self.c, self.h * self.w)), self.types["%scratch"]
-        with text.share(self.n * self.c, self.threads, self.work) as (_, task):
-            image = text.delinearize(task, (self.n, self.c))
-            text.fill("%scratch", outer, [*image, 0], top * width, lanes)
-            with text.loop(0, self.h) as row:
-                begin = text.add(text.mul(row, width), top * width)
-                text.fill("%scratch", outer, [*image, begin], left, lanes)
-                source, target = [*image, text.mul(row, self.w)], [*image, text.add(begin, left)]
-                text.copy(("%image", inner, source), ("%scratch", outer, target), self.w, lanes)
-                text.fill("%scratch", outer, [*image, text.add(begin, left + self.w)], left, lanes)
-            text.fill(
-                "%scratch", outer, [*image, (top + self.h) * width], (height - top - self.h) * width, lanes
-            )
+        inner, outer = b.buffers["image"], b.buffers["scratch"]
+        with b.share(self.n * self.c, self.threads, self.work) as (_, task):
+            image = b.delinearize(task, (self.n, self.c))
+            b.fill(outer, [*image, 0], top * width, lanes)
+            with b.loop(0, self.h) as row:
+                begin = b.add(b.mul(row, width), top * width)
+                b.fill(outer, [*image, begin], left, lanes)
+                source, target = [*image, b.mul(row, self.w)], [*image, b.add(begin, left)]
+                b.copy((inner, source), (outer, target), self.w, lanes)
+                b.fill(outer, [*image, b.add(begin, left + self.w)], left, lanes)
+            below = (height - top - self.h) * width
+            b.fill(outer, [*image, (top + self.h) * width], below, lanes)

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.lowering.schedules.text import Index, Machine, Text, memref, workers
+from xdsl_exir.lowering.schedules.builder import Index, KernelBuilder, Mask, type_of
+from xdsl_exir.lowering.schedules.description import Machine, memref, workers
+from xdsl_exir.lowering.schedules.kernel import Kernel
 
 
-@dataclass(frozen=True)
-class MaxPool2d:
+@dataclass(frozen=True, eq=False)
+class MaxPool2d(Kernel):
     """out[P, HO, WO] = max_pool2d(x[P, H, W]) without dilation, float32. Every window has to see some of the image.
 
     The function's arguments: x, scratch, out.
@@ -43,84 +51,77 @@ class MaxPool2d:
         return self.threads, self.size[1]
 
     @property
-    def types(self) -> dict[str, str]:
+    def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
         return {
-            "%x": memref((self.planes, *self.size)),
-            "%scratch": memref(self.scratch),
-            "%out": memref((self.planes, *self.out_size)),
+            "x": memref((self.planes, *self.size)),
+            "scratch": memref(self.scratch),
+            "out": memref((self.planes, *self.out_size)),
         }
 
-    def emit(self, name: str, public: bool = False) -> str:
-        """The kernel as `func.func @name`, with `llvm.emit_c_interface` when public."""
-        text = Text()
-        shared = text.share(self.planes, self.threads, self.work)
-        with shared as (worker, plane), text.loop(0, self.out_size[0]) as row:
-            self.combine_rows(text, worker, plane, row)
-            self.combine_columns(text, worker, plane, row)
-        return text.function(name, list(self.types.items()), public)
+    def build(self, b: KernelBuilder) -> None:
+        shared = b.share(self.planes, self.threads, self.work)
+        with shared as (worker, plane), b.loop(0, self.out_size[0]) as row:
+            self.combine_rows(b, worker, plane, row)
+            self.combine_columns(b, worker, plane, row)
 
-    def largest(self, text: Text, values: Sequence[str]) -> str:
+    def largest(self, b: KernelBuilder, values: Sequence[SSAValue]) -> SSAValue:
         value, *rest = values
         for other in rest:
-            value = text.op(f"arith.maximumf {value}, {other} : vector<{self.machine.lanes}xf32>")
+            value = b.op(arith.MaximumfOp, [value, other], value.type)
         return value
 
-    def combine_rows(self, text: Text, worker: Index, plane: Index, row: Index) -> None:
+    def combine_rows(self, b: KernelBuilder, worker: Index, plane: Index, row: Index) -> None:
         """scratch[w] = max of x[h, w] over the rows of a window."""
         lanes, (height, width) = self.machine.lanes, self.size
-        top = text.mul(row, self.stride[0])
+        top = b.mul(row, self.stride[0])
         pad = self.padding[0]
-        rows = [
-            text.min(text.sub(text.max(text.add(top, step), pad), pad), height - 1)
-            for step in range(self.kernel[0])
-        ]
+        rows = [b.min(b.sub(b.max(b.add(top, step), pad), pad), height - 1) for step in range(self.kernel[0])]
         full, rest = width // lanes, width % lanes
 
-        def piece(offset: Index, mask: str | None) -> None:
-            values = [text.load("%x", self.types["%x"], [plane, h, offset], lanes, mask) for h in rows]
-            value = self.largest(text, values)
-            text.store(value, "%scratch", self.types["%scratch"], [worker, offset], lanes, mask)
+        def piece(offset: Index, mask: Mask) -> None:
+            values = [b.load(b.buffers["x"], [plane, h, offset], lanes, mask) for h in rows]
+            value = self.largest(b, values)
+            b.store(value, b.buffers["scratch"], [worker, offset], mask)
 
         if full:
-            with text.loop(0, full) as i:
-                piece(text.mul(i, lanes), None)
+            with b.loop(0, full) as i:
+                piece(b.mul(i, lanes), None)
         if rest:
-            piece(full * lanes, text.mask_below(lanes, rest))
+            piece(full * lanes, b.mask_below(lanes, rest))
 
-    def combine_columns(self, text: Text, worker: Index, plane: Index, row: Index) -> None:
+    def combine_columns(self, b: KernelBuilder, worker: Index, plane: Index, row: Index) -> None:
         """out[w] = max of scratch over the columns of a window, read one by one: strides may be any."""
         lanes, width, pad, step = self.machine.lanes, self.size[1], self.padding[1], self.stride[1]
-        integers = f"vector<{lanes}xi32>"
-        if isinstance(width, int):
-            last = text.vector(str(width - 1), lanes, "i32")
-        else:
-            size = text.op(f"arith.index_cast {text.index(width - 1)} : index to i32")
-            last = text.op(f"vector.broadcast {size} : i32 to {integers}")
-        starts = text.vector(str([lane * step for lane in range(lanes)]), lanes, "i32")
+        integers, combined = type_of("i32", lanes), b.buffers["scratch"]
+
+        def integer(value: Index) -> SSAValue:
+            """An index in all lanes, as i32."""
+            number = b.op(arith.IndexCastOp, [b.index(value)], type_of("i32"))
+            return b.broadcast(number, lanes, "i32")
+
+        def op(kind: type[Operation], x: SSAValue, y: SSAValue) -> SSAValue:
+            return b.op(kind, [x, y], integers)
+
+        last = b.constant(width - 1, "i32", lanes) if isinstance(width, int) else integer(width - 1)
+        starts = b.constant(tuple(lane * step for lane in range(lanes)), "i32", lanes)
         full, rest = self.out_size[1] // lanes, self.out_size[1] % lanes
 
-        def column(first: str, number: int) -> str:
-            value = text.op(
-                f"arith.addi {first}, {text.vector(str(number - pad), lanes, 'i32')} : {integers}"
-            )
-            value = text.op(f"arith.maxsi {value}, {text.vector('0', lanes, 'i32')} : {integers}")
-            value = text.op(f"arith.minsi {value}, {last} : {integers}")
-            vector = f"vector<{lanes}xf32>"
-            at = f"%scratch[{text.index(worker)}, {text.index(0)}]"
-            operands = f"{text.vector('1', lanes, 'i1')}, {text.vector('0.0', lanes)}"
-            types = f"{self.types['%scratch']}, {integers}, vector<{lanes}xi1>, {vector} into {vector}"
-            return text.op(f"vector.gather {at} [{value}], {operands} : {types}")
+        def column(first: SSAValue, number: int) -> SSAValue:
+            at = op(arith.AddiOp, first, b.constant(number - pad, "i32", lanes))
+            at = op(arith.MaxSIOp, at, b.constant(0, "i32", lanes))
+            at = op(arith.MinSIOp, at, last)
+            place = [combined, *b.indices([worker, 0]), at]
+            operands = [*place, b.constant(True, "i1", lanes), b.constant(0.0, "f32", lanes)]
+            return b.op(vectors.GatherOp, operands, type_of("f32", lanes))
 
-        def piece(offset: Index, mask: str | None) -> None:
-            start = text.op(f"arith.index_cast {text.index(text.mul(offset, step))} : index to i32")
-            first = text.op(f"vector.broadcast {start} : i32 to {integers}")
-            first = text.op(f"arith.addi {first}, {starts} : {integers}")
-            value = self.largest(text, [column(first, number) for number in range(self.kernel[1])])
-            text.store(value, "%out", self.types["%out"], [plane, row, offset], lanes, mask)
+        def piece(offset: Index, mask: Mask) -> None:
+            first = op(arith.AddiOp, integer(b.mul(offset, step)), starts)
+            value = self.largest(b, [column(first, number) for number in range(self.kernel[1])])
+            b.store(value, b.buffers["out"], [plane, row, offset], mask)
 
         if full:
-            with text.loop(0, full) as i:
-                piece(text.mul(i, lanes), None)
+            with b.loop(0, full) as i:
+                piece(b.mul(i, lanes), None)
         if rest:
-            piece(full * lanes, text.mask_below(lanes, rest))
+            piece(full * lanes, b.mask_below(lanes, rest))

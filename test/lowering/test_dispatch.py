@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import prod
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,13 +24,12 @@ from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
-from xdsl_exir.lowering.dispatches.elements import Lanes
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
 from xdsl_exir.lowering.driver import calls_of
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import processor
-from xdsl_exir.lowering.schedules import Input, Machine
+from xdsl_exir.lowering.schedules import Elementwise, Input, Machine
 from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
-from xdsl_exir.lowering.schedules.text import Text
 from xdsl_exir.names import own_name
 from xdsl_exir.runtime.native import NativeMethod
 from xdsl_exir.transforms.fold_constants import Folding
@@ -473,12 +471,11 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
 # --- row programs by themselves ------------------------------------------------------------------------------
 
 
-def binary(op: str) -> Any:
-    def body(text: Text, operands: Sequence[str], lanes: int) -> str:
-        type_ = f"vector<{lanes}xf32>" if lanes else "f32"
-        return text.op(f"arith.{op} {operands[0]}, {operands[1]} : {type_}")
-
-    return body
+def load_kernel(kernel: Rows) -> toolchain.Library:
+    """A kernel by itself, verified, as the function `f`."""
+    function = kernel.function("f", True)
+    function.verify()
+    return toolchain.load(generic_text(function))
 
 
 @pytest.mark.native
@@ -486,15 +483,19 @@ def binary(op: str) -> Any:
 @pytest.mark.parametrize("machine", [Machine(16, 32, 1), Machine(8, 16, 2)])
 def test_passes_over_parts_of_rows(length: int, machine: Machine):
     """max(x) + concat(x[half:], x[:half] - sum(x))."""
-    x = Load(length)
     half = length // 2
-    moved = Map(length, (x, Reduce(1, (x,))), body=binary("subf"))
-    swapped = Concat(
-        length, (Slice(half, (x,), start=length - half), Slice(length - half, (moved,), start=0))
+    program = (
+        Load(length),
+        Reduce(1, (0,)),
+        Map(length, (0, 1), element=Elementwise("aten.sub.Tensor")),
+        Slice(half, (0,), start=length - half),
+        Slice(length - half, (2,), start=0),
+        Concat(length, (3, 4)),
+        Reduce(1, (0,), kind="max"),
+        Map(length, (5, 6), element=Elementwise("aten.add.Tensor")),
     )
-    result = Map(length, (swapped, Reduce(1, (x,), kind="max")), body=binary("addf"))
-    kernel = Rows((3,), (Input((3, length)),), (result,), machine)
-    library = toolchain.load(kernel.emit("f", True))
+    kernel = Rows((3,), (Input((3, length)),), program, (7,), machine)
+    library = load_kernel(kernel)
     given, out = random(3, length), np.full((3, length), np.nan, np.float32)
     scratch = [np.full(kernel.scratch, np.nan, np.float32)] if kernel.scratch else []
     toolchain.bind(library, "f", [given, *scratch, out])()
@@ -526,15 +527,14 @@ def test_one_element_of_a_row(length: int):
 
 @pytest.mark.native
 def test_one_element_of_an_input_s_row():
-    x, flags = Load(5), Load(5, (), "i1", 1)
-
-    def chosen(text: Text, operands: Sequence[str], lanes: int) -> str:
-        return Lanes(text, lanes).select(*operands)
-
-    last = Slice(1, (x,), start=4)
-    flag = Slice(1, (flags,), "i1", start=2)
-    kernel = Rows((3,), (Input((3, 5)), Input((3, 5), "i8")), (Map(5, (flag, last, x), body=chosen),))
-    library = toolchain.load(kernel.emit("f", True))
+    program = (
+        Load(5),
+        Load(5, (), "i1", 1),
+        Slice(1, (0,), start=4),
+        Slice(1, (1,), "i1", start=2),
+        Map(5, (3, 2, 0), element=Elementwise("aten.where.self")),
+    )
+    library = load_kernel(Rows((3,), (Input((3, 5)), Input((3, 5), "i8")), program, (4,)))
     given, out = random(3, 5), np.empty((3, 5), np.float32)
     bools = np.array([[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]], np.int8)
     toolchain.bind(library, "f", [given, bools, out])()

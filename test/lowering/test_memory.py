@@ -12,7 +12,8 @@ from xdsl.parser import Parser
 
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.errors import ExirError, VerificationError
-from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, SizesOf
+from xdsl_exir.lowering.arithmetic import SizesOf
+from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL
 from xdsl_exir.lowering.plan_memory import (
     OFFSET,
     PLANNERS,

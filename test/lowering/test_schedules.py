@@ -12,12 +12,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects import omp
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import toolchain
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import processor
-from xdsl_exir.lowering.schedules import Conv2d, Epilogue, Input, Machine, Matmul, Text
+from xdsl_exir.lowering.schedules import (
+    Constant,
+    Conv2d,
+    Elementwise,
+    Epilogue,
+    Input,
+    Kernel,
+    Machine,
+    Matmul,
+    Step,
+)
 from xdsl_exir.lowering.schedules import functions as functions_module
+from xdsl_exir.lowering.schedules.builder import KernelBuilder, Lanes
+from xdsl_exir.lowering.schedules.description import memref
 
 pytestmark = pytest.mark.native
 
@@ -33,16 +47,20 @@ def random(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape, np.float32)
 
 
-def relu_sum(text: Text, value: str, inputs: Sequence[str], lanes: int) -> str:
-    """max(value + sum of inputs, 0)."""
-    type_ = f"vector<{lanes}xf32>"
-    for other in inputs:
-        value = text.op(f"arith.addf {value}, {other} : {type_}")
-    return text.op(f"arith.maximumf {value}, {text.vector('0.0', lanes)} : {type_}")
-
-
 def with_inputs(*shapes: tuple[int, ...]) -> Epilogue:
-    return Epilogue(tuple(Input(shape) for shape in shapes), relu_sum)
+    """max(value + sum of inputs, 0)."""
+    positions = [0, *range(1 + len(shapes), 1 + 2 * len(shapes))]
+    add = Elementwise("aten.add.Tensor")
+    sums = [Step(add, (position, 1 + i)) for i, position in enumerate(positions[:-1])]
+    last = Step(Elementwise("aten.maximum"), (positions[-1], Constant(0.0)))
+    return Epilogue(tuple(Input(shape) for shape in shapes), (*sums, last))
+
+
+def text_of(kernel: Kernel, name: str, public: bool = False) -> str:
+    """A kernel's function, verified."""
+    function = kernel.function(name, public)
+    function.verify()
+    return generic_text(function)
 
 
 Result = tuple[int, ...] | np.ndarray
@@ -51,7 +69,9 @@ Result = tuple[int, ...] | np.ndarray
 
 def run_all(kernels: Sequence[tuple[Any, Sequence[np.ndarray], Result]]) -> list[np.ndarray]:
     """Compiles all kernels in one module; (kernel, its arguments without scratch and result, its result)."""
-    library = toolchain.load("\n".join(kernel.emit(f"f{i}", True) for i, (kernel, *_) in enumerate(kernels)))
+    library = toolchain.load(
+        "\n".join(text_of(kernel, f"f{i}", True) for i, (kernel, *_) in enumerate(kernels))
+    )
     results: list[np.ndarray] = []
     for i, (kernel, arguments, result) in enumerate(kernels):
         # NaN everywhere that the kernel has to write before it reads.
@@ -108,8 +128,9 @@ def test_matmul_large_enough_for_threads() -> None:
 
 def test_threads_of_symbolic_sizes_are_started_where_they_pay() -> None:
     many, few = (Matmul(m, 64, 64, machine=MACHINES["threads"]) for m in (Expr.symbol("s0"), 4))
-    assert "omp.parallel if(" in many.emit("many")
-    assert "omp.parallel" not in few.emit("few")
+    [parallel] = [op for op in many.function("many").walk() if isinstance(op, omp.ParallelOp)]
+    assert parallel.if_expr is not None
+    assert not [op for op in few.function("few").walk() if isinstance(op, omp.ParallelOp)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -279,7 +300,7 @@ def test_a_driver_calls_kernels_on_views_of_one_arena() -> None:
         return
       }"""
     x, w, out = random(16, 32), random(32, 32), np.zeros((16, 32), np.float32)
-    library = toolchain.load(kernel.emit("mm") + driver)
+    library = toolchain.load(text_of(kernel, "mm") + driver)
     toolchain.bind(library, "main", [x, kernel.pack(w), np.zeros(2048, np.int8), out])()
     close(out, x @ w @ w, "twice")
 
@@ -308,7 +329,7 @@ def test_a_missing_function_is_named() -> None:
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_shared_object_needs_only_libc_and_openmp(tmp_path: Path) -> None:
     kernel = Matmul(96, 200, 77, machine=MACHINES["threads"])
-    (tmp_path / "kernel.o").write_bytes(toolchain.compile_object(kernel.emit("f", True)))
+    (tmp_path / "kernel.o").write_bytes(toolchain.compile_object(text_of(kernel, "f", True)))
     openmp = toolchain.find_openmp()
     toolchain.link_shared([tmp_path / "kernel.o"], tmp_path / "kernel.so", [str(openmp)])
     listed = subprocess.run(
@@ -355,25 +376,22 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize(("lanes", "type_"), [(16, "vector<16xf32>"), (1, "f32")])
-def test_functions(lanes: int, type_: str) -> None:
+@pytest.mark.parametrize("lanes", [16, 0], ids=["vectors", "numbers"])
+def test_functions(lanes: int) -> None:
     grid = np.concatenate([np.linspace(-8, 8, 8192), np.linspace(-110, 95, 8176), EDGES]).astype(np.float32)
     names = ("exp", "tanh", "erf", "sigmoid", "silu", "gelu")
-    memref = f"memref<{grid.size}xf32>"
     functions: list[str] = []
-    scalar = type_ == "f32"
     for name in names:
-        text = Text()
-        with text.loop(0, grid.size // lanes) as i:
-            at = text.mul(i, lanes)
-            loaded = f"memref.load %x[{at}] : {memref}"
-            x = text.op(loaded) if scalar else text.load("%x", memref, [at], lanes)
-            y = getattr(functions_module, name)(text, x, type_)
-            if scalar:
-                text.line(f"memref.store {y}, %y[{at}] : {memref}")
-            else:
-                text.store(y, "%y", memref, [at], lanes)
-        functions.append(text.function(name, [("%x", memref), ("%y", memref)], True))
+        b = KernelBuilder([], {"x": memref(grid.shape), "y": memref(grid.shape)})
+        x, y = b.buffers["x"], b.buffers["y"]
+        with b.loop(0, grid.size // max(lanes, 1)) as i:
+            at = [b.mul(i, max(lanes, 1))]
+            loaded = b.load(x, at, lanes) if lanes else b.load_number(x, at)
+            value = getattr(functions_module, name)(Lanes(b, lanes), loaded)
+            b.store(value, y, at) if lanes else b.store_number(value, y, at)
+        function = b.function(name, True)
+        function.verify()
+        functions.append(generic_text(function))
     library = toolchain.load("\n".join(functions))
     for name in names:
         actual = np.full_like(grid, 7)
