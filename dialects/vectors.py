@@ -42,7 +42,6 @@ from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-
 Kinds = type[Attribute] | UnionType
 
 
