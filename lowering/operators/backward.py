@@ -16,7 +16,7 @@ from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.operators.convolution import convolution, forward
 from xdsl_exir.lowering.operators.indexing import Place, scatter_add
 from xdsl_exir.lowering.operators.pooling import Adaptive, Sliding, everywhere, lines_of
-from xdsl_exir.lowering.operators.reduction import shaped
+from xdsl_exir.lowering.reductions import shaped
 from xdsl_exir.lowering.scalar import Scalar, sum_dtype
 
 Out = list[TensorMeta]

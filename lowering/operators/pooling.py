@@ -22,7 +22,7 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
-from xdsl_exir.lowering.operators.reduction import is_same, lowest, shaped
+from xdsl_exir.lowering.reductions import is_same, lowest, shaped
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes, quotient
 

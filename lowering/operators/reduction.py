@@ -7,98 +7,50 @@ order, each element reading the one before.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, Expr, max_
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.expr import prod as numel
-from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
+from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself, read
+from xdsl_exir.lowering.histograms import as_points, binned, counted, edges_of, limits_of
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.operators.creation import between
-from xdsl_exir.lowering.operators.indexing import indexed_by, search, sorting_order
+from xdsl_exir.lowering.operators.indexing import indexed_by, sorting_order
 from xdsl_exir.lowering.operators.view import bitcast
+from xdsl_exir.lowering.reductions import (
+    Combine,
+    accumulate,
+    along,
+    dims_of,
+    divided,
+    greatest,
+    highest,
+    is_same,
+    least,
+    lowest,
+    moments,
+    norm,
+    shaped,
+    size_of,
+)
 from xdsl_exir.lowering.scalar import Scalar, sum_dtype
-from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
-Combine = Callable[[Scalar, Scalar], Scalar]
-
-
-def dims_of(input: Tensor, dim: Sequence[int] | None) -> list[int]:
-    """The dimensions of a `dim` argument, where None and the empty list are all; a 0-dim tensor has none."""
-    return wrap_dims(dim or None, input.ndim) if input.ndim else []
-
-
-def along(b: LinalgBuilder, input: Tensor, dim: int | None) -> tuple[Tensor, int]:
-    """The tensor and the dimension that an `int? dim` means: of the tensor laid flat if None, of a vector if 0-dim."""
-    if dim is None or not input.ndim:
-        return b.reshape(input, (numel(input.shape),)), 0
-    return input, wrap_dim(dim, input.ndim)
-
-
-def shaped(b: LinalgBuilder, input: Tensor, out: TensorMeta) -> Tensor:
-    """A reduction's result as the operator gives it: in its dtype, with or without the dimensions of size 1."""
-    return b.reshape(b.convert(input, out.dtype), out.shape)
-
-
-def size_of(input: Tensor, over: Sequence[int]) -> Dim:
-    """Number of elements that reduce to one."""
-    return numel([input.shape[dim] for dim in over])
-
-
-def lowest(dtype: DType) -> float:
-    """The least number of a dtype."""
-    if dtype.category is Category.FLOAT:
-        return -math.inf
-    return 0 if s.is_unsigned(dtype) or dtype is dt.Bool else -(2 ** (dtype.bits - 1))
-
-
-def highest(dtype: DType) -> float:
-    """The greatest number of a dtype."""
-    if dtype.category is Category.FLOAT:
-        return math.inf
-    return (
-        1 if dtype is dt.Bool else -1 - int(lowest(dtype)) if not s.is_unsigned(dtype) else 2**dtype.bits - 1
-    )
 
 
 # --- sums and products ---------------------------------------------------------------------------------------
-
-
-def accumulate(
-    b: LinalgBuilder,
-    combine: Combine,
-    input: Tensor,
-    over: Sequence[int],
-    initial: float,
-    dtype: DType,
-    term: Callable[[Scalar], Scalar] = itself,
-) -> Tensor:
-    """A reduction in the dtype that sums of `dtype` accumulate in, of a term of each element, which is rounded to `dtype`
-    first, as PyTorch does."""
-    wide = sum_dtype(dtype)
-
-    def add(total: Scalar, x: Scalar) -> Scalar:
-        return combine(total, term(s.cast(s.cast(x, dtype), wide)))
-
-    return b.fold(add, [input], over, initial, wide, combine)
-
-
-def divided(b: LinalgBuilder, total: Tensor, count: float | Expr) -> Tensor:
-    return b.elementwise(lambda x: x / count, [total], total.shape, total.dtype)
 
 
 @lowering("aten.sum.dim_IntList")
@@ -154,20 +106,7 @@ def any_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) ->
 # --- extremes ------------------------------------------------------------------------------------------------
 
 
-def greatest(b: LinalgBuilder, input: Tensor, over: Sequence[int]) -> Tensor:
-    return b.reduce(s.maximum, input, over, lowest(input.dtype), input.dtype)
-
-
-def least(b: LinalgBuilder, input: Tensor, over: Sequence[int]) -> Tensor:
-    return b.reduce(s.minimum, input, over, highest(input.dtype), input.dtype)
-
-
 Extreme = Callable[[LinalgBuilder, Tensor, Sequence[int]], Tensor]
-
-
-def is_same(x: Scalar, y: Scalar) -> Scalar:
-    """Whether an element is the extreme: equal to it, or NaN (as then the extreme is)."""
-    return x.equals(y) | s.is_nan(x)
 
 
 def position(b: LinalgBuilder, input: Tensor, value: Tensor, dim: int) -> Tensor:
@@ -368,118 +307,6 @@ def segment_bounds(b: LinalgBuilder, lengths: Tensor | None) -> Tensor:
 # --- histograms ----------------------------------------------------------------------------------------------
 
 
-def limits_of(
-    b: LinalgBuilder, coordinate: Tensor, limits: Sequence[float] | None, margin: float
-) -> tuple[Tensor, Tensor]:
-    """A range, of the least and the greatest coordinate unless told; never of width 0."""
-    dtype = coordinate.dtype
-    if limits is None and not coordinate.shape[0]:
-        limits = (0, 1)
-    if limits is None:
-        low, high = (b.reshape(extreme(b, coordinate, [0]), ()) for extreme in (least, greatest))
-    else:
-        low, high = (b.fill(limit, (), dtype) for limit in limits)
-    return (
-        b.elementwise(lambda x, y: s.select(x.equals(y), x - margin, x), [low, high], (), dtype),
-        b.elementwise(lambda x, y: s.select(x.equals(y), y + margin, y), [low, high], (), dtype),
-    )
-
-
-def even_edges(b: LinalgBuilder, coordinate: Tensor, bins: int, limits: Sequence[float] | None) -> Tensor:
-    """Edges of bins of one width: from both ends to the middle, so that the first and the last are exact."""
-    low, high = limits_of(b, coordinate, limits, 0.5)
-    dtype = coordinate.dtype
-
-    def edge(index: SSAValue) -> Scalar:
-        place, first, last = s.from_index(index), read(low, []), read(high, [])
-        step = (last - first) / bins
-        rising = first + step * s.cast(place, dtype)
-        falling = last - step * s.cast(bins - place, dtype)
-        return s.select(place * 2 >= bins + 1, falling, rising)
-
-    return b.indexed(edge, (bins + 1,), dtype)
-
-
-def bin_of(b: LinalgBuilder, coordinate: Tensor, edges: Tensor) -> Tensor:
-    """The bin that each coordinate is in; the last one includes its right edge, -1 is none."""
-    count, last = coordinate.shape[0], edges.shape[0] - 1
-    after = search(b, edges, coordinate, True, None, TensorMeta((count,), dt.Long))
-
-    def place(x: Scalar, after: Scalar) -> Scalar:
-        first, end = (read(edges, [s.constant(at, dt.Long)]) for at in (0, last))
-        inside = ~(x < first) & ~(x > end) & ~s.is_nan(x)
-        return s.select(inside, s.minimum(after - 1, last - 1), -1)
-
-    return b.elementwise(place, [coordinate, after], (count,), dt.Long)
-
-
-def counted(b: LinalgBuilder, places: Sequence[Tensor], bins: Sizes, weight: Tensor | None) -> Tensor:
-    """How many points, or what weight of them, each bin has, in float64."""
-    total = b.fill(0, bins, dt.Double)
-    weights = None if weight is None else b.reshape(weight, (numel(weight.shape),))
-    if not places or 0 in (*bins, places[0].shape[0]):
-        return total
-
-    def step(so_far: Tensor, at: SSAValue) -> tuple[Sequence[Scalar | SSAValue], Scalar]:
-        found = [read(each, [at]) for each in places]
-        inside = functools.reduce(lambda x, y: x & y, (place >= 0 for place in found))
-        place = [s.maximum(place, 0) for place in found]
-        share = s.constant(1, dt.Double) if weights is None else s.cast(read(weights, [at]), dt.Double)
-        return place, read(so_far, place) + s.select(inside, share, 0)
-
-    return b.update(total, places[0].shape, step)
-
-
-def binned(
-    b: LinalgBuilder,
-    points: Tensor,
-    edges: Sequence[Tensor],
-    weight: Tensor | None,
-    density: bool,
-    out: TensorMeta,
-) -> Tensor:
-    """The histogram of points, whose coordinates are columns; as shares of the sum by the bins' volume if `density`."""
-    bins = tuple(each.shape[0] - 1 for each in edges)
-    places = [bin_of(b, column(b, points, dim), each) for dim, each in enumerate(edges)]
-    total = counted(b, places, bins, weight)
-    if not density:
-        return b.convert(total, out.dtype)
-    everything = b.reshape(b.reduce(s.add, total, dims_of(total, None), 0, dt.Double), ())
-
-    def share(x: Scalar, whole: Scalar, *at: SSAValue) -> Scalar:
-        result = x / whole
-        for each, place in zip(edges, at, strict=True):
-            here = s.from_index(place)
-            low, high = (s.cast(read(each, [end]), dt.Double) for end in (here, here + 1))
-            result = result / (high - low)
-        return result
-
-    rank = total.ndim
-    inputs = [(total, AffineMap.identity(rank)), (everything, AffineMap(rank, 0, ()))]
-    return b.indexed(share, total.shape, out.dtype, inputs)
-
-
-def column(b: LinalgBuilder, points: Tensor, dim: int) -> Tensor:
-    """One coordinate of points `[..., dims]`."""
-    count = numel(points.shape[:-1])
-    table = b.reshape(points, (count, points.shape[-1]))
-    return b.reshape(b.slice(table, [0, dim], [count, 1], [1, 1]), (count,))
-
-
-def edges_of(
-    b: LinalgBuilder, points: Tensor, bins: Sequence[int], limits: Sequence[float] | None
-) -> list[Tensor]:
-    pairs = [None] * len(bins) if limits is None else list(zip(limits[::2], limits[1::2], strict=True))
-    return [
-        even_edges(b, column(b, points, dim), *each) for dim, each in enumerate(zip(bins, pairs, strict=True))
-    ]
-
-
-def as_points(b: LinalgBuilder, self: Tensor) -> Tensor:
-    """Numbers as points of one dimension."""
-    return b.reshape(self, (numel(self.shape), 1))
-
-
 @lowering("aten.histc")
 def histc(b: LinalgBuilder, self: Tensor, bins: int, min: float, max: float, out: Out) -> Tensor:
     """Bins are found by division, in the tensor's dtype, as PyTorch finds them here."""
@@ -551,22 +378,6 @@ def histogramdd_of_edges(
 # --- spread and norms ----------------------------------------------------------------------------------------
 
 
-def moments(b: LinalgBuilder, x: Tensor, over: Sequence[int], correction: float = 0) -> tuple[Tensor, Tensor]:
-    """Mean and variance over dimensions, which stay with size 1, in the dtype that sums accumulate in. Complex numbers have
-    the sum of their parts' variances, as a complex number."""
-    count = size_of(x, over)
-    mean = divided(b, b.sum(x, over), count)
-
-    def square(x: Scalar, mean: Scalar) -> Scalar:
-        distance = s.cast(x, mean.dtype) - mean
-        return distance * s.conjugate(distance)
-
-    squares = b.sum(x, over, square, mean)
-    if isinstance(count, Expr):
-        return mean, divided(b, squares, max_(count - int(correction), 0))
-    return mean, divided(b, squares, max(count - correction, 0))
-
-
 def refuse_part_correction(arguments: Mapping[str, Any]) -> str | None:
     """A symbolic count less a part of one is no size."""
     correction, sizes = arguments["correction"], arguments["self"].shape
@@ -587,25 +398,6 @@ def var(b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float
     return var_mean(b, self, dim, correction, [*out, *out])[0]
 
 
-def is_nonzero(x: Scalar) -> Scalar:
-    return s.cast(x.differs(0), x.dtype)
-
-
-NORMS: dict[float, tuple[Callable[[Scalar], Scalar], Combine, float, Callable[[Scalar], Scalar]]] = {
-    0: (is_nonzero, s.add, 0, itself),
-    1: (s.absolute, s.add, 0, itself),
-    2: (lambda x: x * x, s.add, 0, s.sqrt),
-    math.inf: (s.absolute, s.maximum, 0, itself),
-    -math.inf: (s.absolute, s.minimum, math.inf, itself),
-}
-"""By order: a term, how terms combine from which number on, and what is made of the total."""
-
-
-def power_of(exponent: float) -> Callable[[Scalar], Scalar]:
-    """A magnitude to this power."""
-    return lambda x: s.pow(s.absolute(x), s.constant(exponent, x.dtype))
-
-
 def lengths_of_numbers(b: LinalgBuilder, self: Tensor) -> Tensor:
     """The absolute values of complex numbers, in float64."""
     return b.elementwise(lambda x: s.absolute(s.cast(x, dt.ComplexDouble)), [self], self.shape, dt.Double)
@@ -615,8 +407,7 @@ def lengths_of_numbers(b: LinalgBuilder, self: Tensor) -> Tensor:
 def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | None, out: Out) -> Tensor:
     if self.dtype.category is Category.COMPLEX:
         self = lengths_of_numbers(b, self)
-    general = power_of(ord), s.add, 0, power_of(1 / ord if ord else 0)
-    term, combine, initial, finish = NORMS.get(ord, general)
+    term, combine, initial, finish = norm(ord)
     total = accumulate(b, combine, self, dims_of(self, dim), initial, out[0].dtype, term)
     return shaped(b, b.elementwise(finish, [total], total.shape, total.dtype), out[0])
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.lowering import bessel, special
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering import special
 from xdsl_exir.lowering.pointwise import pointwise
 from xdsl_exir.lowering.scalar import Scalar
 
@@ -20,18 +20,18 @@ def in_double(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 SPECIAL: dict[str, Callable[[Scalar], Scalar]] = {
     "lgamma": special.lgamma,
     "digamma": special.digamma,
-    "i0": special.modified_i(0, scaled=False),
-    "special_i0e": special.modified_i(0, scaled=True),
-    "special_i1": special.modified_i(1, scaled=False),
-    "special_i1e": special.modified_i(1, scaled=True),
-    "special_modified_bessel_i0": special.modified_i(0, scaled=False),
-    "special_modified_bessel_i1": special.modified_i(1, scaled=False),
-    "special_modified_bessel_k0": special.modified_k(0, scaled=False),
-    "special_modified_bessel_k1": special.modified_k(1, scaled=False),
-    "special_bessel_j0": special.bessel_j(0),
-    "special_bessel_j1": special.bessel_j(1),
-    "special_bessel_y0": special.bessel_y(0),
-    "special_bessel_y1": special.bessel_y(1),
+    "i0": bessel.modified_i(0, scaled=False),
+    "special_i0e": bessel.modified_i(0, scaled=True),
+    "special_i1": bessel.modified_i(1, scaled=False),
+    "special_i1e": bessel.modified_i(1, scaled=True),
+    "special_modified_bessel_i0": bessel.modified_i(0, scaled=False),
+    "special_modified_bessel_i1": bessel.modified_i(1, scaled=False),
+    "special_modified_bessel_k0": bessel.modified_k(0, scaled=False),
+    "special_modified_bessel_k1": bessel.modified_k(1, scaled=False),
+    "special_bessel_j0": bessel.bessel_j(0),
+    "special_bessel_j1": bessel.bessel_j(1),
+    "special_bessel_y0": bessel.bessel_y(0),
+    "special_bessel_y1": bessel.bessel_y(1),
     "special_erfcx": special.erfcx,
     "special_log_ndtr": special.log_ndtr,
     "special_ndtri": special.ndtri,
@@ -39,10 +39,10 @@ SPECIAL: dict[str, Callable[[Scalar], Scalar]] = {
 """Special functions of one element."""
 
 SPECIAL_OF_X: dict[str, Callable[[Scalar], Scalar]] = {
-    "special_airy_ai": special.airy_ai,
-    "special_spherical_bessel_j0": special.spherical_bessel_j0,
-    "special_scaled_modified_bessel_k0": special.modified_k(0, scaled=True),
-    "special_scaled_modified_bessel_k1": special.modified_k(1, scaled=True),
+    "special_airy_ai": bessel.airy_ai,
+    "special_spherical_bessel_j0": bessel.spherical_bessel_j0,
+    "special_scaled_modified_bessel_k0": bessel.modified_k(0, scaled=True),
+    "special_scaled_modified_bessel_k1": bessel.modified_k(1, scaled=True),
 }
 """Those whose schemas call it `x`."""
 
