@@ -41,8 +41,15 @@ from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
+from xdsl_exir.lowering.reassociation import (
+    broadcast_map,
+    expansion,
+    groups_attr,
+    has_several_symbolic,
+    reassociation,
+)
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
-from xdsl_exir.lowering.sizes import Sizes, compute, quotient
+from xdsl_exir.lowering.sizes import Sizes, compute
 
 Body: TypeAlias = (
     Callable[[Scalar], Scalar]
@@ -435,9 +442,7 @@ class LinalgBuilder(IndexArithmetic):
             return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         groups = reassociation(input.shape, shape)
         coarse = tuple(prod(input.shape[dim] for dim in group) for group in groups)
-        if _has_several_symbolic(input.shape, groups) or _has_several_symbolic(
-            shape, expansion(coarse, shape)
-        ):
+        if has_several_symbolic(input.shape, groups) or has_several_symbolic(shape, expansion(coarse, shape)):
             return self._reshape(input, shape)
         collapsed = self._collapse(input, groups)
         return collapsed if collapsed.shape == shape else self._expand(collapsed, shape)
@@ -458,7 +463,7 @@ class LinalgBuilder(IndexArithmetic):
         op = tensor.CollapseShapeOp(
             operands=[input.value],
             result_types=[tensor_of(shape, input.dtype)],
-            properties={"reassociation": _groups_attr(groups)},
+            properties={"reassociation": groups_attr(groups)},
         )
         return Tensor(self.add(op), shape, input.dtype)
 
@@ -470,7 +475,7 @@ class LinalgBuilder(IndexArithmetic):
         input = self.retyped(input, tuple(prod(shape[dim] for dim in group) for group in groups))
         sizes = list(map(static_size, shape))
         op = tensor.ExpandShapeOp(
-            input.value, self.dynamic(shape), _groups_attr(groups), sizes, tensor_of(shape, input.dtype)
+            input.value, self.dynamic(shape), groups_attr(groups), sizes, tensor_of(shape, input.dtype)
         )
         return Tensor(self.add(op), shape, input.dtype)
 
@@ -589,77 +594,3 @@ def store(value: Scalar, dtype: DType) -> SSAValue:
     if dtype is dt.Bool:
         return arith.ExtUIOp(value.value, IntegerType(8)).result
     return s.cast(value, dtype).value
-
-
-def broadcast_map(shape: Sequence[Dim], target: Sequence[Dim]) -> AffineMap:
-    """The map from a result's indices to those of an input that broadcasts to it."""
-    rank, offset = len(target), len(target) - len(shape)
-    indices = dims(rank)
-    exprs = [
-        AffineExpr.constant(0) if size == 1 and target[dim + offset] != 1 else indices[dim + offset]
-        for dim, size in enumerate(shape)
-    ]
-    return AffineMap(rank, 0, tuple(exprs))
-
-
-def _groups_attr(groups: list[list[int]]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
-    return ArrayAttr([ArrayAttr([IntegerAttr(dim, i64) for dim in group]) for group in groups])
-
-
-def reassociation(source: Sizes, target: Sizes) -> list[list[int]]:
-    """Groups of the source's dimensions that collapse to a common coarser shape, from which the target expands.
-
-    All dimensions are one group where symbolic sizes do not say how they belong together.
-    """
-    if not source or not target:
-        return []
-    everything = [list(range(len(source)))]
-    groups: list[list[int]] = []
-    i = j = 0
-    while i < len(source) and j < len(target):
-        group, have, want = [i], source[i], target[j]
-        while have != want:
-            if _is_part(have, want) and i + 1 < len(source):
-                i += 1
-                group.append(i)
-                have *= source[i]
-            elif j + 1 < len(target):
-                j += 1
-                want *= target[j]
-            else:
-                return everything
-        groups.append(group)
-        i, j = i + 1, j + 1
-    groups[-1] += list(range(i, len(source)))  # trailing dimensions of size 1
-    return groups
-
-
-def _has_several_symbolic(sizes: Sizes, groups: list[list[int]]) -> bool:
-    """Whether a group has more than one symbolic size, which MLIR's expand-strided-metadata fails on."""
-    return any(sum(not isinstance(sizes[dim], int) for dim in group) > 1 for group in groups)
-
-
-def _is_part(a: Dim, b: Dim) -> bool:
-    """Whether more dimensions have to join those of size `a` to make `b`."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a < b
-    return quotient(b, a) is not None
-
-
-def expansion(source: Sizes, target: Sizes) -> list[list[int]]:
-    """For each dimension of the source the target's dimensions it expands to."""
-    if len(source) == 1:
-        return [list(range(len(target)))]
-    groups: list[list[int]] = []
-    j = 0
-    for size in source:
-        group, have = [j], target[j]
-        j += 1
-        while have != size:
-            group.append(j)
-            have *= target[j]
-            j += 1
-        groups.append(group)
-    if groups:
-        groups[-1] += list(range(j, len(target)))
-    return groups

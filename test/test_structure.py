@@ -104,3 +104,19 @@ def test_families_have_one_name_everywhere(name: str) -> None:
 
 OTHERS = {"edge", "autocast", "control_flow"}
 """Files of the spec that are no family's; operations with regions are of none."""
+
+
+LONGEST = 600
+"""Lines of a file of code."""
+LONGER = {
+    "exchange/pt2_schema.py": "PyTorch's schema of archives as one table, and the combinators it is written in",
+    "lowering/scalar.py": "one namespace, `s`, of all that a number in a loop body can do; users' lowerings write it",
+}
+"""Files that may be longer, and why. (Stubs and the spec are data, which tools write.)"""
+
+
+def test_files_are_short() -> None:
+    long = {
+        str(path.relative_to(PACKAGE)) for path in files() if len(path.read_text().splitlines()) > LONGEST
+    }
+    assert long == set(LONGER)

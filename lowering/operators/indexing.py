@@ -23,9 +23,10 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, broadcast_map, dims, read
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.operators.pointwise import floor_divide
 from xdsl_exir.lowering.operators.view import part
+from xdsl_exir.lowering.reassociation import broadcast_map
 from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
 from xdsl_exir.lowering.sizes import Sizes
 
