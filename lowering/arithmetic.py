@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, f64, i64
@@ -65,6 +65,7 @@ class SizesOf(IndexArithmetic):
         self.entry = entry
         self.symbols = dict(symbols)
         self.known: dict[Dim, SSAValue] = {}
+        self.made: dict[tuple[str | SSAValue, ...], SSAValue] = {}
         self.last: Operation | None = None
         """The last of what computes them."""
 
@@ -92,3 +93,17 @@ class SizesOf(IndexArithmetic):
 
     def symbol(self, name: str) -> SSAValue:
         return self.symbols[name]
+
+    def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.once((name, a, b), lambda: super(SizesOf, self).binary(name, a, b))
+
+    def choose(self, predicate: str, a: SSAValue, b: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return self.once(
+            (predicate, a, b, yes, no), lambda: super(SizesOf, self).choose(predicate, a, b, yes, no)
+        )
+
+    def once(self, what: tuple[str | SSAValue, ...], make: Callable[[], SSAValue]) -> SSAValue:
+        """What was made for the same before, as parts of sizes are often sizes of others."""
+        if what not in self.made:
+            self.made[what] = make()
+        return self.made[what]

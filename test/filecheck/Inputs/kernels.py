@@ -1,0 +1,48 @@
+"""Prints a small kernel of each kind, as operations in generic form."""
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.lowering.printing import generic_text
+from xdsl_exir.lowering.schedules import (
+    Constant,
+    Conv2d,
+    Elementwise,
+    Epilogue,
+    Input,
+    Machine,
+    Matmul,
+    MaxPool2d,
+    Rows,
+    Step,
+)
+from xdsl_exir.lowering.schedules.rows import Load, Map, Reduce
+
+ONE, TWO = Machine(4, 16, 1), Machine(4, 16, 2)
+BIASED = Epilogue(
+    (Input((4,)),),
+    (
+        Step(Elementwise("aten.add.Tensor"), (0, 1)),
+        Step(Elementwise("aten.maximum"), (2, Constant(0.0))),
+    ),
+)
+SUB = Elementwise("aten.sub.Tensor")
+KERNELS = {
+    "matmul": Matmul(2, 4, 8, epilogue=BIASED, machine=ONE),
+    "symbolic": Matmul(Expr.symbol("s0"), 4, 8, machine=TWO),
+    "transposed": Matmul(4, 4, 4, rhs="transposed", machine=ONE),
+    "channels": Conv2d(1, 2, 3, 3, 4, (2, 2), machine=ONE),
+    "depthwise": Conv2d(1, 2, 4, 4, 2, (3, 3), padding=(1, 1), groups=2, machine=Machine(4, 32, 1)),
+    "pool": MaxPool2d(1, (4, 4), (2, 2), (2, 2), (2, 2), machine=ONE),
+    "rows": Rows(
+        (3,),
+        (Input((3, 6)),),
+        (Load(6), Reduce(1, (0,), kind="mean"), Map(6, (0, 1), element=SUB)),
+        (2,),
+        ONE,
+    ),
+}
+
+module = ModuleOp([kernel.function(name) for name, kernel in KERNELS.items()])
+module.verify()
+print(generic_text(module))
