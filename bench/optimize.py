@@ -1,11 +1,11 @@
 """What `optimize` does to models: operations, seconds and milliseconds at each level, measured in turns.
 
-    python bench/optimize.py [NAME ...] [--rounds N] [--levels N ...] [--directory DIR]
+    python bench/optimize.py [NAME ...] [--rounds N] [--levels LEVEL ...] [--directory DIR]
 
 Names are those of the five models and of `test/ordinary.py`; all by default. `operations` are those of the edge program.
 `passes` are the seconds that `optimize` takes; `cold` those of compiling natively with an empty cache, `cached` from what that
 left. `min` is the least of all calls, in milliseconds; the levels are called one after another, a burst each a round. `ratio` is to level 0,
-which changes nothing; the last line of a model says the worst. Results of all levels are compared with level 0's. Needs torch.
+which changes nothing. A level may also be a pipeline, `merge-common,dce`; the first is what others are compared with. Results of all levels are compared with level 0's. Needs torch.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ PAUSE = 0.01
 class Level:
     """A model at one level, compiled."""
 
-    def __init__(self, program: Any, level: int, caches: str, inputs: Sequence[Any]):
+    def __init__(self, program: Any, level: str, caches: str, inputs: Sequence[Any]):
         import xdsl_exir
 
         start = time.perf_counter()
-        program = program.transform(f"optimize{{level={level}}}")
+        program = program.transform(f"optimize{{level={level}}}" if level.isdigit() else level)
         self.passes = time.perf_counter() - start
         self.operations = sum(1 for _ in program.method().body.walk()) - 1
-        os.environ["XDSL_EXIR_CACHE"] = f"{caches}/{level}"
+        os.environ["XDSL_EXIR_CACHE"] = f"{caches}/{hash(level)}"
         self.compiled: list[float] = []
         for _ in ("cold", "cached"):
             start = time.perf_counter()
@@ -64,7 +64,7 @@ class Level:
         self.times += [self.timed() for _ in range(self.calls)]
 
 
-def compare(name: str, program: Any, inputs: Sequence[Any], levels: Sequence[int], rounds: int) -> float:
+def compare(name: str, program: Any, inputs: Sequence[Any], levels: Sequence[str], rounds: int) -> float:
     """Prints a model's rows, and gives the worst ratio."""
     with tempfile.TemporaryDirectory() as caches:
         compiled = [Level(program, level, caches, inputs) for level in levels]
@@ -80,7 +80,7 @@ def compare(name: str, program: Any, inputs: Sequence[Any], levels: Sequence[int
         worst = max(worst, least / first)
         cold, cached = level.compiled
         print(
-            f"{name:20} {number:5} {level.operations:10} {level.passes:7.2f} {cold:7.2f} {cached:7.2f}"
+            f"{name:20} {number[:24]:5} {level.operations:10} {level.passes:7.2f} {cold:7.2f} {cached:7.2f}"
             f" {least * 1e3:9.4f} {least / first:6.3f}",
             flush=True,
         )
@@ -118,7 +118,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--levels", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--levels", nargs="+", default=["0", "1", "2"], metavar="LEVEL")
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()) / "xdsl-exir-models")
     args = parser.parse_args()
     warnings.simplefilter("ignore")

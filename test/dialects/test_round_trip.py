@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from samples import build, call, calls, f, function_of, sample_module, with_all_arguments
@@ -45,6 +46,7 @@ from xdsl_exir.dialects.spec import OperatorSpec, specs
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, TensorMeta, tensor_type
 from xdsl_exir.program import context
+from xdsl_exir.universe import XDSL_EXIR_UNIVERSE
 
 STAGES = ("aten", "edge")
 MLIR_OPT = "mlir-opt-22"
@@ -117,8 +119,17 @@ def through_mlir_opt() -> ModuleOp:
     return _through_mlir_opt(everything())
 
 
+def region_modules() -> list[ModuleOp]:
+    """Operations with regions, as the FileCheck files write them."""
+    folder = Path(__file__).parents[1] / "filecheck"
+    return [
+        parse((folder / f"{name}.mlir").read_text())
+        for name in ("control_flow", "delegate", "flex_attention")
+    ]
+
+
 def everything() -> ModuleOp:
-    modules = [*map(sample_module, STAGES), exir_module()]
+    modules = [*map(sample_module, STAGES), exir_module(), *region_modules()]
     functions = [op for module in modules for op in module.ops]
     for index, op in enumerate(functions):
         op.detach()
@@ -148,6 +159,19 @@ def nameless(module: ModuleOp) -> ModuleOp:
         ):
             value.name_hint = None
     return module
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_regions(index: int) -> None:
+    check(region_modules()[index])
+
+
+def test_every_operation_is_there() -> None:
+    """Of all dialects that the plugin has but torchscript, whose tests enumerate it."""
+    seen = {op.name for op in everything().walk()}
+    for name, dialect in XDSL_EXIR_UNIVERSE.all_dialects.items():
+        if name != "torchscript":
+            assert {op.name for op in dialect().operations} <= seen, name
 
 
 @needs_mlir_opt

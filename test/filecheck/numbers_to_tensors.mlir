@@ -1,0 +1,37 @@
+// RUN: xdsl-opt %s -p numbers-to-tensors | filecheck %s
+
+// Inside a region a number that is computed from data is a tensor of one element.
+func.func @branch(%p: tensor<i1>, %x: tensor<4xf32>, %i: tensor<i64>) -> tensor<4xf32> {
+  %0 = higher_order.cond %p : tensor<i1> inputs(%x, %i : tensor<4xf32>, tensor<i64>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>, %j: tensor<i64>):
+    %n = edge.aten._local_scalar_dense(%j) : (tensor<i64>) -> !exir.symint<u0>
+    %k = exir.number 2 : !exir.symint<2>
+    %m = exir.sym_mul %n, %k : (!exir.symint<u0>, !exir.symint<2>) -> !exir.symint<2 * u0>
+    %t = edge.aten.scalar_tensor(%m, dtype = i64) : (!exir.symint<2 * u0>) -> tensor<i64>
+    %c = edge.aten._to_copy(%t, dtype = f32) : (tensor<i64>) -> tensor<f32>
+    %y = edge.aten.add.Tensor(%a, %c) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    higher_order.yield %y : tensor<4xf32>
+  } else {
+  ^bb0(%a: tensor<4xf32>, %j: tensor<i64>):
+    higher_order.yield %a : tensor<4xf32>
+  }
+  func.return %0 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @branch(
+// CHECK:           %1 = edge.aten.view(%j, size = [])
+// CHECK-NEXT:      %k = exir.number 2
+// CHECK-NEXT:      %2 = edge.aten.scalar_tensor(s = %k, dtype = i64)
+// CHECK-NEXT:      %t = edge.aten.mul.Tensor(%1, %2)
+// CHECK-NEXT:      %c = edge.aten._to_copy(%t, dtype = f32)
+
+// Left alone: outside, where the caller can be given a number.
+func.func @outside(%i: tensor<i64>) -> !exir.symint<2 * u0> {
+  %n = edge.aten._local_scalar_dense(%i) : (tensor<i64>) -> !exir.symint<u0>
+  %k = exir.number 2 : !exir.symint<2>
+  %m = exir.sym_mul %n, %k : (!exir.symint<u0>, !exir.symint<2>) -> !exir.symint<2 * u0>
+  func.return %m : !exir.symint<2 * u0>
+}
+// CHECK-LABEL: func.func @outside(
+// CHECK-NEXT:    %n = edge.aten._local_scalar_dense(%i)
+// CHECK-NEXT:    %k = exir.number 2
+// CHECK-NEXT:    %m = exir.sym_mul %n, %k
