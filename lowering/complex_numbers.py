@@ -72,10 +72,13 @@ def without_end(length: Scalar, product: Scalar) -> Scalar:
 
 
 def exp(x: Scalar) -> Scalar:
-    length, b = s.exp(s.real(x)), s.imaginary(x)
-    along, across = without_end(length, length * s.cos(b)), length * s.sin(b)
-    across = s.select(length.equals(0) & s.is_nan(across), s.copysign(length, b), across)
-    return s.complex_number(unless_zero(length, along), unless_zero(b, across))
+    """Beside an infinite part at no angle the length stays (C11, G.6.3.1): of a finite one that overflows it is NaN."""
+    a, b = s.real(x), s.imaginary(x)
+    length = s.exp(a)
+    along, across = length * s.cos(b), length * s.sin(b)
+    along = s.select(s.is_inf(a) & s.is_nan(along), length, along)
+    across = s.select(a.equals(-math.inf) & s.is_nan(across), s.copysign(length, b), across)
+    return s.complex_number(along, unless_zero(b, across))
 
 
 def log(x: Scalar) -> Scalar:
@@ -116,7 +119,10 @@ def tanh(x: Scalar) -> Scalar:
     flat = s.absolute(a).equals(2 * FLAT)
     along, across = unless_zero(a, s.sinh(a) / below), unless_zero(b, s.sin(b) / below)
     one, zero = s.copysign(s.constant(1, a.dtype), a), s.copysign(s.constant(0, b.dtype), b)
-    return s.complex_number(s.select(flat, one, along), s.select(flat & s.is_nan(across), zero, across))
+    at_end = s.complex_number(s.select(flat, one, along), s.select(flat & s.is_nan(across), zero, across))
+    # Of a finite number at no angle, however large, nothing is known.
+    lost = s.is_nan(s.sin(b)) & ~(s.is_inf(s.real(x)) | s.real(x).equals(0))
+    return s.by_parts(lambda part: s.select(lost, math.nan, part), at_end)
 
 
 def turned(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:

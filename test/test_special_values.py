@@ -11,7 +11,7 @@ import pytest
 
 torch: Any = pytest.importorskip("torch")
 
-from differential import program_of, run, run_native, to_torch  # noqa: E402
+from differential import find_operator, program_of, run, run_native, to_torch  # noqa: E402
 from special_values import (  # noqa: E402
     ENGINES,
     PARTS,
@@ -151,6 +151,33 @@ def test_real_functions_natively(name: str) -> None:
     for dtype in (dt.Float, dt.BFloat16)[: 1 if name in CHOICES else 2]:
         for case in cases_of(find(f"aten.{name}"), dtype):
             assert differences_natively(case) == []
+
+
+BESIDE = ["exp", "tanh", "tan", "sigmoid", "special_exp2", "addcmul", "addcdiv", "lerp.Tensor"]
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("name", BESIDE)
+def test_complex_numbers_beside_infinities(name: str) -> None:
+    """Large finite parts beside infinities and NaN: what is lost with an angle, and what stays."""
+    parts = (
+        (0.0, 1.0, -2.5, inf, -inf, nan, 1e30, -1e30)
+        if name != "special_exp2"
+        else (0.0, 1.0, inf, -inf, nan)
+    )
+    every = torch.tensor([complex(a, b) for a in parts for b in parts])
+    count = len([item for item in find(f"aten.{name}").schema.arguments if item.type.is_tensor])
+    given = [every.roll(9 * n) for n in range(count)]
+    operator = find_operator(f"aten.{name}")
+    # PyTorch's vectors and what is left over do not always agree: then either is right.
+    want, alone = operator(*given), torch.stack([operator(*item) for item in zip(*given, strict=True)])
+    for engine in ("interpreter", "native"):
+        module, tensors = program_of(f"aten.{name}", *given)
+        for stage in (DecomposeAten(), AtenToEdge()):
+            stage.apply(Context(), module)
+        [got] = (run if engine == "interpreter" else run_native)(module, tensors)
+        agrees = [torch.isclose(to_torch(got), each, 1e-5, 1e-5, equal_nan=True) for each in (want, alone)]
+        assert (agrees[0] | agrees[1]).all(), engine
 
 
 ORDERS = [

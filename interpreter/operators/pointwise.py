@@ -23,7 +23,20 @@ Number: TypeAlias = bool | int | float | complex
 
 
 def exp2(self: Array) -> Array:
-    return np.power(self.dtype.type(2), self) if self.dtype.kind == "c" else np.exp2(self)
+    if self.dtype.kind != "c":
+        return np.exp2(self)
+    exponent = np.empty_like(self)  # part by part: of an infinity the other part stays
+    exponent.real, exponent.imag = (part * np.log(part.dtype.type(2)) for part in (self.real, self.imag))
+    return np.exp(exponent)
+
+
+def log1p(self: Array) -> Array:
+    result: Array = np.log1p(self)
+    return (
+        np.where(np.isnan(self), self.dtype.type(complex(np.nan, np.nan)), result)
+        if self.dtype.kind == "c"
+        else result
+    )
 
 
 def rsqrt(self: Array) -> Array:
@@ -73,7 +86,7 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "log": np.log,
     "log2": np.log2,
     "log10": np.log10,
-    "log1p": np.log1p,
+    "log1p": log1p,
     "sqrt": np.sqrt,
     "rsqrt": rsqrt,
     "reciprocal": reciprocal,

@@ -343,18 +343,27 @@ def heaviside(aten: Namespace, self: SSAValue, values: SSAValue) -> SSAValue:
 # --- arithmetic ----------------------------------------------------------------------------------------------
 
 
+def plain(aten: Namespace, x: SSAValue, y: SSAValue, minus: bool = False) -> SSAValue:
+    """A sum or difference part by part, as kernels have it within: `add` and `sub` multiply their second operand by a complex 1, of
+    which an infinity's other part is NaN."""
+    operation = aten.sub.Tensor if minus else aten.add.Tensor
+    if not is_complex(x):
+        return operation(x, y)
+    return aten.view_as_complex(operation(aten.view_as_real(x), aten.view_as_real(y)))
+
+
 @decomposition("aten.addcmul")
 def addcmul(aten: Namespace, self: SSAValue, tensor1: SSAValue, tensor2: SSAValue, value: Number) -> SSAValue:
     [x, a, b], dtype = computing(aten, self, tensor1, tensor2)
     if dtype.category is Category.INT and isinstance(value, float):
         value = int(value)  # as the kernel has it
-    return cast(aten, aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(a, value), b)), dtype)
+    return cast(aten, plain(aten, x, aten.mul.Tensor(aten.mul.Tensor(a, value), b)), dtype)
 
 
 @decomposition("aten.addcdiv")
 def addcdiv(aten: Namespace, self: SSAValue, tensor1: SSAValue, tensor2: SSAValue, value: Number) -> SSAValue:
     [x, a, b], dtype = computing(aten, self, tensor1, tensor2)
-    return cast(aten, aten.add.Tensor(x, aten.div.Tensor(aten.mul.Tensor(a, value), b)), dtype)
+    return cast(aten, plain(aten, x, aten.div.Tensor(aten.mul.Tensor(a, value), b)), dtype)
 
 
 def interpolate(aten: Namespace, start: SSAValue, end: SSAValue, weight: SSAValue) -> SSAValue:
@@ -362,7 +371,7 @@ def interpolate(aten: Namespace, start: SSAValue, end: SSAValue, weight: SSAValu
     near_end = aten.ge.Scalar(aten.abs(weight), 0.5)
     weight = aten.where.self(near_end, aten.sub.Tensor(weight, 1), weight)
     base = aten.where.self(near_end, end, start)
-    return aten.add.Tensor(aten.mul.Tensor(weight, aten.sub.Tensor(end, start)), base)
+    return plain(aten, aten.mul.Tensor(weight, plain(aten, end, start, minus=True)), base)
 
 
 @decomposition("aten.lerp.Scalar")
@@ -482,11 +491,12 @@ def logaddexp_complex(aten: Namespace, x: SSAValue, y: SSAValue) -> SSAValue:
     of_infinite = aten.where.self(
         aten.lt.Scalar(real_part(aten, low), 0),
         low,
-        aten.log(aten.add.Tensor(aten.exp(low), aten.exp(high))),
+        aten.log(plain(aten, aten.exp(low), aten.exp(high))),
     )
-    total = aten.add.Tensor(high, aten.log1p(aten.exp(aten.sub.Tensor(low, high))))
+    total = plain(aten, high, aten.log1p(aten.exp(plain(aten, low, high, minus=True))))
     total = aten.where.self(infinite, of_infinite, total)
-    return aten.where.self(aten.isnan(low), scalar(aten, complex(nan, nan), promotion(x, y)), total)
+    unknown = aten.logical_or(aten.isnan(x), aten.isnan(y))
+    return aten.where.self(unknown, scalar(aten, complex(nan, nan), promotion(x, y)), total)
 
 
 @decomposition("aten.logaddexp2")
