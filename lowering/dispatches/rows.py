@@ -195,7 +195,10 @@ def space_of(planner: Planner, op: OperatorOp) -> Space | None:
     """The rows that an operator runs over; None if it does not work row by row."""
     arguments = planner.arguments_of(op)
     if elementwise(op, arguments) is not None:
-        space = last(shape_of(op.results[0]))
+        shape = shape_of(op.results[0])
+        # A size that a guard fixes may be an expression in one place and a number in another: those are no rows of one length.
+        sizes = {size for operand in op.operands for size in shape_of(operand)[-1:]}
+        space = last(shape) if sizes <= {1, *shape[-1:]} else None
     else:
         entry = ROW_OPS.get(op.SPEC.qualified_name)
         if entry is None or not entry.takes(op):
