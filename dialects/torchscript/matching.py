@@ -46,6 +46,7 @@ class Match:
 
 def bind(formal: Attribute, actual: Attribute, variables: Variables, bases: ts.Bases) -> bool:
     """Finds what type variables stand for where a value is passed for an argument; False where it cannot be."""
+    actual = ts.unspelled(actual)
     match formal, actual:
         case ts.VariableType(), _:
             name = formal.variable.data
@@ -168,6 +169,26 @@ def match_schema(
 
 
 _ANY = Argument("", FunctionSchema.parse("prim::any(Any x) -> ()").arguments[0].type)
+
+
+def overload_of(name: str, types: Sequence[Attribute]) -> FunctionSchema | None:
+    """The overload of `aten::add` whose arguments, all of them, are of these types; None where there is none."""
+    for schema in overloads(name):
+        count = len(schema.arguments)
+        if len(types) != count and not (schema.takes_any and len(types) > count):
+            continue
+        variables: Variables = {}
+        formals = [type_of(argument.type) for argument in schema.arguments]
+        if all(
+            bind(formal, type, variables, _no_bases) and ts.is_subtype(type, resolved(formal, variables))
+            for formal, type in zip(formals, types, strict=False)
+        ):
+            return schema
+    return None
+
+
+def _no_bases(type: ts.ClassType) -> Sequence[Attribute]:
+    return ()
 
 
 def find_overload(

@@ -142,9 +142,26 @@ class VariableType(ParametrizedAttribute, TypeAttribute):
         return self.variable.data
 
 
+@irdl_attr_definition
+class SpelledType(ParametrizedAttribute, TypeAttribute):
+    """A type of which graph text says more: `Float(2, 3, strides=[3, 1], device=cpu)` is a Tensor, a named tuple a tuple."""
+
+    name = "torchscript.Spelled"
+    text: StringAttr
+    of: Attribute
+
+    def __str__(self) -> str:
+        return self.text.data
+
+
+def unspelled(type: Attribute) -> Attribute:
+    """A type without what only graph text says."""
+    return type.of if isinstance(type, SpelledType) else type
+
+
 TYPES: list[type[Attribute]] = [
     *(type(plain) for plain in PLAIN.values()),
-    ListType, OptionalType, FutureType, DictType, TupleType, UnionType, ClassType, FunctionType, VariableType,
+    ListType, OptionalType, FutureType, DictType, TupleType, UnionType, ClassType, FunctionType, VariableType, SpelledType,
 ]  # fmt: skip
 
 
@@ -171,13 +188,13 @@ def function_of(name: str) -> FunctionType:
 
 def items_of(type: Attribute) -> Sequence[Attribute]:
     """The types that a type is made of."""
-    match type:
-        case TupleType() | UnionType():
-            return type.items.data
-        case DictType():
-            return (type.key, type.item)
-        case ListType() | OptionalType() | FutureType():
-            return (type.item,)
+    match unspelled(type):
+        case TupleType(items=items) | UnionType(items=items):
+            return items.data
+        case DictType(key=key, item=item):
+            return (key, item)
+        case ListType(item=item) | OptionalType(item=item) | FutureType(item=item):
+            return (item,)
         case _:
             return ()
 
@@ -212,6 +229,7 @@ def _no_bases(type: ClassType) -> Sequence[Attribute]:
 
 def is_subtype(type: Attribute, of: Attribute, bases: Bases = _no_bases) -> bool:
     """Whether values of a type are values of another one."""
+    type, of = unspelled(type), unspelled(of)
     if type == of or of == ANY:
         return True
     match type, of:

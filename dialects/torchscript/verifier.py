@@ -92,7 +92,7 @@ def _yields(op: ScriptOp, region: Region, expected: Sequence[Attribute], what: s
 
 
 def _if(op: ScriptOp) -> Iterator[str]:
-    if [operand.type for operand in op.operands] != [ts.BOOL]:
+    if [ts.unspelled(operand.type) for operand in op.operands] != [ts.BOOL]:
         yield "takes one bool"
     if len(op.regions) != 2:
         yield f"{len(op.regions)} blocks, expected 2"
@@ -146,7 +146,7 @@ def _one_result(op: ScriptOp) -> Iterator[str]:
 
 
 def _list(op: ScriptOp) -> Iterator[str]:
-    type = op.result_types[0] if len(op.results) == 1 else None
+    type = ts.unspelled(op.result_types[0]) if len(op.results) == 1 else None
     if not isinstance(type, ts.ListType):
         yield "gives a list"
         return
@@ -156,7 +156,7 @@ def _list(op: ScriptOp) -> Iterator[str]:
 
 
 def _tuple(op: ScriptOp) -> Iterator[str]:
-    type = op.result_types[0] if len(op.results) == 1 else None
+    type = ts.unspelled(op.result_types[0]) if len(op.results) == 1 else None
     if isinstance(type, ts.ClassType):
         return
     if not isinstance(type, ts.TupleType) or len(type.items) != len(op.operands):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from xdsl_exir.importers.fx_text import from_fx_text
+    from xdsl_exir.importers.torchscript.graph_text import from_torchscript_text
     from xdsl_exir.interpreter.backend import register_backend
     from xdsl_exir.program import Program, from_exported_program, load
     from xdsl_exir.runtime.c.library import compile_library
@@ -40,6 +41,7 @@ _HOMES = {
         "errors",
     ),
     "from_fx_text": "importers.fx_text",
+    "from_torchscript_text": "importers.torchscript.graph_text",
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
     "compile_library": "runtime.c.library",
@@ -63,6 +65,7 @@ __all__ = [
     "diff",
     "from_exported_program",
     "from_fx_text",
+    "from_torchscript_text",
     "load",
     "register_backend",
     "register_ops",

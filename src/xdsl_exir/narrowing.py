@@ -16,6 +16,11 @@ def is_list(value: object) -> TypeIs[list[Any]]:
     return isinstance(value, list)
 
 
+def is_tuple(value: object) -> TypeIs[tuple[Any, ...]]:
+    """Whether this is a tuple."""
+    return isinstance(value, tuple)
+
+
 def is_sequence(value: object) -> TypeIs[list[Any] | tuple[Any, ...]]:
     """Whether this is a list or a tuple."""
     return isinstance(value, list | tuple)

@@ -1,0 +1,307 @@
+"""`prim.If` whose condition is a tensor's: both blocks are traced, as the two functions of a `cond`.
+
+Each is traced into a graph of its own, which is given what it uses of the tensors around it. What a block writes to tensors,
+lists and attributes leaves it as a further result, and is written outside; what cannot be one of two values, as lists of
+different lengths, is refused by name. A block that raises becomes an assertion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.tensors import SymType
+from xdsl_exir.dialects.torchscript.operations import ScriptOp
+from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.importers.torchscript.tensors import Held, Tensors
+from xdsl_exir.importers.torchscript.values import Condition, Number, Object, ScriptError, TensorValue
+from xdsl_exir.locations import location_text
+from xdsl_exir.narrowing import is_dict, is_list, is_tuple
+
+if TYPE_CHECKING:
+    from xdsl_exir.importers.torchscript.machine import Machine
+
+
+class Journal:
+    """The lists, dicts and objects that a block changes, as they were."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, tuple[Any, Any]] = {}
+
+    def note(self, container: Any) -> None:
+        """Keeps what a container is, before it is changed first."""
+        if id(container) not in self.before:
+            self.before[id(container)] = (container, contents(container))
+
+    def undo(self) -> dict[int, tuple[Any, Any]]:
+        """Makes containers what they were; what they had become."""
+        after = {key: (container, contents(container)) for key, (container, _) in self.before.items()}
+        for container, was in self.before.values():
+            become(container, was)
+        return after
+
+
+def contents(container: Any) -> Any:
+    """A copy of what a list, dict or object holds."""
+    return dict(container.attributes) if isinstance(container, Object) else container.copy()
+
+
+def become(container: Any, held: Any) -> None:
+    """Makes a list, dict or object hold something else."""
+    if is_list(container):
+        container[:] = held
+        return
+    target = container.attributes if isinstance(container, Object) else container
+    target.clear()
+    target.update(held)
+
+
+@dataclass
+class Branch:
+    """One block, traced: what it gives, and what it changes."""
+
+    tensors: Tensors
+    results: list[Any] = field(default_factory=list[Any])
+    changed: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])
+    raised: ScriptError | None = None
+
+    @property
+    def written(self) -> list[str]:
+        """Tensors from outside that it writes to."""
+        return [
+            name
+            for name, held in self.tensors.given.items()
+            if isinstance(held, Held) and self.tensors.is_written(name)
+        ]
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A result of the `cond`, before there is one."""
+
+    index: int
+    is_condition: bool = False
+
+
+def branch(
+    machine: Machine, op: ScriptOp, condition: Condition | Number, values: dict[SSAValue, Any]
+) -> list[Any]:
+    """What an `If` gives whose condition nobody knows yet."""
+    outer = machine.tensors
+    branches = [_traced(machine, op, index, values) for index in (0, 1)]
+    if all(each.raised is not None for each in branches):
+        raise branches[0].raised or ScriptError("both branches raise")
+    for index, each in enumerate(branches):
+        if each.raised is not None:
+            _assert(outer, condition, index == 1, str(each.raised))
+            return machine.block(op.regions[1 - index].block, dict(values))
+    return _Join(machine, op, branches).finish(condition)
+
+
+def _traced(machine: Machine, op: ScriptOp, index: int, values: dict[SSAValue, Any]) -> Branch:
+    outer, journal = machine.tensors, machine.journal
+
+    def held(name: str) -> Held | SymType:
+        outer.require(name)
+        value = outer.build.values[name]
+        if isinstance(value, SSAValue):
+            assert isinstance(value.type, SymType)
+            return value.type
+        tensor = TensorValue(name)
+        return Held(outer.meta(tensor), outer.array(tensor), True, outer.storage(tensor) in outer.doubtful)
+
+    prefix = f"{outer.fresh('branch')}_"
+    inner = Tensors(outer.source, outer.evaluator, False, held, prefix)
+    inner.location, inner.function, inner.modules = outer.location, outer.function, outer.modules
+    made = Branch(inner)
+    machine.tensors, machine.journal = inner, Journal()
+    try:
+        made.results = machine.block(op.regions[index].block, dict(values))
+    except ScriptError as error:
+        made.raised = error
+    finally:
+        made.changed = machine.journal.undo()
+        machine.tensors, machine.journal = outer, journal
+    return made
+
+
+def _assert(tensors: Tensors, condition: Condition | Number, holds: bool, message: str) -> None:
+    """Asserts what a condition is, at run time."""
+    if isinstance(condition, Number):
+        said = condition if holds else tensors.symbolic("torch.sym_not", condition)
+        tensors.call("aten._assert_scalar", {"self": said, "assert_msg": message})
+        return
+    said = condition.tensor
+    if not holds:
+        said = tensors.call("aten.logical_not", {"self": said})
+    tensors.call("aten._assert_async.msg", {"self": said, "assert_msg": message})
+
+
+class _Join:
+    """Makes one `cond` of two branches."""
+
+    def __init__(self, machine: Machine, op: ScriptOp, branches: Sequence[Branch]):
+        self.machine, self.op, self.branches = machine, op, branches
+        self.tensors = machine.tensors
+        self.pairs: list[tuple[Any, Any]] = []
+        """What the branches give as results of the `cond`."""
+
+    def refused(self, reason: str) -> UnsupportedError:
+        """An error that says why the branches cannot be one `cond`."""
+        return UnsupportedError(
+            [Unsupported("prim.If", f"{reason}, and data decide which", location_text(self.op))]
+        )
+
+    def finish(self, condition: Condition | Number) -> list[Any]:
+        """Builds the `cond`, writes what the branches write, and gives what they give."""
+        first, second = self.branches
+        merged = [self.merged(a, b, "results") for a, b in zip(first.results, second.results, strict=True)]
+        changes = self.changes()
+        written = list(dict.fromkeys([*first.written, *second.written]))
+        self.check_apart(written)
+        writes = [self.slot(TensorValue(name), TensorValue(name)) for name in written]
+        results = self.build(condition)
+        for name, slot in zip(written, writes, strict=True):
+            self.tensors.call("aten.copy_", {"self": TensorValue(name), "src": results[slot.index]})
+        for container, held in changes:
+            self.machine.journal.note(container)
+            become(container, self.filled(held, results))
+        return [self.filled(value, results) for value in merged]
+
+    def changes(self) -> list[tuple[Any, Any]]:
+        """The lists, dicts and objects that branches change, and what they hold then."""
+        first, second = (each.changed for each in self.branches)
+        found: list[tuple[Any, Any]] = []
+        for key in dict.fromkeys([*first, *second]):
+            container = (first.get(key) or second[key])[0]
+            now = contents(container)
+            a, b = (changed[key][1] if key in changed else now for changed in (first, second))
+            found.append((container, self.merged(a, b, f"a {type(container).__name__.lower()}")))
+        return found
+
+    def merged(self, a: Any, b: Any, what: str) -> Any:
+        """One value of two, of which tensors are slots."""
+        if a is b and not isinstance(a, TensorValue):
+            return a
+        match a, b:
+            case TensorValue(), TensorValue():
+                if a.name == b.name and not any(a.name in each.written for each in self.branches):
+                    return a
+                return self.slot(a, b)
+            case (Condition(), _) | (_, Condition()):
+                return replace(self.slot(self.as_tensor(a, 0), self.as_tensor(b, 1)), is_condition=True)
+            case bool(), bool() if a != b:
+                return replace(self.slot(self.as_tensor(a, 0), self.as_tensor(b, 1)), is_condition=True)
+            case _ if is_tuple(a) and is_tuple(b) and len(a) == len(b):
+                return tuple(self.merged(x, y, what) for x, y in zip(a, b, strict=True))
+            case _ if is_list(a) and is_list(b) and len(a) == len(b):
+                return [self.merged(x, y, what) for x, y in zip(a, b, strict=True)]
+            case _ if is_dict(a) and is_dict(b) and a.keys() == b.keys():
+                return {key: self.merged(a[key], b[key], what) for key in a}
+            case _ if type(a) is type(b) and not isinstance(a, Object | Number) and a == b:
+                return a
+            case _:
+                raise self.refused(f"{what} of the branches are {_short(a)} and {_short(b)}")
+
+    def as_tensor(self, value: Any, index: int) -> TensorValue:
+        """A condition as a tensor of a branch."""
+        if isinstance(value, Condition):
+            return value.tensor
+        if not isinstance(value, bool):
+            raise self.refused(f"results of the branches are a condition and {_short(value)}")
+        inner = self.branches[index].tensors
+        from xdsl_exir.importers.torchscript.special import SPECIAL
+
+        return SPECIAL["aten.tensor.bool"](inner, value)
+
+    def slot(self, a: TensorValue, b: TensorValue) -> _Slot:
+        self.pairs.append((a, b))
+        return _Slot(len(self.pairs) - 1)
+
+    def filled(self, value: Any, results: Sequence[TensorValue]) -> Any:
+        """A value with the results of the `cond` in it."""
+        match value:
+            case _Slot():
+                return Condition(results[value.index]) if value.is_condition else results[value.index]
+            case _ if is_tuple(value):
+                return tuple(self.filled(item, results) for item in value)
+            case _ if is_list(value):
+                return [self.filled(item, results) for item in value]
+            case _ if is_dict(value):
+                return {key: self.filled(item, results) for key, item in value.items()}
+            case _:
+                return value
+
+    def check_apart(self, written: Sequence[str]) -> None:
+        """Refuses a write in a branch to memory that another tensor of it shares: it would not see the write."""
+        for each in self.branches:
+            names = [name for name, held in each.tensors.given.items() if isinstance(held, Held)]
+            storages = [self.tensors.storage(TensorValue(name)) for name in names]
+            for name in each.written:
+                if storages.count(self.tensors.storage(TensorValue(name))) > 1:
+                    raise self.refused(
+                        f"a branch writes to '{name}', which another tensor shares memory with"
+                    )
+
+    def build(self, condition: Condition | Number) -> list[TensorValue]:
+        """The results of the `cond`."""
+        if not self.pairs:
+            return []
+        for index, each in enumerate(self.branches):
+            for pair in self.pairs:
+                each.tensors.require(pair[index].name)
+        operands = list(
+            dict.fromkeys(
+                name
+                for each in self.branches
+                for name in each.tensors.given
+                if name not in each.tensors.literals
+            )
+        )
+        graphs = [
+            g.Subgraph(self.tensors.fresh("graph"), self.graph(each, index, operands))
+            for index, each in enumerate(self.branches)
+        ]
+        predicate = condition.tensor if isinstance(condition, Condition) else condition
+        values: list[g.Value] = [
+            self.tensors.constant(predicate),
+            *graphs,
+            tuple(map(g.Ref, operands)),
+        ]
+        for name in operands:
+            self.tensors.require(name)
+        names = [self.tensors.fresh("cond") for _ in self.pairs]
+        inputs = tuple(g.NodeInput("", value, False) for value in values)
+        node = self.tensors.node("higher_order.cond", inputs)
+        self.tensors.add(replace(node, outputs=tuple(map(g.Ref, names))))
+        return [TensorValue(name) for name in names]
+
+    def graph(self, each: Branch, index: int, operands: Sequence[str]) -> g.Graph:
+        """A branch as a function of the operands of both: what it writes to is a copy, what it gives back are no operands."""
+        if each.tensors.literals:
+            raise self.refused("a branch makes a tensor of a list")
+        inner = each.tensors
+        renamed = {name: f"{name}_given" for name in each.written}
+        nodes = [
+            replace(
+                inner.node("aten.clone", (g.NodeInput("self", g.Ref(given), False),)), outputs=(g.Ref(name),)
+            )
+            for name, given in renamed.items()
+        ]
+        nodes += inner.nodes
+        outputs: list[g.Value] = []
+        for pair in self.pairs:
+            name = inner.fresh("out")
+            source = (g.NodeInput("self", g.Ref(pair[index].name), False),)
+            nodes.append(replace(inner.node("aten.clone", source), outputs=(g.Ref(name),)))
+            outputs.append(g.Ref(name))
+        inputs = tuple(g.Ref(renamed.get(name, name)) for name in operands)
+        return g.Graph(inputs, tuple(nodes), tuple(outputs), {})
+
+
+def _short(value: Any) -> str:
+    return f"{value!r:.60}" if not isinstance(value, TensorValue | Object | Number) else type(value).__name__

@@ -1,0 +1,406 @@
+"""Runs functions of the `torchscript` dialect.
+
+Numbers, strings, lists, dicts and objects are Python's, so calls, loops and branches go as they do in TorchScript; what is
+done to tensors is `tensors`', which computes it or only builds it. The program that was traced is then what is left: loops
+unrolled, calls inlined, lists and objects dissolved. Branches that nobody can decide yet are `branches`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, SymbolRefAttr
+from xdsl.ir import Attribute, Block, SSAValue
+
+from xdsl_exir.dialects.torchscript import types as ts
+from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.importers.torchscript.branches import Journal, branch
+from xdsl_exir.importers.torchscript.literals import constant_value
+from xdsl_exir.importers.torchscript.module import ScriptModule
+from xdsl_exir.importers.torchscript.scalars import PYTHON, compute
+from xdsl_exir.importers.torchscript.source import Class
+from xdsl_exir.importers.torchscript.special import SPECIAL
+from xdsl_exir.importers.torchscript.tensors import Tensors
+from xdsl_exir.importers.torchscript.values import (
+    UNINITIALIZED,
+    Condition,
+    DeviceValue,
+    EnumValue,
+    Function,
+    Number,
+    Object,
+    ScriptError,
+)
+from xdsl_exir.limits import LIMITS
+from xdsl_exir.locations import location_text
+from xdsl_exir.narrowing import is_dict, is_list, is_tuple
+
+Values = dict[SSAValue, Any]
+
+SYMBOLIC: Mapping[str, str] = {
+    **{f"aten.{name}": f"_operator.{name}" for name in ("add", "sub", "mul", "floordiv", "pow", "neg", "eq", "ne", "lt", "le", "gt", "ge")},
+    "aten.remainder": "_operator.mod", "aten.div": "_operator.truediv", "prim.max": "torch.sym_max", "prim.min": "torch.sym_min",
+    "aten.__not__": "torch.sym_not", "aten.__and__": "_operator.and_", "aten.__or__": "_operator.or_", "aten.Float": "torch.sym_float",
+    "aten.Int": "torch.sym_int", "aten.floor": "math.floor", "aten.ceil": "math.ceil", "aten.sqrt": "torch._sym_sqrt",
+}  # fmt: skip
+"""Operators on numbers, and what they are where a number is a value of the graph."""
+
+
+class Machine:
+    """Runs the functions of a module, with the tensors of one run."""
+
+    def __init__(self, script: ScriptModule, tensors: Tensors, constants: Sequence[Any]):
+        self.script, self.tensors, self.constants = script, tensors, constants
+        self.functions = script.functions()
+        self.journal = Journal()
+        """What lists, dicts and objects were before the branch that is being traced."""
+        self.depth = 0
+        self.stack: list[str] = []
+        """The modules whose methods are running, as PyTorch writes them."""
+
+    # functions
+
+    def call(self, name: str, arguments: Sequence[Any]) -> Any:
+        """What a function gives. Raises `ScriptError` where it raises."""
+        function = self.functions.get(name)
+        if function is None:
+            raise ExirError(f"no function {name:.200}")
+        self.depth += 1
+        if self.depth > LIMITS.nesting:
+            raise ExirError(f"{name:.200}: calls lie more than {LIMITS.nesting} deep in one another")
+        entered = self._enter(arguments)
+        outer = self.tensors.function
+        self.tensors.function = name.rpartition(".")[2]
+        try:
+            block = function.regions[0].block
+            for value, arg in zip(arguments, block.args, strict=True):
+                expect(value, arg.type)
+            [result] = self.block(block, dict(zip(block.args, arguments, strict=True)))
+            return result
+        finally:
+            self.depth -= 1
+            self.tensors.function = outer
+            if entered:
+                self._leave()
+
+    def _enter(self, arguments: Sequence[Any]) -> bool:
+        """Notes the module whose method is called."""
+        owner = arguments[0] if arguments else None
+        if not isinstance(owner, Object):
+            return False
+        cls = ".".join(
+            part for part in owner.class_name.split(".")[1:] if not part.startswith("___torch_mangle_")
+        )
+        self.stack.append(f"L['self'].{owner.path},{owner.path},{cls}")
+        self.tensors.modules = ";".join(self.stack)
+        return True
+
+    def _leave(self) -> None:
+        self.stack.pop()
+        self.tensors.modules = ";".join(self.stack)
+
+    def block(self, block: Block, values: Values) -> list[Any]:
+        """Runs a block: what it ends with."""
+        for op in block.ops:
+            assert isinstance(op, ScriptOp)
+            operands = [values[operand] for operand in op.operands]
+            if isinstance(op, YieldOp | ReturnOp):
+                return operands
+            if isinstance(op.location, FileLineColLoc):
+                self.tensors.location = op.location
+            try:
+                results = self.results(op, operands, values)
+            except ScriptError as error:
+                if not error.place:
+                    error.place = location_text(op) or op.kind
+                raise
+            values.update(zip(op.results, results, strict=True))
+        return []
+
+    def results(self, op: ScriptOp, operands: list[Any], values: Values) -> Sequence[Any]:
+        """The results of an operation."""
+        match op.kind:
+            case "prim.If":
+                return self.if_(op, operands[0], values)
+            case "prim.Loop":
+                return self.loop(op, operands, values)
+            case "prim.TupleUnpack" | "prim.ListUnpack":
+                if len(operands[0]) != len(op.results):
+                    raise ScriptError(f"{len(operands[0])} values for {len(op.results)} variables")
+                return operands[0]
+            case kind if kind in STRUCTURES:
+                result = STRUCTURES[kind](self, op, operands)
+                return [result] if op.results else []
+            case _:
+                result = self.operator(op, operands)
+        if not op.results:
+            return []
+        return [result] if len(op.results) == 1 else result
+
+    # control flow
+
+    def if_(self, op: ScriptOp, condition: Any, values: Values) -> list[Any]:
+        """Runs the block that a condition says."""
+        if isinstance(condition, Condition | Number):
+            return branch(self, op, condition, values)
+        return self.block(op.regions[0 if condition else 1].block, dict(values))
+
+    def loop(self, op: ScriptOp, operands: list[Any], values: Values) -> list[Any]:
+        """Runs the block of a loop as often as it says."""
+        count, goes_on, *carried = operands
+        block = op.regions[0].block
+        number = 0
+        while True:
+            if isinstance(count, Number) or isinstance(goes_on, Condition | Number):
+                reason = "how often it runs depends on data or symbolic sizes"
+                raise UnsupportedError([Unsupported("prim.Loop", reason, location_text(op))])
+            if number >= count or not goes_on:
+                return carried
+            if number > MAX_ITERATIONS:
+                raise ExirError(f"a loop of more than {MAX_ITERATIONS} iterations ({location_text(op)})")
+            inside = dict(values) | dict(zip(block.args, [number, *carried], strict=True))
+            goes_on, *carried = self.block(block, inside)
+            number += 1
+
+    # operators
+
+    def operator(self, op: ScriptOp, operands: list[Any]) -> Any:
+        """What a registered operator gives."""
+        schema = op.schema()
+        assert schema is not None
+        kind = op.kind
+        if kind in SPECIAL:
+            return SPECIAL[kind](self.tensors, *operands)
+        kinds = [*(argument.type for argument in schema.arguments), *(ret.type for ret in schema.returns)]
+        of_tensors = any(of.is_tensor for of in kinds)
+        name = ".".join(kind.split(".")[:2])
+        if of_tensors:
+            given = {
+                argument.name: value
+                for argument, value in zip(schema.arguments, operands, strict=False)
+                if argument.name != "generator"
+            }
+            arguments = {argument.name: argument for argument in schema.arguments}
+            if any(isinstance(value, Condition) for value in operands):
+                given = {
+                    key: value.tensor if isinstance(value, Condition) else value
+                    for key, value in given.items()
+                }
+            return self.tensors.call(kind, given, arguments)
+        if any(isinstance(value, Number | Condition) for value in operands) and name not in CONTAINERS:
+            return self.symbolic(op, name, operands)
+        if name not in PYTHON:
+            raise UnsupportedError(
+                [Unsupported(kind, "TorchScript's operator is not known", location_text(op))]
+            )
+        returns = schema.returns[0].type if len(schema.returns) == 1 else None
+        if schema.is_mutable and operands:
+            self.journal.note(operands[0])
+        plain = returns is not None and not returns.is_list and not returns.optional
+        return compute(name, returns.base if returns is not None and plain else "", operands)
+
+    def symbolic(self, op: ScriptOp, name: str, operands: list[Any]) -> Any:
+        """Arithmetic on numbers of the graph, or logic of conditions."""
+        if any(isinstance(value, Condition) for value in operands):
+            if name == "aten.__not__":
+                return Condition(self.tensors.call("aten.logical_not", {"self": operands[0].tensor}))
+            if name == "aten.Bool":
+                return operands[0]
+        elif name == "aten.Bool" and isinstance(operands[0], Number):
+            number = operands[0]
+            return number if number.kind == "bool" else self.tensors.symbolic("_operator.ne", number, 0)
+        elif name in SYMBOLIC:
+            return self.tensors.symbolic(SYMBOLIC[name], *operands)
+        raise UnsupportedError(
+            [Unsupported(op.kind, "of a number that depends on data or symbolic sizes", location_text(op))]
+        )
+
+
+MAX_ITERATIONS = 1 << 20
+"""Iterations of one loop: each is built anew."""
+
+CONTAINERS = frozenset(
+    f"aten.{name}"
+    for name in ("append", "__getitem__", "_set_item", "insert", "extend", "list", "pop", "copy", "__is__", "__isnot__",
+                 "len", "get", "keys", "values", "items", "dict", "setdefault", "update", "clear", "reverse")
+)  # fmt: skip
+"""Operators of lists and dicts, which may hold numbers of the graph."""
+
+
+# --- what graphs are made of ---------------------------------------------------------------------------------
+
+Structure = Callable[[Machine, ScriptOp, list[Any]], Any]
+
+
+def _constant(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    attributes = op.attributes
+    if (name := op.text("constant")) != "":
+        return machine.constants[int(name[1:])]
+    if (member := op.text("member")) != "":
+        type = op.result_types[0]
+        assert isinstance(type, ts.ClassType)
+        return enum_member(machine.script, type.qualified_name, member)
+    function = attributes.get("function")
+    if isinstance(function, SymbolRefAttr):
+        return Function(function.root_reference.data)
+    value = constant_value(attributes.get("value"))
+    return DeviceValue(value) if op.result_types[0] == ts.DEVICE and value is not None else value
+
+
+def enum_member(script: ScriptModule, class_name: str, member: str) -> EnumValue:
+    """A member of an enum of the program."""
+    import ast
+
+    cls = script.source.class_named(class_name)
+    node = cls.constants.get(member)
+    if node is None:
+        raise ExirError(f"{class_name:.200} has no member {member!r:.100}")
+    try:
+        return EnumValue(class_name, member, ast.literal_eval(node))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise ExirError(f"{class_name:.200}.{member:.100} is no constant") from None
+
+
+def _get_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    [owner] = operands
+    name = op.text("name")
+    if not isinstance(owner, Object) or name not in owner.attributes:
+        raise ExirError(f"the object has no attribute {name!r:.100}")
+    return expect(owner.attributes[name], op.result_types[0])
+
+
+def _set_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> None:
+    owner, value = operands
+    if not isinstance(owner, Object):
+        raise ExirError("an attribute of what is no object")
+    machine.journal.note(owner)
+    owner.attributes[op.text("name")] = value
+
+
+def _method(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    owner = operands[0]
+    if not isinstance(owner, Object):
+        raise ExirError("a method of what is no object")
+    return machine.call(f"{owner.class_name}.{op.text('name')}", operands)
+
+
+def _dict(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    return dict(zip(operands[::2], operands[1::2], strict=True))
+
+
+def _raise(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    message, *rest = operands
+    kind = str(rest[0]).rpartition(".")[2] if rest and rest[0] else ""
+    raise ScriptError(f"{kind}: {message}" if kind else str(message))
+
+
+def _is_instance(machine: Machine, op: ScriptOp, operands: list[Any]) -> bool:
+    types = cast("ArrayAttr[Attribute]", op.attributes["types"])
+    return any(holds(machine.script, operands[0], type) for type in types.data)
+
+
+def expect(value: Any, type: Attribute) -> Any:
+    """The value, if it is what the program says it is. Raises `ScriptError` where it is not: nothing else checks what an archive says."""
+    if not _seems(value, type):
+        raise ScriptError(f"expected {type}, got {value!r:.100}")
+    return value
+
+
+def _seems(value: Any, type: Attribute) -> bool:
+    """Whether a value is of a type, as far as can be seen without looking into it."""
+    match type:
+        case ts.OptionalType():
+            return value is None or _seems(value, type.item)
+        case ts.UnionType():
+            return any(_seems(value, item) for item in type.items)
+        case ts.ListType():
+            return is_list(value)
+        case ts.DictType():
+            return is_dict(value)
+        case ts.TupleType():
+            items = type.items.data
+            return is_tuple(value) and len(value) == len(items) and all(map(_seems, value, items))
+        case ts.ClassType():
+            return isinstance(value, Object | EnumValue) or is_tuple(value)
+        case ts.Plain() if type in _CHECKED:
+            return value is UNINITIALIZED or type in _KINDS.get(_kind(value), ())
+        case _:
+            return True
+
+
+def holds(script: ScriptModule, value: Any, type: Attribute) -> bool:
+    """Whether a value is of a type. An empty list is of every list's."""
+    match type:
+        case ts.OptionalType():
+            return value is None or holds(script, value, type.item)
+        case ts.UnionType():
+            return any(holds(script, value, item) for item in type.items)
+        case ts.ListType():
+            return is_list(value) and all(holds(script, item, type.item) for item in value)
+        case ts.DictType():
+            return is_dict(value) and all(
+                holds(script, key, type.key) and holds(script, item, type.item) for key, item in value.items()
+            )
+        case ts.TupleType():
+            items = type.items.data
+            return (
+                is_tuple(value)
+                and len(value) == len(items)
+                and all(holds(script, item, of) for item, of in zip(value, items, strict=True))
+            )
+        case ts.ClassType():
+            name = type.qualified_name
+            found = script.source.find(name)
+            if isinstance(found, Class) and found.category == "tuple":
+                return is_tuple(value) and len(value) == len(found.fields)
+            return isinstance(value, Object | EnumValue) and value.class_name == name
+        case _:
+            return type == ts.ANY or type in _KINDS.get(_kind(value), ())
+
+
+def _kind(value: Any) -> str:
+    return value.kind if isinstance(value, Number) else type(value).__name__
+
+
+_KINDS: Mapping[str, tuple[Attribute, ...]] = {
+    "NoneType": (ts.NONE,), "bool": (ts.BOOL,), "int": (ts.INT, ts.SCALAR), "float": (ts.FLOAT, ts.SCALAR),
+    "complex": (ts.COMPLEX, ts.SCALAR), "str": (ts.STR,), "TensorValue": (ts.TENSOR,), "DeviceValue": (ts.DEVICE,),
+    "Condition": (ts.BOOL,), "list": (ts.PLAIN["AnyListType"],), "tuple": (ts.PLAIN["AnyTupleType"],),
+}  # fmt: skip
+
+
+_CHECKED = frozenset(
+    [ts.NONE, ts.BOOL, ts.INT, ts.FLOAT, ts.COMPLEX, ts.STR, ts.TENSOR, ts.DEVICE, ts.SCALAR]
+)
+
+
+def _create(machine: Machine, op: ScriptOp, operands: list[Any]) -> Object:
+    type = op.result_types[0]
+    assert isinstance(type, ts.ClassType)
+    return Object(type.qualified_name)
+
+
+def _class_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    return machine.call(op.text("name"), operands)
+
+
+STRUCTURES: Mapping[str, Structure] = {
+    "prim.Constant": _constant,
+    "prim.ListConstruct": lambda machine, op, operands: operands,
+    "prim.TupleConstruct": lambda machine, op, operands: tuple(operands),
+    "prim.TupleIndex": lambda machine, op, operands: operands[0][operands[1]],
+    "prim.TupleSlice": lambda machine, op, operands: operands[0][operands[1] : operands[2]],
+    "prim.DictConstruct": _dict,
+    "prim.GetAttr": _get_attribute,
+    "prim.SetAttr": _set_attribute,
+    "prim.CallMethod": _method,
+    "prim.CallFunction": _class_attribute,
+    "prim.CreateObject": _create,
+    "prim.isinstance": _is_instance,
+    "prim.annotate": lambda machine, op, operands: expect(operands[0], op.result_types[0]),
+    "prim.unchecked_cast": lambda machine, op, operands: expect(operands[0], op.result_types[0]),
+    "prim.Uninitialized": lambda machine, op, operands: UNINITIALIZED,
+    "prim.RaiseException": _raise,
+}

@@ -1,0 +1,103 @@
+"""An archive as a module of the `torchscript` dialect: its classes, and the functions that methods of the root call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute
+
+from xdsl_exir.dialects.torchscript import types as ts
+from xdsl_exir.dialects.torchscript.operations import ClassOp, FuncOp, ScriptOp
+from xdsl_exir.dialects.torchscript.verifier import violations_of_module
+from xdsl_exir.errors import LoadError, VerificationError
+from xdsl_exir.importers.torchscript.archive import ScriptArchive
+from xdsl_exir.importers.torchscript.compile import FunctionCompiler
+from xdsl_exir.importers.torchscript.literals import type_of_data
+from xdsl_exir.importers.torchscript.pickles import Instance
+from xdsl_exir.importers.torchscript.source import Class, Definition, Source
+
+
+@dataclass(frozen=True)
+class ScriptModule:
+    """What an archive holds: the program, and the data that it starts with."""
+
+    module: ModuleOp
+    """A `torchscript.func` a function or method, a `torchscript.class` a class."""
+    root: Instance
+    constants: tuple[Any, ...]
+    source: Source
+    version: int
+
+    def functions(self) -> dict[str, FuncOp]:
+        """The functions and methods by qualified name."""
+        return {op.text("sym_name"): op for op in self.module.ops if isinstance(op, FuncOp)}
+
+    @property
+    def methods(self) -> list[str]:
+        """Names of the methods of the root."""
+        return list(self.source.class_named(self.root.class_name).methods)
+
+
+def read_module(path: str | os.PathLike[str], mapped: bool = False) -> ScriptModule:
+    """The program in a TorchScript archive. Raises `LoadError` for one that cannot be read."""
+    archive = ScriptArchive(path, mapped)
+    source = Source(archive.path, archive.code)
+    root, constants = archive.root(), archive.constants()
+    try:
+        types = [type_of_data(value) for value in constants]
+        functions = compile_all(source, source.class_named(root.class_name), types)
+    except RecursionError:
+        raise LoadError(f"{archive.path}: expressions lie too deep in one another") from None
+    module = ModuleOp([*_classes(source, functions), *functions])
+    if found := violations_of_module(module):
+        raise VerificationError(f"{archive.path}: " + "\n".join(found))
+    return ScriptModule(module, root, constants, source, archive.version)
+
+
+def compile_all(source: Source, root: Class, constants: Sequence[Attribute]) -> list[FuncOp]:
+    """The methods of a class, and whatever they call, each once."""
+    waiting: list[Definition] = list(root.methods.values())
+    known = {definition.name for definition in waiting}
+    made: list[FuncOp] = []
+    while waiting:
+        compiler = FunctionCompiler(source, waiting.pop(0), constants)
+        made.append(compiler.compile())
+        for definition in compiler.called:
+            if definition.name not in known:
+                known.add(definition.name)
+                waiting.append(definition)
+    return made
+
+
+def _classes(source: Source, functions: Sequence[FuncOp]) -> list[ScriptOp]:
+    """The classes of the values in functions."""
+    found: dict[str, ScriptOp] = {}
+    waiting = [value.type for function in functions for op in function.walk() for value in op.results]
+    waiting += [
+        arg.type for function in functions for block in function.regions[0].blocks for arg in block.args
+    ]
+    seen: set[Attribute] = set()
+    while waiting:
+        type = waiting.pop()
+        if type in seen:
+            continue
+        seen.add(type)
+        waiting += ts.items_of(type)
+        if not isinstance(type, ts.ClassType) or not isinstance(source.find(type.qualified_name), Class):
+            continue
+        cls = source.class_named(type.qualified_name)
+        waiting += cls.fields.values()
+        found[cls.name] = ClassOp(
+            [],
+            [],
+            {
+                "sym_name": StringAttr(cls.name),
+                "category": StringAttr(cls.category),
+                "fields": ArrayAttr(ArrayAttr([StringAttr(name), of]) for name, of in cls.fields.items()),
+            },
+        )
+    return [found[name] for name in sorted(found)]

@@ -1,0 +1,453 @@
+"""The tensors of a run: each operator that the program calls becomes a node of a graph of aten operators, and is built at once.
+
+What is built says of what shape and dtype results are; `GraphBuilder` sees to writes and views, as for exported programs.
+What is known (`arrays`) is computed at once: all of it where the program is being run, constants where it is only traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import Block, Operation, SSAValue
+
+from xdsl_exir.dialects import spec
+from xdsl_exir.dialects.builder import meta
+from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
+from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.expr import Expr, prod, to_srepr
+from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp
+from xdsl_exir.dialects.schema import Argument
+from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tensor_type
+from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.importers.build import GraphBuilder
+from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
+from xdsl_exir.importers.torchscript.evaluate import Evaluator
+from xdsl_exir.importers.torchscript.values import DeviceValue, Number, TensorValue
+from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.narrowing import is_sequence, is_tuple
+
+FOLDED = 256
+"""Elements up to which what only depends on constants is computed while a program is traced."""
+MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn")
+
+
+@dataclass(frozen=True)
+class Held:
+    """A tensor that the graph may be given: what it is, and its elements where they are known."""
+
+    meta: TensorMeta
+    array: Array | None = None
+    is_contiguous: bool = True
+    is_tied: bool = False
+    """Whether another tensor may share its memory."""
+
+
+class Tensors:
+    """A graph that is being built. With an `evaluator` of its own and `runs`, every operator is run as well.
+
+    `held` says what a name is that nothing in the graph has made, when it is first used: state, and what is around a branch.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        evaluator: Evaluator,
+        runs: bool,
+        held: Callable[[str], Held | SymType],
+        prefix: str = "",
+    ):
+        self.source, self.evaluator, self.runs, self.held = source, evaluator, runs, held
+        self.given: dict[str, Held | SymType] = {}
+        """What the graph was given so far."""
+        self.block = Block()
+        self.build = GraphBuilder(g.Graph((), (), (), {}), self.block, source)
+        self.build.mutates = True
+        self.nodes: list[g.Node] = []
+        self.arrays: dict[SSAValue, Any] = {}
+        """What is known of values of the block."""
+        self.literals: dict[str, tuple[Array, DType]] = {}
+        """Tensors that the program makes of numbers."""
+        self.described: dict[str, g.ValueMeta] = {}
+        """What numbers of tensors' elements are: symbols that nothing says more of."""
+        self.doubtful: set[int] = set()
+        """Storages of which it is not known whether they are one."""
+        self.location: FileLineColLoc | None = None
+        self.function = ""
+        self.modules = ""
+        """The modules around what is called, as PyTorch writes them."""
+        self._prefix, self._count = prefix, 0
+        self._last: Operation | None = None
+
+    # values
+
+    def input(self, name: str, held: Held | SymType) -> None:
+        """Gives the graph a tensor, or a number."""
+        type = held
+        if isinstance(held, Held):
+            type = tensor_type(held.meta.shape, held.meta.dtype, None, held.meta.device)
+        assert not isinstance(type, Held)
+        value = self.block.insert_arg(type, len(self.block.args))
+        self.given[name] = held
+        self.build.define(name, value)
+        if isinstance(held, Held) and held.array is not None:
+            self.arrays[value] = held.array
+        if isinstance(held, Held) and held.is_tied:
+            self.doubtful.add(self.storage(TensorValue(name)))
+
+    def require(self, name: str) -> None:
+        """Sees to it that the graph has a value of a name."""
+        if name not in self.build.values:
+            self.input(name, self.held(name))
+
+    def literal(self, array: Array, dtype: DType) -> TensorValue:
+        """A tensor of these elements: an input of the graph that the program brings along."""
+        name = self.fresh("literal")
+        self.literals[name] = (array, dtype)
+        self.input(name, Held(TensorMeta(array.shape, dtype), array))
+        return self.call("aten.lift_fresh_copy", {"self": TensorValue(name)})
+
+    def meta(self, tensor: TensorValue) -> TensorMeta:
+        """What a tensor is now."""
+        self.require(tensor.name)
+        value = self.build.values[tensor.name]
+        assert isinstance(value, Tensor)
+        if value.cached is not None:
+            return meta(value.cached)
+        return meta(self.read(tensor))
+
+    def read(self, tensor: TensorValue) -> SSAValue:
+        """The value that a tensor has now."""
+        self.require(tensor.name)
+        value = self.build.read(tensor.name)
+        self._run()
+        return value
+
+    def array(self, tensor: TensorValue) -> Array | None:
+        """The elements that a tensor has now, where they are known."""
+        return self.arrays.get(self.read(tensor))
+
+    def storage(self, tensor: TensorValue) -> int:
+        """Which memory a tensor lies in."""
+        self.require(tensor.name)
+        value = self.build.values[tensor.name]
+        assert isinstance(value, Tensor)
+        return id(value.storage)
+
+    def identity(self, tensor: TensorValue) -> int:
+        """Which tensor one is: operators that write give the one that they wrote to."""
+        self.require(tensor.name)
+        return id(self.build.values[tensor.name])
+
+    def is_written(self, name: str) -> bool:
+        """Whether the graph writes to a tensor that it was given."""
+        value = self.build.values[name]
+        return isinstance(value, Tensor) and value.storage.version > 0
+
+    def _number(self, name: str) -> Any:
+        """A number of the graph, or what it is where that is known."""
+        value = self.build.values[name]
+        assert isinstance(value, SSAValue)
+        if value in self.arrays:
+            return self.arrays[value]
+        type = value.type
+        assert isinstance(type, SymType)
+        known = type.data
+        if not isinstance(known, Expr):
+            return known
+        kind = type.category.name.lower()
+        assert kind in ("int", "float", "bool")
+        return Number(name, kind)
+
+    def fresh(self, name: str = "") -> str:
+        """A name that no value has yet."""
+        self._count += 1
+        return f"{self._prefix}{name or 'v'}_{self._count}"
+
+    # calls
+
+    def constant(self, value: Any, argument: Argument | None = None) -> g.Value:
+        """A value as an argument of a node."""
+        base = argument.type.base if argument is not None else ""
+        match value:
+            case TensorValue() | Number():
+                self.require(value.name)
+                return g.Ref(value.name)
+            case DeviceValue():
+                return g.Device(value.name)
+            case bool() | float() | complex() | str() | None:
+                return g.Device(value) if base == "Device" and isinstance(value, str) else value
+            case int():
+                return _word(base, value)
+            case _ if is_sequence(value):
+                return tuple(self.constant(item, argument) for item in value)
+            case _:
+                raise UnsupportedError(
+                    [self._unsupported(base or "?", f"an argument of kind {type(value).__name__}")]
+                )
+
+    def _unsupported(self, target: str, reason: str) -> Unsupported:
+        at = self.location
+        return Unsupported(target, reason, f"{at.filename.data}:{at.line.data}" if at is not None else "")
+
+    def call(
+        self, target: str, given: Mapping[str, Any], arguments: Mapping[str, Argument] | None = None
+    ) -> Any:
+        """The result of an operator for arguments by name: a tensor, a list of them, or a tuple of several results.
+
+        Raises `UnsupportedError` for an operator that is not known.
+        """
+        known = arguments or {}
+        inputs = tuple(
+            g.NodeInput(name, self.constant(value, known.get(name)), False)
+            for name, value in given.items()
+            if name not in known or not _is_default(value, known[name])
+        )
+        node = self.node(target, inputs)
+        if not is_known(target):
+            self.build.graph = g.Graph((), (node,), (), {})
+            self.build.check_targets()
+        mutating = mutates(target)
+        if mutating:
+            self._check_certain(target, given)
+        names, shape = self._outputs(node, mutating)
+        node = replace(node, outputs=names)
+        self.add(node)
+        results = [self._result(ref, node, given) for ref in node.result_names if ref is not None]
+        if shape == "list":
+            return results
+        return tuple(results) if shape == "several" else (results[0] if results else None)
+
+    def symbolic(self, target: str, *operands: Any) -> Any:
+        """Arithmetic on numbers of the graph: a number, or what it is where that is known."""
+        name = self.fresh("n")
+        inputs = tuple(g.NodeInput("", self.constant(item), False) for item in operands)
+        self.add(replace(self.node(target, inputs), outputs=(g.Ref(name),)))
+        return self._number(name)
+
+    def size(self, tensor: TensorValue, dim: int) -> Any:
+        """A size: a number, or a number of the graph."""
+        size = self.meta(tensor).shape[dim]
+        if isinstance(size, int):
+            return size
+        name = self.fresh("size")
+        inputs = (g.NodeInput("self", g.Ref(tensor.name), False), g.NodeInput("dim", dim, False))
+        self.add(replace(self.node("aten.sym_size.int", inputs), outputs=(g.Ref(name),)))
+        return self._number(name)
+
+    def item(self, tensor: TensorValue) -> Any:
+        """The one element of a tensor: a number, or a number of the graph."""
+        array = self.array(tensor)
+        if array is not None:
+            return array.item()
+        name = self.fresh("item")
+        kind = _KINDS.get(self.meta(tensor).dtype.category)
+        if kind is None:
+            raise UnsupportedError([self._unsupported("aten.item", "a complex number that depends on data")])
+        symbol = Expr.symbol(f"{'u' if kind == 'int' else 'zuf' if kind == 'float' else 'zub'}{self._count}")
+        self.described[name] = g.SymMeta(kind, g.Symbolic(to_srepr(symbol)))
+        inputs = (g.NodeInput("self", g.Ref(tensor.name), False),)
+        self.add(replace(self.node("aten.item", inputs), outputs=(g.Ref(name),)))
+        return self._number(name)
+
+    def node(self, target: str, inputs: tuple[g.NodeInput, ...]) -> g.Node:
+        at = self.location
+        trace = "" if at is None else f'File "{at.filename.data}", line {at.line.data}, in {self.function}'
+        return g.Node(self.fresh(), target, inputs, (), None, trace, self.modules)
+
+    def add(self, node: g.Node) -> None:
+        """Adds a node, and runs what it is built of."""
+        self.nodes.append(node)
+        values = {name: self.described[name] for name in node.result_names if name in self.described}
+        self.build.graph = g.Graph((), (node,), (), values)
+        self.build.build()
+        self._run()
+        if self.runs:
+            self._settle(node)
+
+    def _outputs(self, node: g.Node, mutating: bool) -> tuple[tuple[g.Result, ...], str]:
+        """Names of the results of a node, and whether they are a list, or several."""
+        if mutating:
+            from xdsl_exir.importers.functionalize import mutation_of
+
+            mutation = mutation_of(node.target)
+            assert mutation is not None
+            returns = (
+                ()
+                if mutation.functional not in spec.specs()
+                else spec.find(mutation.functional).schema.returns
+            )
+            count = max(len(returns), len(mutation.written))
+            names = tuple(g.Ref(self.fresh()) for _ in range(count))
+            return names, "several" if count > 1 else ""
+        schema = spec.find(node.target).schema if node.target in spec.specs() else None
+        if schema is None:
+            return (g.Ref(self.fresh()),), ""
+        if len(schema.returns) == 1 and schema.returns[0].type.is_list:
+            cls = dialect_of(node.target)[node.target]
+            given = {item.name: self.build.argument(item.value) for item in node.inputs}
+            self.build.locate(node)
+            args, given = self.build.builder.with_numbers(cls, (), given)
+            count = len(cls.infer(cls.SLOTS.bind(args, given)))
+            self._run()
+            return (tuple(g.Ref(self.fresh()) for _ in range(count)),), "list"
+        names = tuple(g.Ref(self.fresh()) for _ in schema.returns)
+        return names, "several" if len(names) > 1 else ""
+
+    # memory
+
+    def _result(self, name: str, node: g.Node, given: Mapping[str, Any]) -> TensorValue | Any:
+        if not isinstance(self.build.values[name], Tensor):
+            return self._number(name)
+        operands = [item for value in given.values() for item in (value if is_sequence(value) else [value])]
+        tensors = [item for item in operands if isinstance(item, TensorValue)]
+        certain = all(tensor.is_contiguous for tensor in tensors) and not _reorders(node)
+        known = spec.find(node.target).sharing if node.target in spec.specs() else None
+        made = TensorValue(name, certain)
+        if known is None:
+            return made
+        viewed = given.get(known.source)
+        base = viewed if isinstance(viewed, TensorValue) else None
+        if (
+            base is not None
+            and not base.is_contiguous
+            and known.condition in ("viewable", "contiguous", "unchanged")
+        ):
+            # Whether it is a copy depends on strides, which are not known.
+            self.doubtful |= {self.storage(base), self.storage(made)}
+        made.is_contiguous = certain and _keeps_order(node)
+        return made
+
+    def _check_certain(self, target: str, given: Mapping[str, Any]) -> None:
+        """Raises `UnsupportedError` for a write to memory of which it is not known what else sees it."""
+        if not self.doubtful:
+            return
+        for value in given.values():
+            if isinstance(value, TensorValue) and self.storage(value) in self.doubtful:
+                reason = "a write beside a tensor that shares memory or is a copy, which depends on strides"
+                raise UnsupportedError([self._unsupported(target, reason)])
+
+    # running
+
+    def _run(self) -> None:
+        """Computes what was added to the block, as far as it is known."""
+        op = self.block.first_op if self._last is None else self._last.next_op
+        while op is not None:
+            self._last = op
+            if all(operand in self.arrays for operand in op.operands) and self._is_run(op):
+                values = [self.arrays[operand] for operand in op.operands]
+                results = self.evaluator.results(op, values)
+                if results is not None:
+                    self.arrays.update(zip(op.results, results, strict=True))
+            op = op.next_op
+
+    def _is_run(self, op: Operation) -> bool:
+        if self.runs or not isinstance(op, OperatorOp):
+            return True
+        if op.SPEC.tags & EFFECT_TAGS:
+            return False
+        counts = [prod(meta(result).shape) for result in op.results if is_tensor_type(result.type)]
+        return all(isinstance(count, int) and count <= FOLDED for count in counts)
+
+    def _settle(self, node: g.Node) -> None:
+        """Gives results whose sizes depended on data their sizes, where the program is run."""
+        for name in node.result_names:
+            value = self.build.values.get(name or "")
+            if not isinstance(value, Tensor) or value.cached is None:
+                continue
+            known = meta(value.cached)
+            if all(isinstance(size, int) for size in known.shape):
+                continue
+            array = self.arrays[value.cached]
+            type = tensor_type(array.shape, known.dtype, None, known.device)
+            refined = self.build.builder.insert(RefineOp(value.cached, type)).results[0]
+            self.build.values[name or ""] = Tensor.of(refined)
+            self._run()
+
+
+def _word(base: str, value: int) -> g.Value:
+    """A number of TorchScript's that stands for a dtype, memory format or layout."""
+    tables: Mapping[str, Sequence[Any]] = {"MemoryFormat": MEMORY_FORMATS, "Layout": LAYOUTS}
+    if base == "ScalarType":
+        if value not in BY_CODE:
+            raise UnsupportedError([Unsupported(f"dtype {value}", "the IR has no such tensors")])
+        return BY_CODE[value]
+    if base in tables:
+        if not 0 <= value < len(tables[base]):
+            raise UnsupportedError([Unsupported(f"{base} {value}", "it is not known")])
+        return (g.MemoryFormat if base == "MemoryFormat" else g.Layout)(tables[base][value])
+    return value
+
+
+def _is_default(value: Any, argument: Argument) -> bool:
+    """Whether an argument is what it is when it is left out."""
+    if argument.required or isinstance(value, TensorValue | Number):
+        return False
+    default = argument.default
+    if is_sequence(value):
+        # Items that are values of the graph compare by identity.
+        return is_tuple(default) and list(default) == list(value)
+    return type(value) is type(default) and value == default
+
+
+_KINDS: Mapping[Category, Literal["int", "float", "bool"]] = {
+    Category.BOOL: "bool",
+    Category.INT: "int",
+    Category.FLOAT: "float",
+}
+
+_PERMUTING = (
+    "linalg",
+    "attention",
+    "lstm",
+    "gru",
+    "rnn",
+    "einsum",
+    "tensordot",
+    "stft",
+    "fft",
+    "qr",
+    "svd",
+    "aten.lu",
+)
+"""In names of operators whose results may lie in another order than their operands."""
+_ORDERED = frozenset(
+    f"aten.{name}"
+    for name in (
+        "view", "reshape", "flatten.using_ints", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims", "alias", "detach",
+        "unflatten.int", "_unsafe_view", "view_as", "reshape_as", "contiguous", "to.dtype", "to.device", "to.other",
+        "to.dtype_layout", "dropout", "type_as", "unbind.int", "split.Tensor", "chunk", "select.int", "slice.Tensor",
+        "feature_dropout", "alpha_dropout", "ravel", "atleast_1d",
+    )
+)  # fmt: skip
+"""Views in row-major order of what is in it; of some, along the leading dimension."""
+_LEADING = frozenset(
+    f"aten.{name}" for name in ("unbind.int", "split.Tensor", "chunk", "select.int", "slice.Tensor")
+)
+
+
+def _reorders(node: g.Node) -> bool:
+    formats = (item.value for item in node.inputs if isinstance(item.value, g.MemoryFormat))
+    return any(item.name.startswith("channels_last") for item in formats) or any(
+        part in node.target for part in _PERMUTING
+    )
+
+
+def _keeps_order(node: g.Node) -> bool:
+    """Whether a view of elements in row-major order is in row-major order."""
+    if node.target not in _ORDERED:
+        return False
+    given = {item.name: item.value for item in node.inputs}
+    return node.target not in _LEADING or (given.get("dim", 0) == 0 and given.get("step", 1) == 1)
+
+
+def dtype_of_code(code: int) -> DType:
+    """The dtype that TorchScript writes as a number."""
+    made = _word("ScalarType", code)
+    assert isinstance(made, DType)
+    return made
