@@ -21,6 +21,7 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering.cache import keep, kept
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.expand_math import ExpandMath
 from xdsl_exir.lowering.pack_arguments import PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
@@ -107,6 +108,10 @@ def plan_arenas(plans: Sequence[Plan]) -> ModuleOp:
     return module
 
 
+KERNELS: tuple[ModulePass, ...] = (ExpandMath(),)
+"""From kernels as they are described to what MLIR lowers well."""
+
+
 @dataclass(frozen=True)
 class Unit:
     """What becomes one object file: a dispatch, or the driver of a method."""
@@ -139,7 +144,9 @@ def driver_unit(driver: FuncOp) -> Unit:
 
 def kernel_text(kernel: Kernel, name: str) -> str:
     """A kernel, expanded to operations, as a module."""
-    return generic_text(kernel.function(name))
+    module = ModuleOp([kernel.function(name)])
+    watched(KERNELS, context(), module)
+    return generic_text(module)
 
 
 def group_text(function: FuncOp) -> str:

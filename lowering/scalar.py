@@ -36,7 +36,9 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
-from xdsl_exir.lowering.schedules import functions
+from xdsl_exir.lowering import expand_math
+from xdsl_exir.lowering.schedules.builder import defaults
+from xdsl_exir.lowering.schedules.description import ELEMENT_TYPES
 
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
 
@@ -514,22 +516,27 @@ _trunc = _function(math.TruncOp)
 _roundeven = _function(math.RoundEvenOp)
 
 
+class _Formula:
+    """What formulas of `expand_math` are written with in loop bodies. Products and sums are rounded each: not every processor has
+    both in one."""
+
+    def constant(self, value: float) -> SSAValue:
+        return constant(value, dt.Float).value
+
+    def integer(self, value: int) -> SSAValue:
+        return constant(value, dt.Int).value
+
+    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f32") -> SSAValue:
+        types = [ELEMENT_TYPES[dtype]]
+        return kind.create(operands=operands, result_types=types, properties=defaults(kind)).results[0]
+
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        return self.op(arith.AddfOp, self.op(arith.MulfOp, a, b), c)
+
+
 def exp(x: Scalar) -> Scalar:
-    """e^x; of float32 in the arithmetic of `schedules.functions.exp`: MLIR's loses some units where it nearly overflows."""
-    if x.dtype is not dt.Float:
-        return _exp(x)
-    x = maximum(minimum(x, 89.0), -105.0)
-    rounded = x * functions.LOG2_E + functions.ROUND
-    n = rounded - functions.ROUND
-    rest = n * -functions.LOG2_LOW + (n * -functions.LOG2_HIGH + x)
-    power = constant(functions.EXP[-1], dt.Float)
-    for coefficient in reversed(functions.EXP[:-1]):
-        power = power * rest + coefficient
-    exponent = bitcast(rounded, dt.Int) - functions.ROUND_BITS
-    half = shift_right(exponent, constant(1, dt.Int))
-    for part in (half, exponent - half):
-        power = power * bitcast(shift_left(part + 127, constant(23, dt.Int)), dt.Float)
-    return power
+    """e^x; of float32 by the formula of `expand_math`: MLIR's loses some units where it nearly overflows."""
+    return Scalar(expand_math.exp(_Formula(), x.value), x.dtype) if x.dtype is dt.Float else _exp(x)
 
 
 def expm1(x: Scalar) -> Scalar:

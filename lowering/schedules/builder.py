@@ -95,50 +95,21 @@ def predicate(kind: type[Operation], name: str) -> Mapping[str, Attribute]:
 dense: Callable[[Attribute, Sequence[float]], Attribute] = DenseIntOrFPElementsAttr.from_list  # pyright: ignore[reportAssignmentType, reportUnknownMemberType]
 
 
-class KernelSizes(SizesOf):
-    """Sizes at a kernel's top, whose numbers are the kernel's constants."""
+class OperationBuilder:
+    """Adds operations to blocks; constants are kept apart, for the top of a function."""
 
-    def __init__(self, builder: KernelBuilder, symbols: Mapping[str, SSAValue]):
-        super().__init__(builder.entry, symbols)
-        self.builder = builder
-
-    def number(self, value: int) -> SSAValue:
-        return self.builder.number(value)
-
-
-class KernelBuilder:
-    """Builds one function. Its arguments are symbols, each an index, and then buffers, by name."""
-
-    def __init__(self, symbols: Sequence[str], types: Mapping[str, MemRefType[Any]]) -> None:
-        self.entry = self.block = Block(arg_types=[*[INDEX] * len(symbols), *types.values()])
-        """The first block, and the one that is being filled."""
-        self.sizes = KernelSizes(self, dict(zip(symbols, self.entry.args, strict=False)))
-        self.buffers: dict[str, SSAValue] = dict(zip(types, self.entry.args[len(symbols) :], strict=True))
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        """The one that is being filled."""
         self.constants: list[Operation] = []
         self.known: dict[tuple[str, str, int], SSAValue] = {}
-        self.numbers: dict[int, SSAValue] = {}
 
-    def function(self, name: str, public: bool = False) -> func.FuncOp:
-        """The whole function: for C if `public`, else to be called from the module it is in."""
-        self.block.add_op(func.ReturnOp.create())
-        first = self.entry.first_op
-        assert first is not None
-        self.entry.insert_ops_before(self.constants, first)
-        made = func.FuncOp(
-            name,
-            ([arg.type for arg in self.entry.args], []),
-            Region(self.entry),
-            visibility=None if public else "private",
-        )
-        if self.sizes.symbols:
-            made.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol) for symbol in self.sizes.symbols])
-        if public:
-            made.attributes["llvm.emit_c_interface"] = UnitAttr()
-        else:
-            made.attributes["passthrough"] = ArrayAttr([StringAttr("noinline")])
-        return made
-
-    # operations
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """What is added goes into a block."""
+        outer, self.block = self.block, block
+        yield
+        self.block = outer
 
     def op(
         self,
@@ -182,16 +153,58 @@ class KernelBuilder:
             self.known[key] = self.top(attribute, type)
         return self.known[key]
 
+    def top(self, value: Attribute, type: Attribute) -> SSAValue:
+        made = arith.ConstantOp.create(result_types=(type,), properties={"value": value})
+        self.constants.append(made)
+        return made.results[0]
+
+
+class KernelSizes(SizesOf):
+    """Sizes at a kernel's top, whose numbers are the kernel's constants."""
+
+    def __init__(self, builder: KernelBuilder, symbols: Mapping[str, SSAValue]):
+        super().__init__(builder.entry, symbols)
+        self.builder = builder
+
+    def number(self, value: int) -> SSAValue:
+        return self.builder.number(value)
+
+
+class KernelBuilder(OperationBuilder):
+    """Builds one function. Its arguments are symbols, each an index, and then buffers, by name."""
+
+    def __init__(self, symbols: Sequence[str], types: Mapping[str, MemRefType[Any]]) -> None:
+        self.entry = Block(arg_types=[*[INDEX] * len(symbols), *types.values()])
+        super().__init__(self.entry)
+        self.sizes = KernelSizes(self, dict(zip(symbols, self.entry.args, strict=False)))
+        self.buffers: dict[str, SSAValue] = dict(zip(types, self.entry.args[len(symbols) :], strict=True))
+        self.numbers: dict[int, SSAValue] = {}
+
+    def function(self, name: str, public: bool = False) -> func.FuncOp:
+        """The whole function: for C if `public`, else to be called from the module it is in."""
+        self.block.add_op(func.ReturnOp.create())
+        first = self.entry.first_op
+        assert first is not None
+        self.entry.insert_ops_before(self.constants, first)
+        made = func.FuncOp(
+            name,
+            ([arg.type for arg in self.entry.args], []),
+            Region(self.entry),
+            visibility=None if public else "private",
+        )
+        if self.sizes.symbols:
+            made.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol) for symbol in self.sizes.symbols])
+        if public:
+            made.attributes["llvm.emit_c_interface"] = UnitAttr()
+        else:
+            made.attributes["passthrough"] = ArrayAttr([StringAttr("noinline")])
+        return made
+
     def number(self, value: int) -> SSAValue:
         """A known index."""
         if value not in self.numbers:
             self.numbers[value] = self.top(IntegerAttr(value, INDEX), INDEX)
         return self.numbers[value]
-
-    def top(self, value: Attribute, type: Attribute) -> SSAValue:
-        made = arith.ConstantOp.create(result_types=(type,), properties={"value": value})
-        self.constants.append(made)
-        return made.results[0]
 
     def index(self, value: Index) -> SSAValue:
         if isinstance(value, int):
@@ -259,13 +272,6 @@ class KernelBuilder:
         return [*([index] if extents else []), *reversed(found)]
 
     # Loops.
-
-    @contextmanager
-    def inside(self, block: Block) -> Generator[None]:
-        """What is added goes into a block."""
-        outer, self.block = self.block, block
-        yield
-        self.block = outer
 
     @contextmanager
     def loop(self, start: Index, stop: Index) -> Generator[Index]:
@@ -478,7 +484,7 @@ class KernelBuilder:
 class Lanes:
     """Builds operations on float32 vectors of some lanes; on numbers with 0 lanes."""
 
-    def __init__(self, builder: KernelBuilder, lanes: int) -> None:
+    def __init__(self, builder: OperationBuilder, lanes: int) -> None:
         self.builder, self.lanes = builder, lanes
 
     def constant(self, value: float | bool) -> SSAValue:

@@ -15,7 +15,6 @@ from typing import Any
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from xdsl_exir.lowering.schedules import functions
 from xdsl_exir.lowering.schedules.builder import Lanes
 from xdsl_exir.lowering.schedules.description import Elementwise
 
@@ -87,6 +86,25 @@ def inverse(w: Lanes, x: SSAValue) -> SSAValue:
     return w.op(arith.DivfOp, w.constant(1.0), x)
 
 
+def sigmoid(w: Lanes, x: SSAValue) -> SSAValue:
+    """1 / (1 + e^-x)."""
+    one = w.constant(1.0)
+    return w.op(arith.DivfOp, one, w.op(arith.AddfOp, one, w.op(math.ExpOp, w.op(arith.NegfOp, x))))
+
+
+def silu(w: Lanes, x: SSAValue) -> SSAValue:
+    """x sigmoid(x)."""
+    return w.op(arith.MulfOp, x, sigmoid(w, x))
+
+
+def gelu(w: Lanes, x: SSAValue) -> SSAValue:
+    """x (1 + erf(x / sqrt(2))) / 2, the approximate="none" form of torch.nn.functional.gelu."""
+    inner = w.op(math.ErfOp, w.op(arith.MulfOp, x, w.constant(0.5**0.5)))
+    half = w.op(arith.MulfOp, x, w.constant(0.5))
+    # Far on the left the sum is a zero without a sign.
+    return w.op(math.CopySignOp, w.fma(half, inner, half), x)
+
+
 ELEMENTS: dict[str, Element] = {
     "aten.add.Tensor": scaled(arith.AddfOp),
     "aten.sub.Tensor": scaled(arith.SubfOp),
@@ -103,14 +121,14 @@ ELEMENTS: dict[str, Element] = {
     "aten.relu": function(lambda w, x: clamp(w, x, 0.0, None), 1),
     "aten.hardtanh": Element("f", lambda w, x, a: clamp(w, x[0], a["min_val"], a["max_val"])),
     "aten.clamp": Element("f", lambda w, x, a: clamp(w, x[0], a["min"], a["max"])),
-    "aten.exp": function(functions.exp, 16),
-    "aten.tanh": function(functions.tanh, 30),
-    "aten.erf": function(functions.erf, 35),
-    "aten.sigmoid": function(functions.sigmoid, 22),
-    "aten.silu": function(functions.silu, 23),
+    "aten.exp": unary(math.ExpOp, 16),
+    "aten.tanh": unary(math.TanhOp, 30),
+    "aten.erf": unary(math.ErfOp, 35),
+    "aten.sigmoid": function(sigmoid, 22),
+    "aten.silu": function(silu, 23),
     "aten.gelu": Element(
         "f",
-        lambda w, x, a: functions.gelu(w, *x),
+        lambda w, x, a: gelu(w, *x),
         40,
         takes=lambda a: a["approximate"] == "none",
     ),

@@ -25,7 +25,10 @@ from xdsl_exir.lowering.sizes import symbols_of
 def expansion() -> str:
     """A digest of the code that expands kernels: no description says how that is done."""
     here = Path(__file__).parent
-    files = [*sorted(here.glob("*.py")), *(here.parent / name for name in ("arithmetic.py", "sizes.py"))]
+    files = [
+        *sorted(here.glob("*.py")),
+        *(here.parent / name for name in ("arithmetic.py", "sizes.py", "expand_math.py")),
+    ]
     return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 

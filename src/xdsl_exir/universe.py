@@ -77,6 +77,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "to-destinations": _lazy("lowering.to_destinations", "ToDestinations"),
         "verify-memory": _lazy("lowering.verify_memory", "VerifyMemory"),
         "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
+        "expand-math": _lazy("lowering.expand_math", "ExpandMath"),
         "expand-flex-attention": _lazy("transforms.flex_attention", "ExpandFlexAttention"),
         "batch-matmuls": _lazy("transforms.batch_matmuls", "BatchMatmuls"),
         "canonicalize-fastmath": _lazy("transforms.fastmath", "CanonicalizeFastMath"),

@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects import omp
+from xdsl.context import Context
+from xdsl.dialects import math, omp
+from xdsl.dialects.builtin import ModuleOp
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import toolchain
+from xdsl_exir.lowering.expand_math import ExpandMath
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import (
@@ -29,9 +32,9 @@ from xdsl_exir.lowering.schedules import (
     Matmul,
     Step,
 )
-from xdsl_exir.lowering.schedules import functions as functions_module
 from xdsl_exir.lowering.schedules.builder import KernelBuilder, Lanes
 from xdsl_exir.lowering.schedules.description import memref
+from xdsl_exir.lowering.schedules.elements import ELEMENTS
 
 pytestmark = pytest.mark.native
 
@@ -387,11 +390,14 @@ def test_functions(lanes: int) -> None:
         with b.loop(0, grid.size // max(lanes, 1)) as i:
             at = [b.mul(i, max(lanes, 1))]
             loaded = b.load(x, at, lanes) if lanes else b.load_number(x, at)
-            value = getattr(functions_module, name)(Lanes(b, lanes), loaded)
+            value = ELEMENTS[f"aten.{name}"].body(Lanes(b, lanes), [loaded], {})
             b.store(value, y, at) if lanes else b.store_number(value, y, at)
-        function = b.function(name, True)
-        function.verify()
-        functions.append(generic_text(function))
+        module = ModuleOp([b.function(name, True)])
+        module.verify()
+        ExpandMath().apply(Context(), module)
+        module.verify()
+        assert not [op for op in module.walk() if isinstance(op, math.ExpOp | math.TanhOp | math.ErfOp)]
+        functions += map(generic_text, module.ops)
     library = toolchain.load("\n".join(functions))
     for name in names:
         actual = np.full_like(grid, 7)

@@ -1,8 +1,7 @@
-"""exp, tanh, erf and the activations made of them, in arithmetic on float32 vectors (or scalars).
+"""`expand-math`: exp, tanh and erf of float32, on vectors and numbers, in arithmetic.
 
-MLIR lowers `math.exp` and the like on a vector to one call of libm per lane, many times slower than these. Each takes what
-builds operations on as many lanes, and a value. Errors are within 4 units in the last
-place of the result; infinities, NaN, overflow and subnormal results are as in libm.
+MLIR lowers `math.exp` and the like on a vector to one call of libm per lane, many times slower than these. Errors are within 4 units in the last
+place of the result; infinities, NaN, overflow and subnormal results are as in libm. Other types are left as they are.
 
 The polynomials interpolate the functions at Chebyshev points, in float64, of the intervals named
 (numpy.polynomial.chebyshev.Chebyshev.interpolate); test_schedules.py holds them against SciPy.
@@ -10,12 +9,32 @@ The polynomials interpolate the functions at Chebyshev points, in float64, of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
+from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import Float32Type, ModuleOp, VectorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
-from xdsl_exir.lowering.schedules.builder import Lanes
+from xdsl_exir.lowering.schedules.builder import Lanes, OperationBuilder
+
+
+class Arithmetic(Protocol):
+    """What formulas are written with: operations on float32, and on i32 of the same shape."""
+
+    def constant(self, value: float) -> SSAValue: ...
+
+    def integer(self, value: int) -> SSAValue: ...
+
+    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f32") -> SSAValue: ...
+
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue: ...
+
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
 EXP = (1.0, 1.00000004, 0.500000005, 0.166664155, 0.0416663529, 0.0083751264, 0.00139411085)
@@ -44,7 +63,7 @@ LOG2_E = 1.44269504
 LOG2_HIGH, LOG2_LOW = 0.693359375, -2.12194440e-4
 
 
-def polynomial(w: Lanes, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
+def polynomial(w: Arithmetic, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
     """By Horner's rule, lowest power first in `coefficients`."""
     value = w.constant(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
@@ -52,7 +71,7 @@ def polynomial(w: Lanes, x: SSAValue, coefficients: Sequence[float]) -> SSAValue
     return value
 
 
-def exp(w: Lanes, x: SSAValue) -> SSAValue:
+def exp(w: Arithmetic, x: SSAValue) -> SSAValue:
     """e^x = 2^n e^r with n the integer nearest to x / log(2). 2^n in two factors, as it may exceed the exponent's range."""
     # Beyond these limits the result is 0 or infinity; NaN passes.
     x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-105.0))
@@ -90,20 +109,52 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
 
 
-def sigmoid(w: Lanes, x: SSAValue) -> SSAValue:
-    """1 / (1 + e^-x)."""
-    one = w.constant(1.0)
-    return w.op(arith.DivfOp, one, w.op(arith.AddfOp, one, exp(w, w.op(arith.NegfOp, x))))
+EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
+    math.ExpOp: exp,
+    math.TanhOp: tanh,
+    math.ErfOp: erf,
+}
 
 
-def silu(w: Lanes, x: SSAValue) -> SSAValue:
-    """x sigmoid(x)."""
-    return w.op(arith.MulfOp, x, sigmoid(w, x))
+@dataclass(frozen=True)
+class ExpandMath(ModulePass):
+    """Puts arithmetic in the place of math.exp, math.tanh and math.erf of float32."""
+
+    name = "expand-math"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [each for each in op.walk() if isinstance(each, FuncOp)]:
+            expand(function)
 
 
-def gelu(w: Lanes, x: SSAValue) -> SSAValue:
-    """x (1 + erf(x / sqrt(2))) / 2, the approximate="none" form of torch.nn.functional.gelu."""
-    inner = erf(w, w.op(arith.MulfOp, x, w.constant(0.5**0.5)))
-    half = w.op(arith.MulfOp, x, w.constant(0.5))
-    # Far on the left the sum is a zero without a sign.
-    return w.op(math.CopySignOp, w.fma(half, inner, half), x)
+def lanes_of(type: Attribute) -> int | None:
+    """Lanes of a vector of float32, 0 of a number; None of what is not expanded."""
+    if isinstance(type, Float32Type):
+        return 0
+    if not isa(type, VectorType[Float32Type]) or type.get_num_scalable_dims() or type.get_num_dims() != 1:
+        return None
+    return type.get_shape()[0]
+
+
+def expand(function: FuncOp) -> None:
+    """Expands a function's operations in place; constants are made at its top, each once."""
+    builder = OperationBuilder(Block())
+    for op in [op for op in function.walk() if type(op) in EXPANSIONS]:
+        lanes = lanes_of(op.results[0].type)
+        if lanes is None:
+            continue
+        block = Block()
+        with builder.inside(block):
+            value = EXPANSIONS[type(op)](Lanes(builder, lanes), op.operands[0])
+        parent = op.parent
+        assert parent is not None
+        made = list(block.ops)
+        for each in made:
+            each.detach()
+        parent.insert_ops_before(made, op)
+        op.results[0].replace_all_uses_with(value)
+        parent.erase_op(op)
+    if builder.constants:
+        entry = function.body.block
+        assert entry.first_op is not None
+        entry.insert_ops_before(builder.constants, entry.first_op)
