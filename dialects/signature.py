@@ -256,6 +256,8 @@ class RangeAttr(Data[tuple[int | None, int | None]]):
             printer.print_string(f"{'-inf' if low is None else low}, {'inf' if high is None else high}")
 
 
+SIGNATURE = "exir.signature"
+"""Of a function below edge: its declaration at edge, as text, which says how it is called."""
 INPUT, OUTPUT, RANGES, ORIGIN = "exir.input", "exir.output", "exir.ranges", "exir.origin"
 GUARDS = "exir.guards"
 """Names of the discardable attributes that carry the above."""

@@ -1,9 +1,15 @@
-"""Operations of upstream dialects that xDSL lacks, or has in another form: names, operands and properties are MLIR's."""
+"""Operations of upstream dialects that xDSL lacks, or has in another form: names, operands and properties are MLIR's.
+
+This package's context reads them back; stock `xdsl-opt` needs `--allow-unregistered-dialect` for those that it does not know, since no two plugins may
+have one dialect.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects.builtin import AnyFloatConstr, IndexType, TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
 
@@ -37,3 +43,21 @@ class ReshapeOp(IRDLOperation):
     source = operand_def(TensorType[Attribute])
     sizes = operand_def(TensorType[IndexType])
     result = result_def(TensorType[Attribute])
+
+
+OPERATIONS: tuple[type[Operation], ...] = (RemFOp, ErfcOp, ReshapeOp)
+DIALECTS = frozenset(op.name.partition(".")[0] for op in OPERATIONS)
+"""Those of these operations."""
+
+
+class Completed(Dialect):
+    """A dialect of xDSL with these operations."""
+
+    def __init__(self, dialect: Dialect):
+        known = {op.name: op for op in dialect.operations}
+        known |= {op.name: op for op in OPERATIONS if op.name.partition(".")[0] == dialect.name}
+        super().__init__(dialect.name, list(known.values()), list(dialect.attributes))
+        self.dialect = dialect
+
+    def get_interface(self, interface: type[Any]) -> Any:
+        return self.dialect.get_interface(interface)

@@ -84,17 +84,22 @@ def _text(path: Path) -> str:
         raise LoadError(f"{path}: not text ({error.reason})") from None
 
 
-def _read(path: Path, text: str, mapped: bool) -> Program:
-    check_text(str(path), text)
-    parser = TextParser(context().clone(), text, str(path))
+def read_module(text: str, name: str) -> ModuleOp:
+    """The module of a text, which errors call `name`. Raises `LoadError` with line and column."""
+    check_text(name, text)
+    parser = TextParser(context().clone(), text, name)
     try:
-        module = parser.parse_module()
+        return parser.parse_module()
     except ParseError as error:
         raise LoadError(_where(error)) from None
     except VerifyException as error:
         raise LoadError(f"{parser.place}: {error}") from None
     except _PARSER_ERRORS as error:
         raise LoadError(f"{parser.place}: cannot be read: {error or type(error).__name__}") from error
+
+
+def _read(path: Path, text: str, mapped: bool) -> Program:
+    module = read_module(text, str(path))
     conventions = {
         function.sym_name.data: _read_convention(f"{path}: {function.sym_name.data}: {CONVENTION}", attr)
         for function in _functions(module)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from typing_extensions import TypeIs
@@ -48,6 +49,9 @@ from xdsl_exir.interpreter.memory import bytes_of, check_fits
 from xdsl_exir.interpreter.operators import IMPLS, Array, is_array
 from xdsl_exir.locations import location_text, name_place
 from xdsl_exir.narrowing import is_list
+
+if TYPE_CHECKING:
+    from xdsl_exir.interpreter.upstream.boundary import Boundary
 
 OpImpl: TypeAlias = Callable[[Any, Interpreter, Any, PythonValues], OpImplResult]
 
@@ -390,13 +394,25 @@ class InterpreterEngine:
     fallbacks: Sequence[Unsupported] = ()
     hosted: Sequence[Unsupported] = ()
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, signatures: Mapping[str, FuncOp] = MappingProxyType({})):
+        """`signatures` say how methods are called that are lowered."""
         self.interpreter = make_interpreter(module)
+        self.boundaries: dict[str, Boundary] = {}
+        for name, signature in signatures.items():
+            from xdsl_exir.interpreter.upstream.boundary import Boundary
+
+            function = self.interpreter.get_op_for_symbol(name)
+            assert isinstance(function, FuncOp)
+            self.boundaries[name] = Boundary(function, signature)
 
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that it looks at."""
-        return used_arguments(self.interpreter, method)
+        used, boundary = used_arguments(self.interpreter, method), self.boundaries.get(method)
+        return used if boundary is None else [boundary.passed[position] for position in used]
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""
-        return run_function(self.interpreter, method, tuple(values))
+        boundary = self.boundaries.get(method)
+        if boundary is None:
+            return run_function(self.interpreter, method, tuple(values))
+        return tuple(boundary.returned(run_function(self.interpreter, method, boundary.arguments(values))))

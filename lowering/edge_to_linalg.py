@@ -35,6 +35,7 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
+from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.transforms.forget_sizes import ForgetSizes as ForgetSizes
 from xdsl_exir.transforms.forget_sizes import is_number
@@ -305,4 +306,6 @@ class EdgeToLinalg(ModulePass):
             raise UnsupportedError(found)
         for function in list(op.ops):
             assert isinstance(function, FuncOp)
-            Rewriter.replace_op(function, FunctionLowering(function).run())
+            lowered = FunctionLowering(function).run()
+            keep_signature(function, lowered)
+            Rewriter.replace_op(function, lowered)

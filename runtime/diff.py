@@ -85,7 +85,7 @@ class Trace(Interpreter.Listener):
 
 def traced(program: Program, inputs: Sequence[Any]) -> tuple[dict[Origin, Traced], list[Any]]:
     """The values of a program's nodes in order, and its results, for the first method's flat inputs."""
-    trace, engine = Trace(), InterpreterEngine(runnable(program.module))
+    trace, engine = Trace(), InterpreterEngine(runnable(program.module), program.signatures)
     engine.interpreter.listeners = (trace,)
     # Both forms are to draw the same random numbers.
     engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(0))

@@ -23,10 +23,10 @@ from xdsl_exir.dialects.signature import (
 from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.processor import check_name, processor
-from xdsl_exir.program import CallingConvention, Program
+from xdsl_exir.program import CallingConvention, Program, signature_of
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written
 from xdsl_exir.threads import Lock
-from xdsl_exir.transforms.verify import refuse_linalg
+from xdsl_exir.transforms.verify import refuse_buffers
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
 
@@ -57,7 +57,7 @@ def _interpreter(program: Program, fallback: Fallback, cpu: str) -> Engine:
     from xdsl_exir.interpreter.interpreter import InterpreterEngine
     from xdsl_exir.transforms.runnable import runnable
 
-    return InterpreterEngine(runnable(program.module))
+    return InterpreterEngine(runnable(program.module), program.signatures)
 
 
 def _native(program: Program, fallback: Fallback, cpu: str) -> Engine:
@@ -90,7 +90,7 @@ def compile(
     if target not in ENGINES:
         raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
     cpu = check_name(cpu)
-    refuse_linalg(program, f"target {target}")
+    refuse_buffers(program, f"target {target}")
     return Executable(program, ENGINES[target](program, fallback, cpu))
 
 
@@ -115,7 +115,7 @@ class Executable:
         self._gradients: Mapping[str, Any] = {}
         self._here = threading.local()
         self.methods = {
-            name: Method(self, function, program.conventions.get(name))
+            name: Method(self, signature_of(function), program.conventions.get(name))
             for name, function in program.methods.items()
         }
         if not self.methods:

@@ -58,6 +58,7 @@ from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 from xdsl_exir.transforms.partition import group
 from xdsl_exir.transforms.runnable import runnable
+from xdsl_exir.transforms.verify import stage_of
 
 
 def make_engine(
@@ -67,6 +68,8 @@ def make_engine(
 
     Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
     """
+    if stage_of(program.module) == "linalg":
+        return NativeEngine(program, cpu)
     program = as_edge(program).apply(CountSizes(), NumbersToTensors())
     unchecked, _ = without_checks(program)
     candidates = (

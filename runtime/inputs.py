@@ -14,7 +14,7 @@ from xdsl_exir.dialects.signature import InputKind, ranges_of
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
 from xdsl_exir.interpreter.interpreter import InterpreterEngine
-from xdsl_exir.program import Program
+from xdsl_exir.program import Program, signature_of
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.transforms.runnable import runnable
 
@@ -29,8 +29,8 @@ def random_inputs(program: Program, seed: int = 0) -> list[Any]:
     an input is no tensor and no number.
     """
     rng = np.random.default_rng(seed)
-    method = Executable(program, InterpreterEngine(runnable(program.module))).method()
-    bindings = {name: _within(bounds) for name, bounds in ranges_of(program.method()).items()}
+    method = Executable(program, InterpreterEngine(runnable(program.module), program.signatures)).method()
+    bindings = {name: _within(bounds) for name, bounds in ranges_of(signature_of(program.method())).items()}
     user = (
         (spec.target, type)
         for spec, type in zip(method.inputs, method.types, strict=True)

@@ -36,9 +36,10 @@ from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import is_static, solve, static
 from xdsl_exir.lowering.toolchain import ENTRY, describe, entry, load_objects, words_of
+from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
-from xdsl_exir.program import REWRITING, Program
-from xdsl_exir.transforms.fold_constants import constant_arguments
+from xdsl_exir.program import REWRITING, Program, signature_of
+from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of
@@ -306,6 +307,8 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
+    if stage_of(program.module) == "linalg":
+        return plan_linalg(program, cpu or processor())
     program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
     machine = planned.cpu.machine()
@@ -319,6 +322,26 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
             for position, arg in enumerate(function.args)
             if arg not in constants and is_tensor_type(arg.type)
         ]
+    plan_arenas(list(planned.plans.values()))
+    return planned
+
+
+def plan_linalg(program: Program, cpu: Processor) -> Planned:
+    """Plans a program whose methods are linalg on tensors: each is one dispatch."""
+    planned = Planned(program, Dispatches(), {}, {}, {}, cpu)
+    signatures = {name: signature_of(function) for name, function in program.methods.items()}
+    for index, (name, function) in enumerate(program.methods.items()):
+        signature = signatures[name]
+        constants = constants_by_position(signatures.values(), signature, program.state)
+        planned.plans[name] = plan_whole(
+            function, signature, constants, planned.dispatches, driver_name(index)
+        )
+        planned.passed[name] = [
+            position
+            for position, type in enumerate(signature.function_type.inputs)
+            if position not in constants and is_tensor_type(type)
+        ]
+        planned.checks[name] = []
     plan_arenas(list(planned.plans.values()))
     return planned
 

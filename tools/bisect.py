@@ -12,7 +12,7 @@ import argparse
 from typing import Any
 
 from xdsl_exir.program import Program, load
-from xdsl_exir.tools.common import STAGES, add_inputs, add_tolerances, at_stage, read_arrays, step
+from xdsl_exir.tools.common import RUN, add_inputs, add_tolerances, at_stage, read_arrays, step
 
 
 def add_parser(subparsers: Any) -> None:
@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("program", help="a .pt2 archive, or MLIR text (.mlir)")
     parser.add_argument(
         "--stage",
-        choices=STAGES,
+        choices=RUN,
         default="imported",
         help="take the program to this stage (default: %(default)s)",
     )

@@ -16,15 +16,7 @@ from typing import Any
 
 from xdsl_exir.errors import InputError
 from xdsl_exir.program import Program, load
-
-STAGES = ("imported", "core", "edge")
-
-LOWERED = {
-    "linalg": "edge-to-linalg",
-    "buffers": "to-destinations",
-    "planned": "to-destinations,plan-memory,verify-memory",
-}
-"""Passes that take a program from edge to the stages below."""
+from xdsl_exir.transforms.stages import RUN
 
 PATIENCE = 1.0
 """Seconds after which a step says that it is at work."""
@@ -46,7 +38,7 @@ def step(what: str) -> Generator[None]:
         print(f"{what}: {seconds:.1f} s", file=sys.stderr, flush=True)
 
 
-def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str] = STAGES) -> None:
+def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str] = RUN) -> None:
     """Arguments that say which program, at which of these stages."""
     parser.add_argument("program", type=Path, help="a .pt2 archive, or MLIR text (.mlir)")
     parser.add_argument(
@@ -128,8 +120,7 @@ def at_stage(program: Program, stage: str) -> Program:
     if stage == "imported":
         return program
     with step(f"taking it to {stage}"):
-        program = program.to_core() if stage == "core" else program.to_edge()
-        return program.transform(LOWERED[stage]) if stage in LOWERED else program
+        return program.to(stage)
 
 
 def read_program(args: argparse.Namespace) -> Program:

@@ -12,7 +12,7 @@ from typing import Any
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program, load
-from xdsl_exir.tools.common import STAGES, add_inputs, add_tolerances, at_stage, read_arrays, step
+from xdsl_exir.tools.common import RUN, add_inputs, add_tolerances, at_stage, read_arrays, step
 
 
 def add_parser(subparsers: Any) -> None:
@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    form = f"a .pt2 archive or MLIR text, and if wanted a stage: FILE@{'|'.join(STAGES)}"
+    form = f"a .pt2 archive or MLIR text, and if wanted a stage: FILE@{'|'.join(RUN)}"
     parser.add_argument("a", metavar="A", help=form)
     parser.add_argument("b", metavar="B", nargs="?", help="another one, in the same form")
     parser.add_argument(
@@ -37,7 +37,7 @@ def add_parser(subparsers: Any) -> None:
 def read_form(text: str) -> Program:
     """The program that `FILE` or `FILE@STAGE` names."""
     file, separator, stage = text.rpartition("@")
-    if not separator or stage not in STAGES:
+    if not separator or stage not in RUN:
         file, stage = text, "imported"
     with step(f"reading {text}"):
         return at_stage(load(Path(file)), stage)

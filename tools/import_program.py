@@ -9,7 +9,8 @@ from typing import Any
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
-from xdsl_exir.tools.common import LOWERED, STAGES, add_program_arguments, read_program, step
+from xdsl_exir.tools.common import add_program_arguments, read_program, step
+from xdsl_exir.transforms.stages import LOWERED, STAGES
 
 FORMS = {
     "text": "MLIR text",

@@ -215,20 +215,28 @@ def filled(op: OperatorOp) -> Array:
 
 def constant_arguments(module: ModuleOp, function: FuncOp, state: Mapping[str, Stored]) -> Known:
     """Arrays of the arguments that hold state which no call of any method changes."""
+    found = constants_by_position(methods_of(module).values(), function, state)
+    return Known({function.args[position]: data for position, data in found.items()})
+
+
+def constants_by_position(
+    methods: Iterable[FuncOp], method: FuncOp, state: Mapping[str, Stored]
+) -> dict[int, Stored]:
+    """The arguments of a method that hold state which no call of any of the methods changes, by position."""
     written = {
         attr.data.target
-        for method in methods_of(module).values()
-        for attrs in method.res_attrs or ()
+        for each in methods
+        for attrs in each.res_attrs or ()
         if isinstance(attr := attrs.data.get(OUTPUT), OutputAttr) and attr.data.kind in MUTATIONS
     }
-    constants: dict[SSAValue, Stored] = {}
-    for arg, attrs in zip(function.args, function.arg_attrs or (), strict=False):
+    constants: dict[int, Stored] = {}
+    for position, attrs in enumerate(method.arg_attrs or ()):
         spec = input_of(attrs)
         if spec is not None and spec.kind is not InputKind.USER_INPUT:
             data = state.get(spec.target)
             if data is not None and spec.target not in written:
-                constants[arg] = data
-    return Known(constants)
+                constants[position] = data
+    return constants
 
 
 def bind_folded(function: FuncOp, folding: Folding) -> dict[SSAValue, Array]:

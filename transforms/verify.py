@@ -15,6 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
+    MemRefType,
     ModuleOp,
     StringAttr,
     UnregisteredOp,
@@ -304,6 +305,15 @@ def refuse_linalg(program: Program, what: str) -> None:
     if stage_of(program.module) == "linalg":
         raise UnsupportedError(
             [Unsupported("a program lowered to linalg", f"{what} takes it as it was at edge")]
+        )
+
+
+def refuse_buffers(program: Program, what: str) -> None:
+    """Raises `UnsupportedError` for a program whose methods take memory; `what` says where it is needed as it was."""
+    types = [type for method in program.methods.values() for type in method.function_type.inputs]
+    if any(isinstance(type, MemRefType) for type in types):
+        raise UnsupportedError(
+            [Unsupported("a program lowered to buffers", f"{what} takes it as it was at linalg or before")]
         )
 
 

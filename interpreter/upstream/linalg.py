@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, linalg
+from xdsl.dialects import arith
+from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, IndexOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -132,7 +133,7 @@ def seen(array: Array, map: AffineMap, sizes: Sequence[int]) -> Array:
     return np.lib.stride_tricks.as_strided(begin, shape, strides, writeable=array.flags.writeable)
 
 
-def sizes_of(op: linalg.GenericOp, arrays: Sequence[Array]) -> list[int]:
+def sizes_of(op: GenericOp, arrays: Sequence[Array]) -> list[int]:
     """How many turns each loop has. Raises `ExirError` where no operand says so."""
     found: dict[int, int] = {}
     for map, array in zip(op.indexing_maps, arrays, strict=True):
@@ -155,7 +156,7 @@ class Turns:
     """Some turns of the loops of an operation."""
 
     interpreter: Interpreter
-    op: linalg.GenericOp
+    op: GenericOp
     inputs: tuple[Array, ...]
     """What these are in each turn, over the loops."""
     outputs: tuple[Array, ...]
@@ -262,7 +263,7 @@ def is_product(term: SSAValue, combiner: Operation) -> bool:
     return product is not None and isinstance(term.owner, product) and term.has_one_use() and integer_bits > 1
 
 
-def combiners_of(op: linalg.GenericOp) -> list[Operation] | None:
+def combiners_of(op: GenericOp) -> list[Operation] | None:
     """What combines each result of a body with a term that no result goes into; None where it does anything else."""
     block = op.body.block
     results, last = block.args[len(op.inputs) :], block.last_op
@@ -290,8 +291,8 @@ def combiners_of(op: linalg.GenericOp) -> list[Operation] | None:
 class LinalgFunctions(InterpreterFunctions):
     """Implementations of `linalg`."""
 
-    @impl(linalg.GenericOp)
-    def run_generic(self, interpreter: Interpreter, op: linalg.GenericOp, args: PythonValues) -> PythonValues:
+    @impl(GenericOp)
+    def run_generic(self, interpreter: Interpreter, op: GenericOp, args: PythonValues) -> PythonValues:
         count = len(op.inputs)
         # Of tensors results are new ones; memory is written to.
         outputs = [array.copy() if op.results else array for array in args[count:]]
@@ -309,19 +310,19 @@ class LinalgFunctions(InterpreterFunctions):
             run(turns, reduced, combiners_of(op) if reduced else None)
         return tuple(outputs) if op.results else ()
 
-    @impl(linalg.IndexOp)
-    def run_index(self, interpreter: Interpreter, op: linalg.IndexOp, args: PythonValues) -> PythonValues:
+    @impl(IndexOp)
+    def run_index(self, interpreter: Interpreter, op: IndexOp, args: PythonValues) -> PythonValues:
         loops = interpreter.get_data(LinalgFunctions, LOOPS, list[Any])[-1]
         return (loops[op.dim.value.data].astype(np.int64),)
 
-    @impl(linalg.FillOp)
-    def run_fill(self, interpreter: Interpreter, op: linalg.FillOp, args: PythonValues) -> PythonValues:
+    @impl(FillOp)
+    def run_fill(self, interpreter: Interpreter, op: FillOp, args: PythonValues) -> PythonValues:
         output = np.empty_like(args[1]) if op.results else args[1]
         output[...] = args[0]
         return (output,) if op.results else ()
 
-    @impl(linalg.CopyOp)
-    def run_copy(self, interpreter: Interpreter, op: linalg.CopyOp, args: PythonValues) -> PythonValues:
+    @impl(CopyOp)
+    def run_copy(self, interpreter: Interpreter, op: CopyOp, args: PythonValues) -> PythonValues:
         output = np.empty_like(args[1]) if op.results else args[1]
         output[...] = args[0]
         return (output,) if op.results else ()

@@ -95,6 +95,11 @@ def truncated_quotient(a: Any, b: Any) -> Any:
     return quotient + ((rest != 0) & ((np.asarray(a) < 0) != (np.asarray(b) < 0))).astype(np.asarray(a).dtype)
 
 
+def quotient_upwards(a: Any, b: Any) -> Any:
+    """The quotient rounded up."""
+    return np.floor_divide(a, b) + (np.remainder(a, b) != 0)
+
+
 def larger(a: Any, b: Any) -> Any:
     """The larger number: NaN if one is, and 0 of 0 and -0."""
     return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
@@ -146,8 +151,8 @@ BINARY: dict[type[Operation], Function] = {
     arith.DivSIOp: truncated_quotient,
     arith.DivUIOp: on_unsigned(np.floor_divide),
     arith.FloorDivSIOp: np.floor_divide,
-    arith.CeilDivSIOp: lambda a, b: -np.floor_divide(-a, b),
-    arith.CeilDivUIOp: on_unsigned(lambda a, b: np.floor_divide(a, b) + (np.remainder(a, b) != 0)),
+    arith.CeilDivSIOp: quotient_upwards,
+    arith.CeilDivUIOp: on_unsigned(quotient_upwards),
     arith.RemSIOp: np.fmod,
     arith.RemUIOp: on_unsigned(np.remainder),
     arith.AndIOp: np.bitwise_and,

@@ -79,9 +79,13 @@ def context() -> ProgramContext:
     """A context that knows this package's dialects and passes, and xDSL's."""
     from xdsl.universe import Universe
 
+    from xdsl_exir.dialects.upstream import DIALECTS, Completed
+
     context = ProgramContext()
     for name, factory in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, factory)
+        context.register_dialect(
+            name, (lambda factory=factory: Completed(factory())) if name in DIALECTS else factory
+        )
     return context
 
 
@@ -98,6 +102,45 @@ def methods_of(module: ModuleOp) -> dict[str, FuncOp]:
     private = StringAttr("private")
     functions = (op for op in module.ops if isinstance(op, FuncOp))
     return {op.sym_name.data: op for op in functions if op.sym_visibility != private}
+
+
+def signature_of(function: FuncOp) -> FuncOp:
+    """The function whose types and attributes say how a method is called: the method itself or, below edge, what it was there.
+
+    Raises `LoadError` for a signature that is none."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from xdsl_exir.dialects.signature import SIGNATURE
+    from xdsl_exir.errors import LoadError
+
+    said = function.attributes.get(SIGNATURE)
+    if not isinstance(said, StringAttr):
+        return function
+    declared = _declared(said.data)
+    if declared.sym_name != function.sym_name:
+        raise LoadError(f"exir.signature of '{function.sym_name.data}' declares '{declared.sym_name.data}'")
+    return declared
+
+
+@lru_cache(maxsize=256)
+def _declared(text: str) -> FuncOp:
+    """The declaration of a method. Raises `LoadError` for text that is none."""
+    from xdsl.dialects.func import FuncOp
+    from xdsl.utils.exceptions import VerifyException
+
+    from xdsl_exir.errors import LoadError
+    from xdsl_exir.importers.mlir import read_module
+
+    module = read_module(text, "exir.signature")
+    try:
+        module.verify()
+    except VerifyException as error:
+        raise LoadError(f"exir.signature: {error}") from None
+    match list(module.ops):
+        case [FuncOp() as declared]:
+            return declared
+        case _:
+            raise LoadError("exir.signature: it declares no function")
 
 
 @dataclass(frozen=True)
@@ -176,6 +219,12 @@ class Program:
         """The public functions of the module by name."""
         return methods_of(self.module)
 
+    @property
+    def signatures(self) -> dict[str, FuncOp]:
+        """How methods are called that are lowered past edge, by name."""
+        found = {name: signature_of(function) for name, function in self.methods.items()}
+        return {name: found[name] for name, function in self.methods.items() if found[name] is not function}
+
     def method(self, name: str | None = None) -> FuncOp:
         """A method by name, the first by default. Raises `ExirError` for an unknown one."""
         methods = self.methods
@@ -225,6 +274,15 @@ class Program:
         from xdsl_exir.transforms.decompose_aten import DecomposeAten
 
         return self.apply(DecomposeAten(keep, decompositions), AtenToEdge()).verify()
+
+    def to(self, stage: str) -> Program:
+        """Taken to a stage, and verified: `core`, `edge`, `linalg` (linalg on tensors), `buffers` (dispatches and a driver over memrefs) or
+        `planned` (buffers, in one arena).
+
+        Raises `ExirError` for another stage, `UnsupportedError` listing what cannot be lowered."""
+        from xdsl_exir.transforms.stages import to_stage
+
+        return to_stage(self, stage)
 
     def transform(
         self,

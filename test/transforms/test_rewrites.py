@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -42,8 +42,9 @@ from xdsl_exir.dialects.schema import Argument  # noqa: E402
 from xdsl_exir.dialects.spec import FAMILIES, OperatorSpec, specs  # noqa: E402
 from xdsl_exir.dialects.tensors import TensorMeta, tensor_meta  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
+from xdsl_exir.interpreter.interpreter import InterpreterEngine  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
-from xdsl_exir.lowering.edge_to_linalg import obstacles  # noqa: E402
+from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg, obstacles  # noqa: E402
 from xdsl_exir.program import Program  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
@@ -488,6 +489,13 @@ def test_lowerings(operators: list[OperatorSpec], figures: Any):
     report.close("lowerings", figures)
 
 
+def interpreted(module: ModuleOp, arrays: list[Any]) -> Sequence[Any]:
+    """What the interpreter gives for the one function of a module, lowered to linalg."""
+    lowered = Program(module).apply(EdgeToLinalg())
+    [name] = lowered.methods
+    return InterpreterEngine(lowered.module, lowered.signatures).run(name, arrays)
+
+
 def run_together(batch: list[Case], report: Report) -> None:
     """Compiles many programs as methods of one, and compares each one's results."""
     whole = ModuleOp([])
@@ -507,8 +515,12 @@ def run_together(batch: list[Case], report: Report) -> None:
             run_together(batch[len(batch) // 2 :], report)
         return
     for index, (what, module, tensors, expected) in enumerate(batch):
+        arrays = [to_numpy(tensor) for tensor in tensors]
+        report.compare(
+            f"{what}, linalg interpreted", interpreted(module, arrays), expected, has_values(module)
+        )
         try:
-            results = engine.run(f"call_{index}", [to_numpy(tensor) for tensor in tensors])
+            results = engine.run(f"call_{index}", arrays)
         except ExirError as error:
             report.failures.append(f"{what}: {error}")
             continue

@@ -1,0 +1,90 @@
+"""A method that is linalg on tensors already, as one dispatch: what native code is made of for a program that others lowered, or changed there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, SSAValue
+
+from xdsl_exir.dialects.expr import prod
+from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.lowering.dispatch import Dispatches, Plan, symbol_places
+from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Value
+from xdsl_exir.lowering.dispatches.groups import LARGE, destination_style
+from xdsl_exir.lowering.driver import Driver
+from xdsl_exir.lowering.printing import generic_text
+from xdsl_exir.names import own_name
+
+
+def value_of(arg: SSAValue) -> Value:
+    """An array that the driver is given for a tensor of edge."""
+    meta = tensor_meta(arg.type)
+    return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize), meta.shape, meta.dtype)
+
+
+def plan_whole(
+    function: FuncOp,
+    signature: FuncOp,
+    constants: Mapping[int, Array | TensorData],
+    dispatches: Dispatches,
+    name: str,
+) -> Plan:
+    """The plan of a lowered method, whose signature at edge is given, and the arrays of constants by position among its arguments."""
+    plan, driver = Plan(), Driver()
+    args = Block(arg_types=signature.function_type.inputs).args
+    plan.symbols = symbol_places(args)
+    for symbol in plan.symbols:
+        driver.symbol(symbol)
+    tensors = {position: value_of(arg) for position, arg in enumerate(args) if is_tensor_type(arg.type)}
+    plan.inputs = [value for position, value in tensors.items() if position not in constants]
+    for position, data in constants.items():
+        array = data if isinstance(data, np.ndarray) else data.numpy()
+        plan.constants.append((tensors[position], np.ascontiguousarray(array).reshape(array.shape)))
+    # The driver takes inputs first, then constants; the dispatch takes them as the method does.
+    for value in (*plan.inputs, *(value for value, _ in plan.constants)):
+        driver.argument(value)
+    taken = list(tensors.values())
+    for position, result in enumerate(Block(arg_types=signature.function_type.outputs).args):
+        if isinstance(result.type, SymType):
+            plan.numbers[position] = result.type.data
+        else:
+            plan.outputs.append(value_of(result))
+            driver.argument(plan.outputs[-1])
+    dispatch = as_dispatch(function, plan, taken)
+    text = generic_text(dispatch)
+    called = own_name(f"method_{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    dispatch.properties["sym_name"] = StringAttr(called)
+    dispatches.functions[text] = dispatch
+    numbers = [
+        str(arg.type.data)
+        for arg in args
+        if isinstance(arg.type, SymIntType) and str(arg.type.data) in plan.symbols
+    ]
+    driver.call(called, numbers, [*taken, *plan.outputs])
+    plan.driver = driver.function(name, list(plan.symbols))
+    return plan
+
+
+def as_dispatch(function: FuncOp, plan: Plan, taken: list[Value]) -> FuncOp:
+    """A copy of the method that takes the numbers first, and writes its tensors to its last arguments."""
+    made = function.clone()
+    made.attributes.clear()
+    made.properties = {key: made.properties[key] for key in ("sym_name", "function_type")}
+    made.attributes[LARGE] = UnitAttr()
+    block = made.body.block
+    for arg in [arg for arg in block.args if isinstance(arg.type, IndexType)]:
+        first = sum(isinstance(other.type, IndexType) for other in block.args[: arg.index])
+        moved = block.insert_arg(arg.type, first)
+        arg.replace_all_uses_with(moved)
+        block.erase_arg(arg)
+    returned = block.last_op
+    assert isinstance(returned, ReturnOp)
+    returned.operands = [
+        operand for position, operand in enumerate(returned.operands) if position not in plan.numbers
+    ]
+    return destination_style(made, [*taken, *plan.outputs])
