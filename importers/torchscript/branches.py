@@ -112,7 +112,7 @@ def _traced(machine: Machine, op: ScriptOp, index: int, values: dict[SSAValue, A
             assert isinstance(value.type, SymType)
             return value.type
         tensor = TensorValue(name)
-        return Held(outer.meta(tensor), outer.array(tensor), True, outer.storage(tensor) in outer.doubtful)
+        return Held(outer.meta(tensor), outer.array(tensor), False, outer.storage(tensor) in outer.doubtful)
 
     prefix = f"{outer.fresh('branch')}_"
     inner = Tensors(outer.source, outer.evaluator, False, held, prefix)
@@ -237,15 +237,18 @@ class _Join:
                 return value
 
     def check_apart(self, written: Sequence[str]) -> None:
-        """Refuses a write in a branch to memory that another tensor of it shares: it would not see the write."""
-        for each in self.branches:
-            names = [name for name, held in each.tensors.given.items() if isinstance(held, Held)]
-            storages = [self.tensors.storage(TensorValue(name)) for name in names]
-            for name in each.written:
-                if storages.count(self.tensors.storage(TensorValue(name))) > 1:
-                    raise self.refused(
-                        f"a branch writes to '{name}', which another tensor shares memory with"
-                    )
+        """Refuses a write in a branch to memory that another tensor of either shares: it would not see the write."""
+        given = {
+            name
+            for each in self.branches
+            for name, held in each.tensors.given.items()
+            if isinstance(held, Held)
+        }
+        given -= {name for each in self.branches for name in each.tensors.literals}
+        storages = [self.tensors.storage(TensorValue(name)) for name in sorted(given | set(written))]
+        for name in written:
+            if storages.count(self.tensors.storage(TensorValue(name))) > 1:
+                raise self.refused(f"a branch writes to '{name}', which another tensor shares memory with")
 
     def build(self, condition: Condition | Number) -> list[TensorValue]:
         """The results of the `cond`."""
@@ -300,7 +303,7 @@ class _Join:
             nodes.append(replace(inner.node("aten.clone", source), outputs=(g.Ref(name),)))
             outputs.append(g.Ref(name))
         inputs = tuple(g.Ref(renamed.get(name, name)) for name in operands)
-        return g.Graph(inputs, tuple(nodes), tuple(outputs), {})
+        return g.Graph(inputs, tuple(nodes), tuple(outputs), dict(inner.described))
 
 
 def _short(value: Any) -> str:

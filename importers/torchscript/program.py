@@ -182,7 +182,7 @@ class Session:
                 return value
             identity = tensors.identity(value)
             if identity in known:
-                return TensorValue(known[identity], value.is_contiguous)
+                return TensorValue(known[identity], value.has_layout)
             if identity not in made:
                 array = tensors.array(value)
                 assert array is not None

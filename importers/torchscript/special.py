@@ -9,6 +9,7 @@ import numpy as np
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
+from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers.torchscript.tensors import Tensors, dtype_of_code
 from xdsl_exir.importers.torchscript.values import Condition, DeviceValue, Number, ScriptError, TensorValue
@@ -77,27 +78,32 @@ def product(tensors: Tensors, a: Any, b: Any) -> Any:
 
 @special("aten.stride")
 def strides(tensors: Tensors, self: TensorValue) -> list[int]:
-    _in_order(tensors, self, "aten.stride")
-    shape = [size for size in tensors.meta(self).shape if isinstance(size, int)]
-    if len(shape) < tensors.meta(self).ndim:
-        raise UnsupportedError([Unsupported("aten.stride", "of symbolic sizes")])
-    return [int(np.prod([1, *shape[dim + 1 :]])) for dim in range(len(shape))]
+    return list(_memory(tensors, self, "aten.stride").strides)
 
 
 @special("aten.stride.int")
 def stride(tensors: Tensors, self: TensorValue, dim: int) -> int:
-    return strides(tensors, self)[dim]
+    found = strides(tensors, self)
+    if not -len(found) <= dim < len(found):
+        raise ScriptError(f"Dimension out of range: {dim} of {len(found)}")
+    return found[dim]
 
 
 @special("aten.is_contiguous")
 def is_contiguous(tensors: Tensors, self: TensorValue) -> bool:
-    _in_order(tensors, self, "aten.is_contiguous")
-    return True
+    return _memory(tensors, self, "aten.is_contiguous").is_contiguous
 
 
-def _in_order(tensors: Tensors, self: TensorValue, target: str) -> None:
-    if not self.is_contiguous:
+def _memory(tensors: Tensors, self: TensorValue, target: str) -> Memory:
+    memory = tensors.memory(self)
+    if memory is None:
         raise UnsupportedError([Unsupported(target, "how its operand lies in memory is not known")])
+    return memory
+
+
+@special("aten.as_strided", "aten.as_strided_", "aten.storage_offset", "aten.set_.source_Tensor")
+def of_memory(tensors: Tensors, self: TensorValue, *rest: Any) -> None:
+    raise UnsupportedError([Unsupported("aten.as_strided", "how its operand lies in memory is not kept")])
 
 
 @special("aten.is_floating_point")

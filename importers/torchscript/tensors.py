@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from xdsl.dialects.builtin import FileLineColLoc
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import meta
@@ -20,13 +20,16 @@ from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Expr, prod, to_srepr
 from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp
 from xdsl_exir.dialects.schema import Argument
-from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tensor_type
+from xdsl_exir.dialects.sharing import Memory
+from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.build import GraphBuilder
-from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.functionalize import Tensor, mutation_of
 from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
+from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
+from xdsl_exir.importers.torchscript.layouts import RULES
 from xdsl_exir.importers.torchscript.values import DeviceValue, Number, TensorValue
 from xdsl_exir.interpreter.operators import Array
 from xdsl_exir.narrowing import is_sequence, is_tuple
@@ -74,7 +77,9 @@ class Tensors:
         self.literals: dict[str, tuple[Array, DType]] = {}
         """Tensors that the program makes of numbers."""
         self.described: dict[str, g.ValueMeta] = {}
-        """What numbers of tensors' elements are: symbols that nothing says more of."""
+        """What numbers of tensors' elements are, symbols that nothing says more of; and how views lie in memory."""
+        self.turned: set[int] = set()
+        """Tensors that are seen otherwise than when they were made (`t_`)."""
         self.doubtful: set[int] = set()
         """Storages of which it is not known whether they are one."""
         self.location: FileLineColLoc | None = None
@@ -217,6 +222,12 @@ class Tensors:
             self._check_certain(target, given)
         names, shape = self._outputs(node, mutating)
         node = replace(node, outputs=names)
+        mutation = mutation_of(target) if mutating else None
+        if mutation is not None and (mutation.is_view or mutation.resizes):
+            values = (value for value in given.values() if isinstance(value, TensorValue))
+            self.turned |= {self.identity(value) for value in values}
+        if not mutating:
+            self.described |= self._described(node, given)
         self.add(node)
         results = [self._result(ref, node, given) for ref in node.result_names if ref is not None]
         if shape == "list":
@@ -273,8 +284,6 @@ class Tensors:
     def _outputs(self, node: g.Node, mutating: bool) -> tuple[tuple[g.Result, ...], str]:
         """Names of the results of a node, and whether they are a list, or several."""
         if mutating:
-            from xdsl_exir.importers.functionalize import mutation_of
-
             mutation = mutation_of(node.target)
             assert mutation is not None
             returns = (
@@ -289,39 +298,81 @@ class Tensors:
         if schema is None:
             return (g.Ref(self.fresh()),), ""
         if len(schema.returns) == 1 and schema.returns[0].type.is_list:
-            cls = dialect_of(node.target)[node.target]
-            given = {item.name: self.build.argument(item.value) for item in node.inputs}
-            self.build.locate(node)
-            args, given = self.build.builder.with_numbers(cls, (), given)
-            count = len(cls.infer(cls.SLOTS.bind(args, given)))
-            self._run()
+            count = len(self._types(node))
             return (tuple(g.Ref(self.fresh()) for _ in range(count)),), "list"
         names = tuple(g.Ref(self.fresh()) for _ in schema.returns)
         return names, "several" if len(names) > 1 else ""
 
     # memory
 
-    def _result(self, name: str, node: g.Node, given: Mapping[str, Any]) -> TensorValue | Any:
-        if not isinstance(self.build.values[name], Tensor):
-            return self._number(name)
-        operands = [item for value in given.values() for item in (value if is_sequence(value) else [value])]
-        tensors = [item for item in operands if isinstance(item, TensorValue)]
-        certain = all(tensor.is_contiguous for tensor in tensors) and not _reorders(node)
-        known = spec.find(node.target).sharing if node.target in spec.specs() else None
-        made = TensorValue(name, certain)
-        if known is None:
-            return made
-        viewed = given.get(known.source)
-        base = viewed if isinstance(viewed, TensorValue) else None
+    def memory(self, tensor: TensorValue) -> Memory | None:
+        """How a tensor lies in memory; None where it is not known, as of symbolic sizes."""
+        self.require(tensor.name)
+        value = self.build.values[tensor.name]
+        held = self.given.get(tensor.name)
+        is_given_so = not isinstance(held, Held) or held.is_contiguous
         if (
-            base is not None
-            and not base.is_contiguous
-            and known.condition in ("viewable", "contiguous", "unchanged")
+            not tensor.has_layout
+            or not is_given_so
+            or not isinstance(value, Tensor)
+            or id(value) in self.turned
         ):
+            return None
+        return value.memory if all(isinstance(size, int) for size in value.meta.sizes) else None
+
+    def _described(self, node: g.Node, given: Mapping[str, Any]) -> dict[str, g.ValueMeta]:
+        """What views lie like, where that is known."""
+        rule = RULES.get(node.target)
+        known = spec.find(node.target).sharing if node.target in spec.specs() else None
+        base = None if known is None else given.get(known.source)
+        memory = self.memory(base) if isinstance(base, TensorValue) else None
+        if rule is None or memory is None:
+            return {}
+        types = [type for type in self._types(node) if is_tensor_type(type)]
+        described = [tensor_of(tensor_meta(type)) for type in types]
+        found: dict[str, g.ValueMeta] = {}
+        for name, result in zip(node.result_names, described, strict=False):
+            sizes = [size for size in result.sizes if isinstance(size, int)]
+            strides = rule(memory, given, sizes) if len(sizes) == len(result.sizes) else None
+            if strides is not None and name is not None:
+                found[name] = replace(result, strides=strides)
+        return found if len(found) == len(types) else {}
+
+    def _types(self, node: g.Node) -> Sequence[Attribute]:
+        """Types of the results of a node that is not built yet."""
+        cls = dialect_of(node.target)[node.target]
+        given = {item.name: self.build.argument(item.value) for item in node.inputs}
+        self.build.locate(node)
+        args, given = self.build.builder.with_numbers(cls, (), given)
+        types = cls.infer(cls.SLOTS.bind(args, given))
+        self._run()
+        return types
+
+    def _result(self, name: str, node: g.Node, given: Mapping[str, Any]) -> TensorValue | Any:
+        value = self.build.values[name]
+        if not isinstance(value, Tensor):
+            return self._number(name)
+        operands = [item for of in given.values() for item in (of if is_sequence(of) else [of])]
+        tensors = [item for item in operands if isinstance(item, TensorValue)]
+        known = spec.find(node.target).sharing if node.target in spec.specs() else None
+        if known is not None and name in self.described:
+            return TensorValue(name)
+        memories = [self.memory(tensor) for tensor in tensors]
+        contiguous = all(memory is not None and memory.is_contiguous for memory in memories)
+        made = TensorValue(name, contiguous and known is None and not _reorders(node))
+        if known is None:
+            return self._written(made, tensors)
+        viewed = given.get(known.source)
+        if isinstance(viewed, TensorValue) and known.condition != "always":
             # Whether it is a copy depends on strides, which are not known.
-            self.doubtful |= {self.storage(base), self.storage(made)}
-        made.is_contiguous = certain and _keeps_order(node)
+            self.doubtful |= {self.storage(viewed), self.storage(made)}
         return made
+
+    def _written(self, made: TensorValue, tensors: Sequence[TensorValue]) -> TensorValue:
+        """A result; of operators that write, what they wrote to."""
+        identity = id(self.build.values[made.name])
+        same = next((item for item in tensors if id(self.build.values[item.name]) == identity), None)
+        return made if same is None else TensorValue(made.name, same.has_layout)
 
     def _check_certain(self, target: str, given: Mapping[str, Any]) -> None:
         """Raises `UnsupportedError` for a write to memory of which it is not known what else sees it."""
@@ -416,19 +467,6 @@ _PERMUTING = (
     "aten.lu",
 )
 """In names of operators whose results may lie in another order than their operands."""
-_ORDERED = frozenset(
-    f"aten.{name}"
-    for name in (
-        "view", "reshape", "flatten.using_ints", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims", "alias", "detach",
-        "unflatten.int", "_unsafe_view", "view_as", "reshape_as", "contiguous", "to.dtype", "to.device", "to.other",
-        "to.dtype_layout", "dropout", "type_as", "unbind.int", "split.Tensor", "chunk", "select.int", "slice.Tensor",
-        "feature_dropout", "alpha_dropout", "ravel", "atleast_1d",
-    )
-)  # fmt: skip
-"""Views in row-major order of what is in it; of some, along the leading dimension."""
-_LEADING = frozenset(
-    f"aten.{name}" for name in ("unbind.int", "split.Tensor", "chunk", "select.int", "slice.Tensor")
-)
 
 
 def _reorders(node: g.Node) -> bool:
@@ -436,14 +474,6 @@ def _reorders(node: g.Node) -> bool:
     return any(item.name.startswith("channels_last") for item in formats) or any(
         part in node.target for part in _PERMUTING
     )
-
-
-def _keeps_order(node: g.Node) -> bool:
-    """Whether a view of elements in row-major order is in row-major order."""
-    if node.target not in _ORDERED:
-        return False
-    given = {item.name: item.value for item in node.inputs}
-    return node.target not in _LEADING or (given.get("dim", 0) == 0 and given.get("step", 1) == 1)
 
 
 def dtype_of_code(code: int) -> DType:

@@ -26,8 +26,8 @@ class TensorValue:
     """A tensor: a name of the graph."""
 
     name: str
-    is_contiguous: bool = True
-    """Whether its elements are known to lie in row-major order, without gaps."""
+    has_layout: bool = True
+    """Whether it is known how it lies in memory: as the graph says, in row-major order where that says nothing."""
 
 
 @dataclass(eq=False)

@@ -137,3 +137,46 @@ def test_saved_as_pt2(tmp_path: Path) -> None:
     path = save(make(), tmp_path / "model.pt")
     load(path, inputs=[to_numpy(x)]).save(tmp_path / "model.pt2")
     assert_same(torch.export.load(tmp_path / "model.pt2").module()(x), loaded(path)(x))
+
+
+class Overlapping(torch.nn.Module):
+    """A write to what repeats, and to what views see."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        row = x[1].expand(3, 3)
+        row.fill_diagonal_(2.0)
+        turned = x.t().contiguous()
+        turned.add_(1.0)
+        same = x.reshape(9)
+        same[0] = 5.0
+        return x, turned, row
+
+
+class WritesInBranches(torch.nn.Module):
+    """Branches that write to one memory by two names."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        y = x.view(9)
+        if bool(x.sum() > 0):
+            y.add_(1.0)
+        else:
+            x.neg_()
+        return x + y.view(3, 3)
+
+
+def test_writes_to_what_repeats(tmp_path: Path) -> None:
+    path = save(script(Overlapping()), tmp_path / "model.pt")
+    x = torch.arange(9.0).reshape(3, 3)
+    expected = loaded(path)(x.clone())
+    assert_same(load(path)(to_numpy(x).copy()), expected)
+    assert_same(xdsl_exir.compile(load(path, inputs=[to_numpy(x)]))(to_numpy(x).copy()), expected)
+
+
+def test_branches_that_write_to_one_memory(tmp_path: Path) -> None:
+    path = save(script(WritesInBranches()), tmp_path / "model.pt")
+    x = torch.arange(9.0).reshape(3, 3) - 3
+    for sign in (1, -1):
+        assert_same(load(path)(to_numpy(x * sign)), loaded(path)(x * sign))
+    with pytest.raises(UnsupportedError, match="shares memory"):
+        load(path, inputs=[to_numpy(x)])
