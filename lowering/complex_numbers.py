@@ -122,7 +122,7 @@ def tanh(x: Scalar) -> Scalar:
     at_end = s.complex_number(s.select(flat, one, along), s.select(flat & s.is_nan(across), zero, across))
     # Of a finite number at no angle, however large, nothing is known.
     lost = s.is_nan(s.sin(b)) & ~(s.is_inf(s.real(x)) | s.real(x).equals(0))
-    return s.by_parts(lambda part: s.select(lost, math.nan, part), at_end)
+    return s.complex_number(*(s.select(lost, math.nan, part(at_end)) for part in (s.real, s.imaginary)))
 
 
 def turned(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:

@@ -26,7 +26,9 @@ def exp2(self: Array) -> Array:
     if self.dtype.kind != "c":
         return np.exp2(self)
     exponent = np.empty_like(self)  # part by part: of an infinity the other part stays
-    exponent.real, exponent.imag = (part * np.log(part.dtype.type(2)) for part in (self.real, self.imag))
+    for part in (np.real, np.imag):
+        scaled: Array = part(self)
+        part(exponent)[...] = scaled * np.log(scaled.dtype.type(2))
     return np.exp(exponent)
 
 
