@@ -31,6 +31,7 @@ from xdsl_exir.dialects.spec import MOVING, OperatorSpec
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.canonicalization import Canonicalization
 from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
+from xdsl_exir.transforms.watch import run_inner
 
 LEVELS: tuple[tuple[str, ...], ...] = (
     (),
@@ -51,10 +52,10 @@ class Optimize(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.level not in range(len(LEVELS)):
             raise ExirError(f"optimize: no level {self.level}; there are 0 to {len(LEVELS) - 1}")
-        passes = PassPipeline.parse_spec(Universe.get_multiverse().all_passes, ",".join(LEVELS[self.level]))
+        pipeline = PassPipeline.parse_spec(Universe.get_multiverse().all_passes, ",".join(LEVELS[self.level]))
         before, after = -1, size_of(op)
         while before != after:
-            passes.apply(ctx, op)
+            run_inner(pipeline.passes, ctx, op)
             before, after = after, size_of(op)
 
 

@@ -354,6 +354,8 @@ def _returned(value: Any) -> list[Any]:
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
+    if not callable(function):
+        raise SpecError(f"rewrite: {function!r} is no function")
     return list(inspect.signature(function).parameters)
 
 

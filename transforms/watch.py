@@ -183,6 +183,16 @@ def run_passes(passes: Sequence[ModulePass], ctx: Context, module: ModuleOp) -> 
             _run_pass(transform, ctx, module, watch)
 
 
+def run_inner(passes: Sequence[ModulePass], ctx: Context, module: ModuleOp) -> None:
+    """Applies passes that another pass is made of, each watched under its own name where that one is watched."""
+    run = _RUN.get()
+    for transform in passes:
+        if run is None:
+            transform.apply(ctx, module)
+        else:
+            _run_pass(transform, ctx, module, run.watch)
+
+
 def _is_logged(transform: ModulePass) -> bool:
     return logger(transform.name).isEnabledFor(logging.INFO)
 
@@ -190,7 +200,7 @@ def _is_logged(transform: ModulePass) -> bool:
 def _run_pass(transform: ModulePass, ctx: Context, module: ModuleOp, watch: Watch | None) -> None:
     if watch is not None and not watch.allows(transform.name):
         return
-    before, start = watch.totals[transform.name] if watch else 0, time.perf_counter()
+    before, start = watch.totals[ALL] if watch else 0, time.perf_counter()
     token = _RUN.set(_Run(transform.name, watch))
     try:
         transform.apply(ctx, module)
@@ -200,7 +210,7 @@ def _run_pass(transform: ModulePass, ctx: Context, module: ModuleOp, watch: Watc
         return
     seconds = time.perf_counter() - start
     watch.seconds[transform.name] = watch.seconds.get(transform.name, 0) + seconds
-    count = watch.totals[transform.name] - before
+    count = watch.totals[ALL] - before
     if not count:
         watch.record(transform.name, f"{transform.name} as a whole", None)
     logger(transform.name).info("%d applications, %.1f ms", count, seconds * 1000)

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
-from lowering.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
+from lowering.operators.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
 
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX  # noqa: E402

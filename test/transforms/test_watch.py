@@ -149,6 +149,12 @@ def test_stats(program: Program, capsys: pytest.CaptureFixture[str]):
     assert table[1].split() == ["2", "decomposition", "of", "aten.silu"]
 
 
+def test_stats_of_passes_inside_passes(program: Program, capsys: pytest.CaptureFixture[str]):
+    program.to_edge().transform("optimize{level=1}", stats=True)
+    passes = [line.split()[-1] for line in capsys.readouterr().err.splitlines() if " s  " in line]
+    assert {"canonicalize", "merge-common", "optimize"} <= set(passes)
+
+
 def test_watching_changes_nothing(program: Program):
     with watching(Watch()):
         watched = program.to_edge().transform("canonicalize,cse,dce")

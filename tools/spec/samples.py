@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import dtype_set
 from xdsl_exir.dialects.schema import FunctionSchema
-from xdsl_exir.dialects.shapes.pointwise import POLYNOMIALS
+from xdsl_exir.dialects.shapes.special import POLYNOMIALS
 from xdsl_exir.dialects.spec import specs
 
 PROBED = dtype_set("All")
