@@ -5,15 +5,16 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Region
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.matching import find_overload
-from xdsl_exir.dialects.torchscript.operations import operation
-from xdsl_exir.dialects.torchscript.schemas import overloads, qualified_names, schema_of
+from xdsl_exir.dialects.torchscript.operations import STRUCTURAL, FuncOp, operation
+from xdsl_exir.dialects.torchscript.schemas import overloads, qualified_names, schema_of, type_of
 from xdsl_exir.dialects.torchscript.verifier import violations_of_module
 from xdsl_exir.program import context
 
@@ -69,6 +70,25 @@ def test_every_violation_is_listed() -> None:
     ]
     with pytest.raises(VerifyException):
         module.verify()
+
+
+def test_every_operation_prints_and_parses() -> None:
+    """In both forms, with operands and results of the types that its schema says: those of graphs, and every 20th operator."""
+    module = ModuleOp([])
+    kinds = dict.fromkeys((*STRUCTURAL, *qualified_names()[::20]))
+    for kind in kinds:
+        schema = schema_of(kind)
+        types = [] if schema is None else [type_of(argument.type) for argument in schema.arguments]
+        results = [] if schema is None else [type_of(ret.type) for ret in schema.returns]
+        block = Block(arg_types=types)
+        block.add_op(operation(kind)(block.args, results))
+        module.body.block.add_op(FuncOp([], [], {"sym_name": StringAttr(kind)}, [Region(block)]))
+    text = str(module)
+    assert str(parse(text)) == text
+    stream = StringIO()
+    Printer(stream, print_generic_format=True).print_op(module)
+    assert str(parse(stream.getvalue())) == text
+    assert {op.name for op in module.walk()} >= {f"torchscript.{kind}" for kind in kinds}
 
 
 def test_unknown_operators_are_no_operations() -> None:
