@@ -77,6 +77,10 @@ x, y = torch.randn(2, 3), torch.randn(3, 4)
 ep = torch.export.export(Model(), (x, y))
 torch.export.save(ep, "model.pt2")
 args, kwargs = (x.numpy(), y.numpy()), {}
+
+import warnings
+with warnings.catch_warnings(action="ignore"):
+    torch.jit.save(torch.jit.trace(torch.nn.Linear(3, 4), (x,)), "model.pt")
 x, y = args
 """
 """What the first block of the README takes for granted."""

@@ -442,13 +442,18 @@ def verified(program: Program) -> Program:
         raise
 
 
-def load(path: str | os.PathLike[str], mmap: bool = False) -> Program:
-    """Reads a `.pt2` archive, without PyTorch, or MLIR text (`.mlir`). Weights stay in the file, or in the
+def load(path: str | os.PathLike[str], mmap: bool = False, inputs: Sequence[Any] | None = None) -> Program:
+    """Reads a `.pt2` archive, without PyTorch, MLIR text (`.mlir`), or a TorchScript archive (`torch.jit.save`).
+
+    Weights stay in the file, or in the
     `.safetensors` file beside the text, and are read when used; `compile` reads all that it needs. A file that was written to
     since it was loaded is a `LoadError` then; one that was replaced by another is still read.
 
     With `mmap`, weights are mapped and never copied as they are. Nobody may write to the file as long as the program or
     anything made of it lives: the numbers would change, and if it becomes shorter, the process ends with SIGBUS.
+
+    A TorchScript archive is a `ScriptProgram`, which can be called and has no types; with `inputs` (arrays, or types as text)
+    it is the ordinary program that it is for inputs like these: its `to_aten(inputs)`.
 
     Raises `LoadError` for a file that is damaged, of another version, or holds what is refused (pickles, paths that
     leave the archive), `UnsupportedError` listing every operator that is not known.
@@ -456,11 +461,18 @@ def load(path: str | os.PathLike[str], mmap: bool = False) -> Program:
     from pathlib import Path
 
     from xdsl_exir.importers.pt2 import read_pt2
+    from xdsl_exir.importers.torchscript.archive import is_torchscript
 
     if Path(path).suffix == ".mlir":
         from xdsl_exir.importers.mlir import read_mlir
 
         return read_mlir(Path(path), mmap).verify()
+
+    if Path(path).suffix != ".pt2" and is_torchscript(path):
+        from xdsl_exir.importers.torchscript.program import read_torchscript
+
+        script = read_torchscript(path, mmap)
+        return script if inputs is None else script.to_aten(inputs)
 
     read = read_pt2(path, mmap)
     graphs = read if isinstance(read, Mapping) else {DEFAULT_METHOD: read}

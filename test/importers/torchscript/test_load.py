@@ -180,3 +180,15 @@ def test_branches_that_write_to_one_memory(tmp_path: Path) -> None:
         assert_same(load(path)(to_numpy(x * sign)), loaded(path)(x * sign))
     with pytest.raises(UnsupportedError, match="shares memory"):
         load(path, inputs=[to_numpy(x)])
+
+
+def test_load(tmp_path: Path) -> None:
+    """`xdsl_exir.load` tells archives by what is in them."""
+    make, [x] = MODULES["scripted"]
+    path = save(make(), tmp_path / "model.pt")
+    expected = loaded(path)(x)
+    assert_same(xdsl_exir.load(path)(to_numpy(x)), expected)
+    program = xdsl_exir.load(path, inputs=[to_numpy(x)])
+    assert_same(xdsl_exir.compile(program)(to_numpy(x)), expected)
+    program.save(tmp_path / "model.pt2")
+    assert_same(xdsl_exir.compile(xdsl_exir.load(tmp_path / "model.pt2"))(to_numpy(x)), expected)
