@@ -30,6 +30,8 @@ from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import checked_ranges_of, ranges_of
+from xdsl_exir.dialects.sizes import is_static, is_symbol
+from xdsl_exir.dialects.sizes import symbols_of as free_symbols
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
@@ -52,13 +54,13 @@ from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
-from xdsl_exir.lowering.edge_to_linalg import is_number, is_symbol, meta_of, obstacle
+from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.schedules import Kernel, Machine
-from xdsl_exir.lowering.sizes import is_static, solve
-from xdsl_exir.lowering.sizes import symbols_of as free_symbols
+from xdsl_exir.lowering.sizes import solve
 from xdsl_exir.names import own_name
 from xdsl_exir.transforms.fold_constants import Folding
+from xdsl_exir.transforms.forget_sizes import is_number
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value"]
 

@@ -37,7 +37,6 @@ from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
-from xdsl_exir.transforms.forget_sizes import ForgetSizes as ForgetSizes
 from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.unflatten import inline_modules, is_private

@@ -11,8 +11,6 @@ from functools import reduce
 from typing import Protocol, TypeVar
 
 from xdsl_exir.dialects.expr import Dim, Expr, apply, linear, provably
-from xdsl_exir.dialects.sizes import is_static as is_static
-from xdsl_exir.dialects.sizes import symbols_of as symbols_of
 from xdsl_exir.errors import ExirError
 
 Sizes = tuple[Dim, ...]

@@ -19,6 +19,7 @@ from xdsl.ir import Block, Operation
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import ExirError, Unsupported
 from xdsl_exir.interpreter.backend import BACKENDS
@@ -31,15 +32,15 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
-from xdsl_exir.lowering.edge_to_linalg import ForgetSizes
 from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
-from xdsl_exir.lowering.sizes import is_static, solve, static
+from xdsl_exir.lowering.sizes import solve, static
 from xdsl_exir.lowering.toolchain import ENTRY, describe, entry, load_objects, words_of
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, signature_of
 from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
+from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import stage_of

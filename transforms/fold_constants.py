@@ -29,6 +29,7 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import literal_array, run_operator
 from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.program import State, methods_of, state_of
+from xdsl_exir.transforms.canonicalizations.view import PERMUTES
 from xdsl_exir.transforms.matching import says_order, static
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -255,6 +256,15 @@ def bind_folded(function: FuncOp, folding: Folding) -> dict[SSAValue, Array]:
     return bound
 
 
+def is_permuted_state(op: Operation) -> bool:
+    """Whether an operation does no more than permute an argument of the function."""
+    return (
+        isinstance(op, OperatorOp)
+        and op.SPEC.qualified_name in PERMUTES
+        and isinstance(op.operands[0], BlockArgument)
+    )
+
+
 def drop_dead(block: Block) -> None:
     """Drops what nobody uses."""
     for op in reversed(list(block.ops)):
@@ -342,6 +352,9 @@ class FoldConstants(ModulePass):
     """Computes what depends on literals and on state that no call changes. Results are state themselves, constant tensors that
     come before what callers give; state that only folded operators used goes.
 
+    A permutation of state stays, unless more is computed of it: it moves nothing where it is a view, and native kernels, which pack weights
+    from either order, are no faster with a copy (a small LSTM's were 6 % slower).
+
     `limit` is in bytes: what takes more than its state does is folded up to it. Under `xdsl-opt` programs have no state: only what
     literals make is folded, small as `canonicalize` does.
     """
@@ -362,7 +375,9 @@ class FoldConstants(ModulePass):
         folding = Folding(function, constants, limit=self.limit)
         # What literals alone make is text of the program, not state.
         folding.folded = {
-            op for op in folding.folded if any(folding.state.get(value) for value in op.results)
+            op
+            for op in folding.folded
+            if any(folding.state.get(value) for value in op.results) and not is_permuted_state(op)
         }
         for value, array in bind_folded(function, folding).items():
             assert isinstance(value, BlockArgument)

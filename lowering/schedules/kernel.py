@@ -15,10 +15,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_
+from xdsl_exir.dialects.sizes import symbols_of
 from xdsl_exir.lowering.schedules.builder import Index, KernelBuilder, Lanes, Mask, ceil_div
 from xdsl_exir.lowering.schedules.description import Constant, Epilogue, Input, canonical, sizes_in
 from xdsl_exir.lowering.schedules.elements import expand
-from xdsl_exir.lowering.sizes import symbols_of
 
 
 @cache

@@ -42,6 +42,7 @@ from xdsl_exir.dialects.signature import (
     OutputKind,
     OutputSpec,
 )
+from xdsl_exir.dialects.sizes import is_symbol
 from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, is_tensor_type
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.files import aside
@@ -50,7 +51,6 @@ from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import libcalls, plan_memory
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.numbers import NumbersToTensors
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
 from xdsl_exir.lowering.toolchain import (
@@ -80,8 +80,9 @@ from xdsl_exir.runtime.c.interface import (
 )
 from xdsl_exir.runtime.c.sizes import PLACEHOLDER
 from xdsl_exir.runtime.c.wrapper import wrapper_text
-from xdsl_exir.runtime.guards import Guards, guard_text, is_symbol, name_of, place_text, range_text
+from xdsl_exir.runtime.guards import Guards, guard_text, name_of, place_text, range_text
 from xdsl_exir.runtime.native import as_edge, plan_program
+from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
 RESERVED = ("load", "error", "free")
 """Functions of the library's own."""

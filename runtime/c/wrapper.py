@@ -5,8 +5,8 @@ from __future__ import annotations
 from string import Template
 
 from xdsl_exir.dialects.expr import prod
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
-from xdsl_exir.lowering.sizes import is_static
 from xdsl_exir.runtime.c.cpu import cpu_check
 from xdsl_exir.runtime.c.header import declarations
 from xdsl_exir.runtime.c.interface import (

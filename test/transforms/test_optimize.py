@@ -110,6 +110,23 @@ func.func @forward(%w: tensor<2xf32> {exir.input = #exir.input<parameter, "w">})
     assert "repeat" not in names(made.transform("fold-constants"))
 
 
+def test_permuted_weights_stay_views() -> None:
+    """A copy would make no kernel faster; what is computed of it is folded with it."""
+    text = """
+func.func @forward(%w: tensor<3x2xf32> {exir.input = #exir.input<parameter, "w">}, %x: tensor<4x2xf32> {exir.input = #exir.input<user_input>}) -> (tensor<4x3xf32>, tensor<2x3xf32>) {
+  %0 = edge.aten.permute(%w, dims = [1, 0]) : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %1 = edge.aten.mm(%x, %0) : (tensor<4x2xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  %2 = edge.aten.exp(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %1, %2 : tensor<4x3xf32>, tensor<2x3xf32>
+}"""
+    w = np.arange(6, dtype=np.float32).reshape(3, 2)
+    before = Program(Parser(context().clone(), text).parse_module(), {"w": TensorData.of(w, Float)}).verify()
+    after = before.transform("fold-constants")
+    assert names(after) == ["permute", "mm"]
+    [folded] = after.state.keys() - {"w"}
+    np.testing.assert_array_equal(after.state[folded].numpy(), np.exp(w.T))
+
+
 def test_equal_weights_are_one() -> None:
     after = program().transform("dedupe-weights")
     assert set(WEIGHTS) - set(after.state) == {"d"}
