@@ -12,13 +12,13 @@ from xdsl.ir import Block, SSAValue
 
 from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
-from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.lowering.dispatch import Dispatches, Plan, symbol_places
-from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Value
+from xdsl_exir.lowering.dispatches.buffers import Buffer, Value
 from xdsl_exir.lowering.dispatches.groups import LARGE, destination_style
 from xdsl_exir.lowering.driver import Driver
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.names import own_name
+from xdsl_exir.transforms.fold_constants import Stored
 
 
 def value_of(arg: SSAValue) -> Value:
@@ -30,7 +30,7 @@ def value_of(arg: SSAValue) -> Value:
 def plan_whole(
     function: FuncOp,
     signature: FuncOp,
-    constants: Mapping[int, Array | TensorData],
+    constants: Mapping[int, Stored],
     dispatches: Dispatches,
     name: str,
 ) -> Plan:
@@ -43,7 +43,7 @@ def plan_whole(
     tensors = {position: value_of(arg) for position, arg in enumerate(args) if is_tensor_type(arg.type)}
     plan.inputs = [value for position, value in tensors.items() if position not in constants]
     for position, data in constants.items():
-        array = data if isinstance(data, np.ndarray) else data.numpy()
+        array = data.numpy()
         plan.constants.append((tensors[position], np.ascontiguousarray(array).reshape(array.shape)))
     # The driver takes inputs first, then constants; the dispatch takes them as the method does.
     for value in (*plan.inputs, *(value for value, _ in plan.constants)):

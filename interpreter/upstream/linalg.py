@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
+from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, IndexOp
 from xdsl.interpreter import (
     Interpreter,
@@ -257,7 +258,10 @@ def term_of(op: Operation, result: SSAValue) -> SSAValue:
 
 def is_product(term: SSAValue, combiner: Operation) -> bool:
     """Whether a term of a sum is a product, which nothing else uses."""
-    sums = {arith.AddfOp: arith.MulfOp, arith.AddiOp: arith.MuliOp}
+    sums: dict[type[Operation], type[Operation]] = {
+        arith.AddfOp: arith.MulfOp,
+        arith.AddiOp: arith.MuliOp,
+    }
     product = sums.get(type(combiner))
     integer_bits = getattr(term.type, "bitwidth", 64)
     return product is not None and isinstance(term.owner, product) and term.has_one_use() and integer_bits > 1
@@ -298,7 +302,7 @@ class LinalgFunctions(InterpreterFunctions):
         outputs = [array.copy() if op.results else array for array in args[count:]]
         maps = [map.data for map in op.indexing_maps]
         sizes = sizes_of(op, [*args[:count], *outputs])
-        reduced = [dim for dim, type in enumerate(op.iterator_types) if type.data.value == "reduction"]
+        reduced = [dim for dim, type in enumerate(op.iterator_types) if type.data is IteratorType.REDUCTION]
         if 0 not in sizes:
             turns = Turns(
                 interpreter,

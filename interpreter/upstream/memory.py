@@ -45,7 +45,7 @@ class MemoryFunctions(InterpreterFunctions):
     def run_view(self, interpreter: Interpreter, op: memref.ViewOp, args: PythonValues) -> PythonValues:
         memory, offset, *sizes = args
         type = type_of(op.results[0])
-        dtype, shape = numpy_dtype(type.element_type), shape_of(type, sizes)
+        dtype, shape = numpy_dtype(type.element_type), shape_of(type, tuple(sizes))
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         found = memory[number(offset) : number(offset) + count]
         if found.size != count:

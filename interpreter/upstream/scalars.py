@@ -13,9 +13,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from scipy import special
+from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 from xdsl.dialects import arith, complex, math
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     BFloat16Type,
     ComplexType,
@@ -52,14 +53,16 @@ def numpy_dtype(type: Attribute) -> np.dtype[Any]:
         return np.dtype(np.int64)
     if isinstance(type, IntegerType) and type.bitwidth in (1, 8, 16, 32, 64):
         return np.dtype(np.bool_ if type.bitwidth == 1 else f"i{type.bitwidth // 8}")
-    if isinstance(type, ComplexType):
+    for kind, found in FLOATS.items():
+        if isinstance(type, kind):
+            return np.dtype(found)
+    if isa(type, ComplexType[AnyFloat]):
         return np.dtype(f"c{2 * numpy_dtype(type.element_type).itemsize}")
-    if (found := FLOATS.get(type.__class__)) is not None:
-        return np.dtype(found)
     raise ExirError(f"the interpreter has no numbers of type {type}")
 
 
-Function = Callable[..., Any]
+Unary = Callable[[Any], Any]
+Binary = Callable[[Any, Any], Any]
 
 
 def unsigned(x: Any) -> Array:
@@ -74,19 +77,22 @@ def signed(x: Any) -> Array:
     return -x.astype(np.int8) if x.dtype.kind == "b" else x
 
 
-def on_unsigned(function: Function) -> Function:
+def on_unsigned(function: Binary) -> Binary:
     """A function of numbers of one type, these taken for unsigned."""
 
-    def run(*operands: Any) -> Array:
-        dtype = np.asarray(operands[0]).dtype
-        return np.asarray(function(*map(unsigned, operands))).astype(dtype, copy=False)
+    def run(a: Any, b: Any) -> Array:
+        return np.asarray(function(unsigned(a), unsigned(b))).astype(np.asarray(a).dtype, copy=False)
 
     return run
 
 
-def modular(function: Function, of_bits: Function) -> Function:
+def modular(function: Binary, of_bits: Binary) -> Binary:
     """Arithmetic that wraps around; of an i1 it is an operation on bits."""
-    return lambda a, b: of_bits(a, b) if np.asarray(a).dtype.kind == "b" else function(a, b)
+
+    def run(a: Any, b: Any) -> Any:
+        return of_bits(a, b) if np.asarray(a).dtype.kind == "b" else function(a, b)
+
+    return run
 
 
 def truncated_quotient(a: Any, b: Any) -> Any:
@@ -100,24 +106,29 @@ def quotient_upwards(a: Any, b: Any) -> Any:
     return np.floor_divide(a, b) + (np.remainder(a, b) != 0)
 
 
+def pick(condition: Array, yes: Array, no: Array) -> Array:
+    """Of two numbers the one that a condition says."""
+    return np.where(condition, yes, no)
+
+
 def larger(a: Any, b: Any) -> Any:
     """The larger number: NaN if one is, and 0 of 0 and -0."""
-    return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
+    return pick((a == 0) & (b == 0), a + b, np.maximum(a, b))
 
 
 def smaller(a: Any, b: Any) -> Any:
     """The smaller number: NaN if one is, and -0 of 0 and -0."""
-    return np.where((a == 0) & (b == 0), -(-a + -b), np.minimum(a, b))
+    return pick((a == 0) & (b == 0), -(-a + -b), np.minimum(a, b))
 
 
-def wide(function: Function) -> Function:
+def wide(function: Unary) -> Unary:
     """A function of SciPy, which has it for float32 and float64."""
 
-    def run(*operands: Any) -> Any:
-        dtype = np.asarray(operands[0]).dtype
-        short = dtype.itemsize < 4
-        found = function(*(np.asarray(x).astype(np.float32) if short else x for x in operands))
-        return found.astype(dtype) if short else found
+    def run(x: Any) -> Any:
+        dtype = np.asarray(x).dtype
+        return (
+            function(x) if dtype.itemsize >= 4 else function(np.asarray(x).astype(np.float32)).astype(dtype)
+        )
 
     return run
 
@@ -144,7 +155,7 @@ def of_parts(re: Any, im: Any) -> Array:
     return made
 
 
-BINARY: dict[type[Operation], Function] = {
+BINARY: dict[type[Operation], Binary] = {
     arith.AddiOp: modular(np.add, np.logical_xor),
     arith.SubiOp: modular(np.subtract, np.logical_xor),
     arith.MuliOp: modular(np.multiply, np.logical_and),
@@ -179,13 +190,12 @@ BINARY: dict[type[Operation], Function] = {
     math.PowFOp: np.power,
     math.FPowIOp: power,
     math.IPowIOp: np.power,
-    math.FmaOp: lambda a, b, c: a * b + c,
     complex.CreateOp: of_parts,
 }
 """Of numbers of one type; the result has it too."""
 
 
-UNARY: dict[type[Operation], Function] = {
+UNARY: dict[type[Operation], Unary] = {
     arith.NegfOp: np.negative,
     math.AbsFOp: np.abs,
     math.AbsIOp: np.abs,
@@ -222,7 +232,7 @@ UNARY: dict[type[Operation], Function] = {
     complex.ImOp: np.imag,
 }
 
-CASTS: dict[type[Operation], Function] = {
+CASTS: dict[type[Operation], Unary] = {
     arith.ExtSIOp: signed,
     arith.ExtUIOp: unsigned,
     arith.TruncIOp: lambda x: x,
@@ -236,34 +246,43 @@ CASTS: dict[type[Operation], Function] = {
 }
 """What a number is taken for before it is one of the result's type."""
 
+
+def taken_as(taken: Unary, compare: Binary) -> Binary:
+    return lambda a, b: compare(taken(a), taken(b))
+
+
+def ordered(compare: Binary) -> Binary:
+    return lambda a, b: compare(a, b) & ~(np.isnan(a) | np.isnan(b))
+
+
+def unordered(compare: Binary) -> Binary:
+    return lambda a, b: compare(a, b) | np.isnan(a) | np.isnan(b)
+
+
+def always(value: bool) -> Binary:
+    return lambda a, b: np.full_like(np.equal(a, b), value)
+
+
 # Predicates in the order of their numbers.
-COMPARE_INTEGERS: tuple[Function, ...] = (
+COMPARE_INTEGERS: tuple[Binary, ...] = (
     np.equal,
     np.not_equal,
     *(
-        lambda a, b, compare=compare, taken=taken: compare(taken(a), taken(b))
+        taken_as(taken, compare)
         for taken in (signed, unsigned)
         for compare in (np.less, np.less_equal, np.greater, np.greater_equal)
     ),
 )
 
 
-def ordered(compare: Function) -> Function:
-    return lambda a, b: compare(a, b) & ~(np.isnan(a) | np.isnan(b))
-
-
-def unordered(compare: Function) -> Function:
-    return lambda a, b: compare(a, b) | np.isnan(a) | np.isnan(b)
-
-
 _COMPARISONS = (np.equal, np.greater, np.greater_equal, np.less, np.less_equal, np.not_equal)
-COMPARE_FLOATS: tuple[Function, ...] = (
-    lambda a, b: np.zeros_like(np.equal(a, b)),
+COMPARE_FLOATS: tuple[Binary, ...] = (
+    always(False),
     *map(ordered, _COMPARISONS),
-    ordered(lambda a, b: np.ones_like(np.equal(a, b))),
+    ordered(always(True)),
     *map(unordered, _COMPARISONS),
-    unordered(lambda a, b: np.zeros_like(np.equal(a, b))),
-    lambda a, b: np.ones_like(np.equal(a, b)),
+    unordered(always(False)),
+    always(True),
 )
 
 
@@ -310,7 +329,7 @@ def run_bitcast(op: Operation, args: PythonValues) -> Any:
 
 
 def run_select(op: Operation, args: PythonValues) -> Any:
-    return np.where(*args)
+    return pick(*args)
 
 
 def run_cmpi(op: arith.CmpiOp, args: PythonValues) -> Any:
@@ -321,11 +340,18 @@ def run_cmpf(op: arith.CmpfOp, args: PythonValues) -> Any:
     return COMPARE_FLOATS[op.predicate.value.data](*args)
 
 
-def run_table(op: Operation, args: PythonValues) -> Any:
-    return TABLE[type(op)](*args)
+def run_binary(op: Operation, args: PythonValues) -> Any:
+    return BINARY[type(op)](*args)
 
 
-TABLE = BINARY | UNARY
+def run_unary(op: Operation, args: PythonValues) -> Any:
+    return UNARY[type(op)](*args)
+
+
+def run_fma(op: Operation, args: PythonValues) -> Any:
+    a, b, c = args
+    return a * b + c
+
 
 OTHERS: dict[type[Operation], Callable[[Any, PythonValues], Any]] = {
     arith.ConstantOp: run_constant,
@@ -334,10 +360,12 @@ OTHERS: dict[type[Operation], Callable[[Any, PythonValues], Any]] = {
     arith.SelectOp: run_select,
     arith.CmpiOp: run_cmpi,
     arith.CmpfOp: run_cmpf,
+    math.FmaOp: run_fma,
 }
 
 FUNCTIONS: dict[type[Operation], Callable[[Any, PythonValues], Any]] = {
-    **dict.fromkeys(TABLE, run_table),
+    **dict.fromkeys(BINARY, run_binary),
+    **dict.fromkeys(UNARY, run_unary),
     **dict.fromkeys(CASTS, run_cast),
     **OTHERS,
 }

@@ -59,8 +59,8 @@ def elements(array: Array, at: Sequence[Any], unchecked: bool) -> Array:
 def chosen(condition: Array, yes: Sequence[Any], no: Sequence[Any]) -> PythonValues:
     """Of two lists of values those that a condition says."""
     if condition.ndim == 0:
-        return tuple(yes if condition else no)
-    return tuple(np.where(condition, a, b) for a, b in zip(yes, no, strict=True))
+        return tuple(yes) if condition else tuple(no)
+    return tuple([np.where(condition, a, b) for a, b in zip(yes, no, strict=True)])
 
 
 @register_impls

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -75,7 +75,7 @@ class TensorFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: tensor.CollapseShapeOp, args: PythonValues
     ) -> PythonValues:
         (array,) = args
-        groups = [[dim.value.data for dim in integers(group)] for group in op.reassociation]
+        groups = [[dim.value.data for dim in group] for group in op.reassociation]
         return (np.reshape(array, [int(np.prod([array.shape[dim] for dim in group])) for group in groups]),)
 
     @impl(tensor.ExtractSliceOp)
@@ -118,14 +118,6 @@ class TensorFunctions(InterpreterFunctions):
         type = op.result.type
         assert isa(type, TensorType[Attribute])
         return (np.array(args, numpy_dtype(type.element_type)).reshape(type.get_shape()),)
-
-
-def integers(attr: Attribute) -> Iterator[IntegerAttr[Any]]:
-    """The integers of an array."""
-    assert isinstance(attr, ArrayAttr)
-    for each in attr:
-        assert isinstance(each, IntegerAttr)
-        yield each
 
 
 def parts(op: tensor.ExtractSliceOp | tensor.InsertSliceOp, dynamic: Sequence[Any]) -> list[list[int]]:
