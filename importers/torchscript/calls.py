@@ -325,7 +325,9 @@ def method_call(
     if name not in cls.methods:
         raise compiler.error(node, f"{type} has no method {name!r:.100}")
     operands, result = arguments_of(compiler, node, cls.methods[name], args, named)
-    if cls.category != "interface":
+    if cls.category == "interface":
+        compiler.called_by_interface.append(name)
+    else:
         compiler.called.append(cls.methods[name])
     return compiler.value_of("prim.CallMethod", [value, *operands], result, {"name": StringAttr(name)})
 

@@ -38,6 +38,8 @@ class FunctionCompiler:
         self.definition = definition
         self.constants = constants
         self.called: list[Definition] = []
+        self.called_by_interface: list[str] = []
+        """Names of methods that are called of what is only known by its interface."""
         self.block = Block()
         self.values: dict[str, SSAValue] = {}
         self.location = definition.location(definition.node)

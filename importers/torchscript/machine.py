@@ -13,6 +13,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, SymbolRefAttr
 from xdsl.ir import Attribute, Block, SSAValue
 
+from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
@@ -32,6 +33,7 @@ from xdsl_exir.importers.torchscript.values import (
     Number,
     Object,
     ScriptError,
+    TensorValue,
 )
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.locations import location_text
@@ -183,6 +185,9 @@ class Machine:
                 if argument.name != "generator"
             }
             arguments = {argument.name: argument for argument in schema.arguments}
+            if kind in DIVISIONS and self.script.version < 4 and self._is_integral(operands[:2]):
+                # So it was up to PyTorch 1.5 (`div_Tensor_0_3` among the upgraders).
+                return self.tensors.call(f"{kind}_mode", {**given, "rounding_mode": "trunc"})
             if any(isinstance(value, Condition) for value in operands):
                 given = {
                     key: value.tensor if isinstance(value, Condition) else value
@@ -201,6 +206,15 @@ class Machine:
         plain = returns is not None and not returns.is_list and not returns.optional
         return compute(name, returns.base if returns is not None and plain else "", operands)
 
+    def _is_integral(self, operands: Sequence[Any]) -> bool:
+        """Whether all tensors and numbers are of integers."""
+        return all(
+            self.tensors.meta(value).dtype.category <= Category.INT
+            if isinstance(value, TensorValue)
+            else isinstance(value, int)
+            for value in operands
+        )
+
     def symbolic(self, op: ScriptOp, name: str, operands: list[Any]) -> Any:
         """Arithmetic on numbers of the graph, or logic of conditions."""
         if any(isinstance(value, Condition) for value in operands):
@@ -217,6 +231,9 @@ class Machine:
             [Unsupported(op.kind, "of a number that depends on data or symbolic sizes", location_text(op))]
         )
 
+
+DIVISIONS = frozenset({"aten.div.Tensor", "aten.div.Scalar", "aten.div_.Tensor", "aten.div_.Scalar"})
+"""Divisions, which in older archives are of integers where their operands are."""
 
 MAX_ITERATIONS = 1 << 20
 """Iterations of one loop: each is built anew."""

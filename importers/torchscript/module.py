@@ -19,6 +19,7 @@ from xdsl_exir.importers.torchscript.compile import FunctionCompiler
 from xdsl_exir.importers.torchscript.literals import type_of_data
 from xdsl_exir.importers.torchscript.pickles import Instance
 from xdsl_exir.importers.torchscript.source import Class, Definition, Source
+from xdsl_exir.narrowing import is_dict, is_sequence
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def read_module(path: str | os.PathLike[str], mapped: bool = False) -> ScriptMod
     root, constants = archive.root(), archive.constants()
     try:
         types = [type_of_data(value) for value in constants]
-        functions = compile_all(source, source.class_named(root.class_name), types)
+        classes = [source.class_named(name) for name in class_names(root)]
+        functions = compile_all(source, source.class_named(root.class_name), types, classes)
     except RecursionError:
         raise LoadError(f"{archive.path}: expressions lie too deep in one another") from None
     module = ModuleOp([*_classes(source, functions), *functions])
@@ -58,15 +60,39 @@ def read_module(path: str | os.PathLike[str], mapped: bool = False) -> ScriptMod
     return ScriptModule(module, root, constants, source, archive.version)
 
 
-def compile_all(source: Source, root: Class, constants: Sequence[Attribute]) -> list[FuncOp]:
-    """The methods of a class, and whatever they call, each once."""
+def class_names(root: Instance) -> list[str]:
+    """The classes of the objects in a module, wherever they are."""
+    found: dict[str, None] = {}
+    waiting: list[Any] = [root]
+    seen: set[int] = set()
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, Instance):
+            found[item.class_name] = None
+            waiting += item.attributes.values()
+        elif is_dict(item):
+            waiting += item.values()
+        elif is_sequence(item):
+            waiting += item
+    return list(found)
+
+
+def compile_all(
+    source: Source, root: Class, constants: Sequence[Attribute], classes: Sequence[Class]
+) -> list[FuncOp]:
+    """The methods of a class, and whatever they call, each once; what an interface may stand for is one of `classes`."""
     waiting: list[Definition] = list(root.methods.values())
     known = {definition.name for definition in waiting}
     made: list[FuncOp] = []
     while waiting:
         compiler = FunctionCompiler(source, waiting.pop(0), constants)
         made.append(compiler.compile())
-        for definition in compiler.called:
+        names = set(compiler.called_by_interface)
+        implementing = [cls.methods[name] for cls in classes for name in cls.methods if name in names]
+        for definition in [*compiler.called, *implementing]:
             if definition.name not in known:
                 known.add(definition.name)
                 waiting.append(definition)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -192,3 +193,53 @@ def test_load(tmp_path: Path) -> None:
     assert_same(xdsl_exir.compile(program)(to_numpy(x)), expected)
     program.save(tmp_path / "model.pt2")
     assert_same(xdsl_exir.compile(xdsl_exir.load(tmp_path / "model.pt2"))(to_numpy(x)), expected)
+
+
+with quiet():
+
+    @torch.jit.interface
+    class Transforms(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            pass
+
+
+class Doubles(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+class CallsAnInterface(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Doubles()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner.forward(x) + 1
+
+
+CallsAnInterface.__annotations__ = {"inner": Transforms}
+
+
+def test_methods_of_interfaces(tmp_path: Path) -> None:
+    path = save(script(CallsAnInterface()), tmp_path / "model.pt")
+    x = torch.arange(3.0)
+    assert_same(load(path)(to_numpy(x)), loaded(path)(x))
+
+
+class Divides(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x / y
+
+
+def test_divisions_of_older_archives(tmp_path: Path) -> None:
+    """Of integers they were integers, up to version 3."""
+    path = save(script(Divides()), tmp_path / "new.pt")
+    with zipfile.ZipFile(path) as new, zipfile.ZipFile(tmp_path / "old.pt", "w") as old:
+        for name in new.namelist():
+            old.writestr(name, b"3" if name.endswith("version") else new.read(name))
+    for x, y in (
+        (torch.tensor([7, -7]), torch.tensor([2, 2])),
+        (torch.tensor([7.0, -7.0]), torch.tensor([2, 2])),
+    ):
+        for archive in (path, tmp_path / "old.pt"):
+            assert_same(load(archive)(to_numpy(x), to_numpy(y)), loaded(archive)(x, y))
