@@ -186,6 +186,7 @@ def test_what_does_not_fit_stays():
 @pytest.mark.parametrize(
     ("before", "after", "where", "error"),
     [
+        (3, lambda aten, x: x, None, "3 is no function"),
         (lambda aten, x: aten.nonesuch(x), lambda aten, x: x, None, "unknown operator 'aten.nonesuch'"),
         (lambda aten, x, y: aten.relu(x), lambda aten, x: x, None, "variable 'y' does not occur"),
         (lambda aten, x: aten.relu(x), lambda aten, z: z, None, "'z' is neither a variable"),
