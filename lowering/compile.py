@@ -180,7 +180,7 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     return [data for data in map(found.get, keys) if data is not None]
 
 
-WORTHWHILE = 66_000
+WORTHWHILE = 85_000
 """Characters of modules from which on it pays to have another process."""
 
 
