@@ -237,7 +237,8 @@ def vector_norm(
 
 @impl("aten.cumsum")
 def cumsum(self: Array, dim: int, out: Out) -> Array:
-    return scan(np.cumsum, self, dim, out)
+    total = scan(np.cumsum, self, dim, out)
+    return total + total.dtype.type(0)  # PyTorch's count from 0, of which and -0 the sum is 0
 
 
 @impl("aten.cumprod")
