@@ -253,3 +253,15 @@ def test_hostile_code(code: str, tmp_path: Path) -> None:
         )
         != "ran"
     )
+
+
+def test_lists_that_hold_something_else(tmp_path: Path) -> None:
+    """Lists are not looked into before an operator takes them."""
+    make, inputs = MODULES["recurrent"]
+    entries = contents(save(make(), tmp_path / "model.pt"))
+    name = next(name for name in entries if name.endswith("__torch__/scripted.py"))
+    text = entries[name].decode()
+    changed = text.replace("torch.zeros([torch.size(x, 1), 5])", "torch.zeros(annotate(List[int], [3.5]))")
+    assert changed != text
+    path = write(tmp_path / "bad.pt", {**entries, name: changed.encode()})
+    assert try_all(path, [to_numpy(item) for item in inputs]) in ("VerificationError", "ScriptError")
