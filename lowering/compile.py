@@ -13,8 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from xdsl_exir.errors import ToolchainError
@@ -135,11 +136,12 @@ def units_of(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> list[Unit]:
         Unit(function.sym_name.data, text, (*GROUPS, *TO_LLVM), partial(group_text, function))
         for text, function in dispatches.functions.items()
     ]
-    return [*kernels, *groups, *(driver_unit(driver) for driver in drivers)]
+    return [*kernels, *groups, *(driver_unit(driver, dispatches) for driver in drivers)]
 
 
-def driver_unit(driver: FuncOp) -> Unit:
-    return Unit(ENTRY + driver.sym_name.data, generic_text(driver), TO_LLVM, partial(driver_text, driver))
+def driver_unit(driver: FuncOp, dispatches: Dispatches) -> Unit:
+    write = partial(driver_text, driver, dispatches)
+    return Unit(ENTRY + driver.sym_name.data, generic_text(driver), TO_LLVM, write)
 
 
 def kernel_text(kernel: Kernel, name: str) -> str:
@@ -154,17 +156,27 @@ def group_text(function: FuncOp) -> str:
     return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(function)}\n}}"
 
 
-def driver_text(driver: FuncOp) -> str:
-    """A driver as a module, what it calls declared."""
+def driver_text(driver: FuncOp, dispatches: Dispatches) -> str:
+    """A driver as a module, what it calls declared: calls of other types than theirs are refused by MLIR."""
     module = ModuleOp([driver.clone()])
-    called = {
-        op.callee.string_value(): FuncOp.external(op.callee.string_value(), op.operand_types, [])
-        for op in driver.walk()
-        if isinstance(op, CallOp)
-    }
+    called = {op.callee.string_value() for op in driver.walk() if isinstance(op, CallOp)}
+    types = types_of(dispatches)
     PackArguments().apply(context(), module)
-    module.body.block.add_ops(called.values())
+    module.body.block.add_ops(FuncOp.external(name, types[name], []) for name in sorted(called))
     return generic_text(module)
+
+
+def types_of(dispatches: Dispatches) -> dict[str, list[Attribute]]:
+    """What dispatches take, by name."""
+    kernels: dict[str, list[Attribute]] = {
+        name: [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
+        for kernel, name in dispatches.scheduled.items()
+    }
+    groups = {
+        function.sym_name.data: list(function.function_type.inputs)
+        for function in dispatches.functions.values()
+    }
+    return kernels | groups
 
 
 def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[bytes]:

@@ -35,7 +35,7 @@ SLOW = {
     "*test_flex_attention.py": "many programs natively",
     "*test_functionalize.py": "every view",
     "*test_*fuzz*.py": "random programs",
-    "*test_hostile.py": "large files",
+    "*test_hostile*.py": "large files, thousands of damaged ones",
     "*test_layouts.py": "every operator in every layout",
     "*test_length.py": "long programs",
     "*test_libcalls.py": "every half, on several processors",
