@@ -17,7 +17,9 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
+from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.processor import processor
+from xdsl_exir.lowering.schedules.attributes import as_attribute
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.fold_constants import constant_arguments
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
@@ -48,13 +50,16 @@ class ToDestinations(ModulePass):
 
 
 def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list[func.FuncOp]:
-    """The dispatches that drivers call, in order: declared, if they have a kernel of ours."""
+    """The dispatches that drivers call, in order: those that have a kernel of ours are declared, with its description."""
     bodies = {dispatches.generic[text]: function for text, function in dispatches.functions.items()}
+    kernels = {name: kernel for kernel, name in dispatches.scheduled.items()}
     found: dict[str, func.FuncOp] = {}
     for call in (op for driver in drivers for op in driver.walk() if isinstance(op, func.CallOp)):
         name = call.callee.string_value()
         if name not in found:
             made = bodies.get(name) or func.FuncOp.external(name, call.operand_types, [])
+            if name in kernels:
+                made.attributes[KERNEL] = as_attribute(kernels[name])
             made.properties |= {"sym_name": StringAttr(name), "sym_visibility": StringAttr("private")}
             found[name] = made
     return list(found.values())

@@ -15,6 +15,7 @@ LOWERED = {
     "linalg": "edge-to-linalg",
     "buffers": "to-destinations",
     "planned": "to-destinations,plan-memory,verify-memory",
+    "kernels": "to-destinations,plan-memory,verify-memory,expand-kernels,expand-math",
 }
 """Passes that take a program from edge to the stages below."""
 

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import IsolatedFromAbove, IsTerminator
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects.control_flow import FlexAttentionOp
@@ -121,8 +121,9 @@ class Verifier:
             self.terminator(op, block)
 
     def terminator(self, op: Operation, block: Block) -> None:
+        last = None if any(isinstance(trait, NoTerminator) for trait in op.traits) else block.last_op
         for inner in block.ops:
-            if inner.has_trait(IsTerminator, value_if_unregistered=False) != (inner is block.last_op):
+            if inner.has_trait(IsTerminator, value_if_unregistered=False) != (inner is last):
                 self.report(inner, "a block ends in its only terminator")
         if block.last_op is None and not isinstance(op, ModuleOp):
             self.report(op, "a block has no terminator")
@@ -243,7 +244,9 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
 DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
-    "linalg": frozenset({"arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"}),
+    "linalg": frozenset(
+        {"arith", "bufferization", "complex", "linalg", "math", "memref", "omp", "scf", "tensor", "vector"}
+    ),
 }
 """Dialects that a stage may hold besides its operators."""
 

@@ -276,8 +276,8 @@ class Program:
         return self.apply(DecomposeAten(keep, decompositions), AtenToEdge()).verify()
 
     def to(self, stage: str) -> Program:
-        """Taken to a stage, and verified: `core`, `edge`, `linalg` (linalg on tensors), `buffers` (dispatches and a driver over memrefs) or
-        `planned` (buffers, in one arena).
+        """Taken to a stage, and verified: `core`, `edge`, `linalg` (linalg on tensors), `buffers` (dispatches and a driver over memrefs),
+        `planned` (buffers, in one arena) or `kernels` (dispatches with their code).
 
         Raises `ExirError` for another stage, `UnsupportedError` listing what cannot be lowered."""
         from xdsl_exir.transforms.stages import to_stage

@@ -73,6 +73,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "forget-sizes": _lazy("transforms.forget_sizes", "ForgetSizes"),
         "numbers-to-tensors": _lazy("transforms.numbers_to_tensors", "NumbersToTensors"),
         "plan-memory": _lazy("lowering.plan_memory", "PlanMemory"),
+        "expand-kernels": _lazy("lowering.expand_kernels", "ExpandKernels"),
         "pack-arguments": _lazy("lowering.pack_arguments", "PackArguments"),
         "to-destinations": _lazy("lowering.to_destinations", "ToDestinations"),
         "verify-memory": _lazy("lowering.verify_memory", "VerifyMemory"),

@@ -30,9 +30,12 @@ from xdsl_exir.lowering.schedules import (
     Rows,
     Step,
 )
+from xdsl_exir.lowering.schedules.attributes import as_attribute, kernel_of
 from xdsl_exir.lowering.schedules.description import canonical
 from xdsl_exir.lowering.schedules.rows import Gather, Load, Map, Number, Reduce, needed
 from xdsl_exir.program import Program, context
+
+DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
 
 S0, S1 = Expr.symbol("s0"), Expr.symbol("s1")
 
@@ -171,3 +174,62 @@ def test_kernels_are_expanded_only_where_their_code_is_not_kept(
 def test_texts_say_what_they_hold() -> None:
     assert canonical((1, True, 0.5, None, "a", S0 + 1)) == "(1, True, 0.5, None, 'a', s0 + 1)"
     assert canonical(Machine(4, 16, 1)) == "Machine(lanes=4, registers=16, threads=1)"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_descriptions_are_attributes(name: str) -> None:
+    """Of upstream MLIR, which print and read back."""
+    kernel = KERNELS[name]
+    text = f"func.func private @f() -> () attributes {{exir.kernel = {as_attribute(kernel)}}}"
+    module = Parser(context(), text).parse_module()
+    [function] = module.body.block.ops
+    assert kernel_of(function.attributes["exir.kernel"]).key == kernel.key
+
+
+@pytest.mark.parametrize(
+    "value", [0.0, -0.0, 1.0, 0.1, float("inf"), float("-inf"), 1e-45, 3.4028235e38, True, False]
+)
+def test_numbers_of_descriptions_keep_their_bits(value: float | bool) -> None:
+    text = f"func.func private @f() -> () attributes {{a = {as_attribute(clamped(value))}}}"
+    [function] = Parser(context(), text).parse_module().body.block.ops
+    assert kernel_of(function.attributes["a"]).key == clamped(value).key
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 : i64", "1 : i64 describes no kernel"),
+        ("unit", "a kernel's description holds no unit"),
+        ('{is = "Nothing"}', "a kernel's description has no part 'Nothing'; there is Matmul, "),
+        ('{is = "Matmul", m = 1 : i64}', "Matmul: .*missing 2 required positional arguments: 'n' and 'k'"),
+        ('{is = "Machine", cores = 4 : i64}', "Machine: .*unexpected keyword argument 'cores'"),
+        ('{is = "Machine"}', "describes no kernel"),
+    ],
+)
+def test_what_describes_no_kernel(text: str, message: str) -> None:
+    [function] = (
+        Parser(context(), f"func.func private @f() -> () attributes {{a = {text}}}")
+        .parse_module()
+        .body.block.ops
+    )
+    with pytest.raises(xdsl_exir.VerificationError, match=message):
+        kernel_of(function.attributes["a"])
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_the_stage_of_kernels(tmp_path: Path) -> None:
+    """Each declared dispatch has its code, that of its object file; the text goes through mlir-opt's verifier."""
+    program = xdsl_exir.load(DIGITS)
+    planned, expanded = program.to("planned"), program.to("kernels")
+    declared = [op for op in planned.module.ops if isinstance(op, func.FuncOp) and op.is_declaration]
+    functions = {op.sym_name.data: op for op in expanded.module.ops if isinstance(op, func.FuncOp)}
+    assert declared
+    for dispatch in declared:
+        made = functions[dispatch.sym_name.data]
+        assert made.function_type == dispatch.function_type
+        assert not made.is_declaration
+    done = subprocess.run(
+        ["mlir-opt-22"], input=expanded.text(generic=True), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[:1000]
