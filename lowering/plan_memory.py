@@ -60,6 +60,29 @@ class Buffer:
         return self.first <= other.last and other.first <= self.last
 
 
+SPAN = 32
+"""Positions that buffers are looked up by together."""
+
+
+class Lifetimes:
+    """Buffers, found by when they are needed: in time that grows with those, not with all."""
+
+    def __init__(self) -> None:
+        self.needed: dict[int, list[Buffer]] = {}
+        self.starting: dict[int, list[Buffer]] = {}
+
+    def add(self, buffer: Buffer) -> None:
+        self.starting.setdefault(buffer.first // SPAN, []).append(buffer)
+        for span in range(buffer.first // SPAN, buffer.last // SPAN + 1):
+            self.needed.setdefault(span, []).append(buffer)
+
+    def meeting(self, buffer: Buffer) -> list[Buffer]:
+        """Those that are needed at a time when a buffer is: around where it begins, or from later on."""
+        first, last = buffer.first // SPAN, buffer.last // SPAN
+        later = (other for span in range(first + 1, last + 1) for other in self.starting.get(span, ()))
+        return [other for other in (*self.needed.get(first, ()), *later) if other.meets(buffer)]
+
+
 # --- planners ------------------------------------------------------------------------------------------------
 
 Planner = Callable[[Sequence[Buffer]], list[int]]
@@ -71,14 +94,15 @@ def greedy(order: Callable[[Buffer], tuple[int, ...]]) -> Planner:
     memory management for deep neural net inference")."""
 
     def plan(buffers: Sequence[Buffer]) -> list[int]:
-        placed: dict[Buffer, tuple[int, int]] = {}
+        placed, lifetimes = dict[Buffer, tuple[int, int]](), Lifetimes()
         for buffer in sorted(buffers, key=order):
             offset = 0
-            for start, end in sorted(place for other, place in placed.items() if other.meets(buffer)):
+            for start, end in sorted(placed[other] for other in lifetimes.meeting(buffer)):
                 if offset + buffer.typical <= start:
                     break
                 offset = max(offset, -(-end // ALIGNMENT) * ALIGNMENT)
             placed[buffer] = offset, offset + buffer.typical
+            lifetimes.add(buffer)
         return [placed[buffer][0] for buffer in buffers]
 
     return plan
