@@ -10,10 +10,10 @@ import hashlib
 import os
 import stat
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from xdsl_exir.files import replacing
+from xdsl_exir.files import aside
 
 VARIABLE = "XDSL_EXIR_CACHE"
 SUFFIX = ".entry"
@@ -33,14 +33,14 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
     found = kept(key)
     if found is None:
         found = make()
-        keep(key, found)
+        keep({key: found})
     return found
 
 
-def keep(key: str, data: bytes) -> None:
-    """Keeps what was made for a key, if there is where; else warns."""
+def keep(made: Mapping[str, bytes]) -> None:
+    """Keeps what was made, by key, if there is where; else warns."""
     try:
-        _write(key, data)
+        _write(made)
     except OSError as error:
         warnings.warn(f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=3)
 
@@ -64,10 +64,11 @@ def kept(key: str) -> bytes | None:
     return data if entry[:size] == _header(key, data) else None
 
 
-def _write(key: str, data: bytes) -> None:
-    """Writes an entry, for this user alone. Raises `OSError`."""
-    path = _path(key)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        os.fchmod(file.fileno(), stat.S_IRUSR | stat.S_IWUSR)
-        file.write(_header(key, data) + data)
+def _write(made: Mapping[str, bytes]) -> None:
+    """Writes entries, for this user alone; one that does not get to the disk whole counts as none. Raises `OSError`."""
+    cache_directory().mkdir(parents=True, exist_ok=True)
+    with aside(*map(_path, made), durable=False) as files:
+        for file, (key, data) in zip(files, made.items(), strict=True):
+            with open(file, "xb") as entry:
+                os.fchmod(entry.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+                entry.write(_header(key, data) + data)

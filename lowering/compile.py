@@ -186,9 +186,10 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     keys = [cache_key(unit.key, unit.passes, cpu) for unit in units]
     found = {key: kept(key) for key in keys}
     missing = [(key, unit) for key, unit in dict(zip(keys, units, strict=True)).items() if found[key] is None]
-    for (key, _), data in zip(missing, made([unit for _, unit in missing], cpu), strict=True):
-        keep(key, data)
-        found[key] = data
+    if missing:
+        new = dict(zip([key for key, _ in missing], made([unit for _, unit in missing], cpu), strict=True))
+        keep(new)
+        found |= new
     return [data for data in map(found.get, keys) if data is not None]
 
 
@@ -200,24 +201,17 @@ def made(units: Sequence[Unit], cpu: Processor) -> list[bytes]:
     """The object files of units, in order, made now."""
     texts = [unit.write() for unit in units]
     cores = len(os.sched_getaffinity(0)) if sys.executable else 1
-    count = max(1, min(cores, sum(map(len, texts)) // WORTHWHILE))
+    count = max(1, min(cores, len(units), sum(map(len, texts)) // WORTHWHILE))
     batches = [list[int]() for _ in range(count)]
     for index in sorted(range(len(units)), key=lambda index: -len(texts[index])):
         min(batches, key=lambda batch: sum(len(texts[i]) for i in batch)).append(index)
 
     def work(number: int) -> dict[int, bytes]:
-        batch, lowered = batches[number], dict[int, str]()
-        for passes in dict.fromkeys(tuple(units[index].passes) for index in batch):
-            same = [index for index in batch if tuple(units[index].passes) == passes]
-            lowered |= zip(same, all_to_llvm_ir([texts[index] for index in same], passes), strict=True)
+        batch = batches[number]
+        lowered = all_to_llvm_ir([(texts[index], units[index].passes) for index in batch])
         # This process emits one batch itself.
-        here = number == 0
-        data = (
-            [emit_object(ir, cpu) for ir in lowered.values()]
-            if here
-            else emit_elsewhere([*lowered.values()], cpu)
-        )
-        return dict(zip(lowered, data, strict=True))
+        data = emit_elsewhere(lowered, cpu) if number else [emit_object(text, cpu) for text in lowered]
+        return dict(zip(batch, data, strict=True))
 
     with ThreadPoolExecutor(count) as pool:
         results = [data for part in pool.map(work, range(count)) for data in part.items()]

@@ -122,25 +122,32 @@ def run_passes(text: str, passes: Sequence[Pass], *options: str) -> str:
 
 def to_llvm_ir(text: str, passes: Sequence[Pass] = TO_LLVM) -> str:
     """LLVM IR, as text, of a module in upstream dialects. Raises ToolchainError with the tool's message."""
-    (llvm_ir,) = all_to_llvm_ir([text], passes)
+    (llvm_ir,) = all_to_llvm_ir([(text, passes)])
     return llvm_ir
 
 
-def all_to_llvm_ir(modules: Sequence[str], passes: Sequence[Pass]) -> list[str]:
-    """LLVM IR, as text, of modules in upstream dialects: one process of each tool does them all, one after the other. Raises
+def all_to_llvm_ir(modules: Sequence[tuple[str, Sequence[Pass]]]) -> list[str]:
+    """LLVM IR, as text, of modules in upstream dialects, each by its passes: one process of a tool does all that it can. Raises
     `ToolchainError` with the tool's message."""
     between = "// -----"
+    together: dict[str, list[int]] = {}
+    for index, (_, passes) in enumerate(modules):
+        together.setdefault(pipeline(passes), []).append(index)
+    lowered: list[str] = []
+    for indices in together.values():
+        text = f"\n{between}\n".join(modules[index][0] for index in indices)
+        lowered.append(run_passes(text, modules[indices[0]][1], "--split-input-file"))
     translate = [
         str(find_tool("mlir-translate")),
         "--mlir-to-llvmir",
         "--split-input-file",
         f"--output-split-marker=; {between}",
     ]
-    lowered = run_passes(f"\n{between}\n".join(modules), passes, "--split-input-file")
-    found = external.run(translate, lowered).split(f"; {between}\n")
+    found = external.run(translate, f"\n{between}\n".join(lowered)).split(f"; {between}\n")
     if len(found) != len(modules):
         raise ToolchainError(f"mlir-translate made {len(found)} modules of {len(modules)}")
-    return found
+    order = [index for indices in together.values() for index in indices]
+    return [text for _, text in sorted(zip(order, found, strict=True))]
 
 
 @functools.cache

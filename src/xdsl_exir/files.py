@@ -37,9 +37,10 @@ def real(path: Path) -> Path:
 
 
 @contextmanager
-def aside(*paths: Path) -> Generator[list[Path]]:
+def aside(*paths: Path, durable: bool = True) -> Generator[list[Path]]:
     """For paths, the same names in folders beside them: of files that take their places, one after the other, once all are
-    written and on the disk. Nothing is left of them if writing fails."""
+    written and on the disk. Nothing is left of them if writing fails. Those that are not `durable` may be empty or cut off when the
+    machine has lost its power: for who sees that when he reads them."""
     targets = [real(path) for path in paths]
     with ExitStack() as stack:
         parents = {target.parent for target in targets}
@@ -47,10 +48,10 @@ def aside(*paths: Path) -> Generator[list[Path]]:
         written = [folders[target.parent] / path.name for path, target in zip(paths, targets, strict=True)]
         yield written
         for file, target in zip(written, targets, strict=True):
-            settle(file, target)
+            settle(file, target, durable)
         with locked(*parents):
             for file, target in zip(written, targets, strict=True):
-                put(file, target)
+                put(file, target, durable)
 
 
 @contextmanager
@@ -60,12 +61,13 @@ def replacing(path: Path) -> Generator[IO[bytes]]:
         yield file
 
 
-def settle(written: Path, target: Path) -> None:
-    """Has a file on the disk, with the mode of the one that it is going to replace."""
+def settle(written: Path, target: Path, durable: bool = True) -> None:
+    """Has a file on the disk, if it is to be durable, with the mode of the one that it is going to replace."""
     with open(written, "rb") as file:
         if target.exists():
             os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())
 
 
 @contextmanager
@@ -107,9 +109,11 @@ def locked(*folders: Path) -> Generator[None]:
         yield
 
 
-def put(written: Path, target: Path) -> None:
-    """Puts a file in its place, and has that on the disk."""
+def put(written: Path, target: Path, durable: bool = True) -> None:
+    """Puts a file in its place, and has that on the disk, if it is to be durable."""
     os.replace(written, target)
+    if not durable:
+        return
     with _opened(target.parent) as descriptor:
         os.fsync(descriptor)
 
