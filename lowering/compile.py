@@ -193,6 +193,11 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     return [data for data in map(found.get, keys) if data is not None]
 
 
+def llvm_ir_of(units: Sequence[Unit]) -> list[str]:
+    """LLVM IR of units, as text, before it is optimised. Raises `ToolchainError` where a tool is missing."""
+    return all_to_llvm_ir([(unit.write(), unit.passes) for unit in units])
+
+
 WORTHWHILE = 85_000
 """Characters of modules from which on it pays to have another process."""
 

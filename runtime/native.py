@@ -29,7 +29,7 @@ from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.compile import objects_of, plan_arenas, units_of
+from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.preconditions import assert_preconditions
@@ -296,10 +296,18 @@ class Planned:
         """What the methods' entries are called in the object files."""
         return {method: ENTRY + plan.driver.sym_name.data for method, plan in self.plans.items()}
 
+    @property
+    def units(self) -> list[Unit]:
+        """What becomes its object files."""
+        return units_of(self.dispatches, [plan.driver for plan in self.plans.values()])
+
     def objects(self) -> list[bytes]:
         """The program's object files. Raises `ToolchainError` where a tool is missing."""
-        drivers = [plan.driver for plan in self.plans.values()]
-        return objects_of(units_of(self.dispatches, drivers), self.cpu)
+        return objects_of(self.units, self.cpu)
+
+    def llvm_ir(self) -> list[str]:
+        """The program's code in LLVM IR: a module for each dispatch and each driver. Raises as `objects` does."""
+        return llvm_ir_of(self.units)
 
 
 def plan_program(program: Program, cpu: Processor | None = None) -> Planned:

@@ -21,6 +21,8 @@ FORMS = {
 """What a program may be written as."""
 SAVED = ("mlir", "pt2")
 """Forms that are files, told by their suffix."""
+LLVM = "llvm"
+"""The stage that is no MLIR: LLVM IR, a module for each dispatch and each driver."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "import", help="print a saved program as MLIR, or write it in another form", description=__doc__
     )
-    add_program_arguments(parser, (*STAGES, *LOWERED))
+    add_program_arguments(parser, (*STAGES, *LOWERED, LLVM))
     parser.add_argument("-o", "--output", type=Path, help="file to write (default: standard output)")
     parser.add_argument(
         "--to",
@@ -53,6 +55,11 @@ def run(args: argparse.Namespace) -> int:
     output: Path | None = args.output
     if args.to in SAVED and (output is None or output.suffix != f".{args.to}"):
         raise ExirError(f"--to {args.to} needs -o FILE.{args.to}")
+    as_llvm = args.stage == LLVM
+    if as_llvm:
+        if args.to != "text":
+            raise ExirError(f"--stage {LLVM} is text alone, not --to {args.to}")
+        args.stage = "edge"
     program = read_program(args)
     if args.to in SAVED:
         assert output is not None
@@ -60,13 +67,19 @@ def run(args: argparse.Namespace) -> int:
             program.save(output)
         return 0
     with step("printing"):
-        text = _text(program, args) + "\n"
+        text = (_llvm_text(program) if as_llvm else _text(program, args)) + "\n"
     if output:
         output.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
         sys.stdout.flush()
     return 0
+
+
+def _llvm_text(program: Program) -> str:
+    from xdsl_exir.runtime.native import plan_program
+
+    return "\n; -----\n".join(plan_program(program).llvm_ir())
 
 
 def _text(program: Program, args: argparse.Namespace) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.dialects.spec import specs
+from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.tools import common
 from xdsl_exir.tools.main import main
 from xdsl_exir.transforms.stages import RUN
@@ -185,6 +186,23 @@ def test_a_program_lowered_too_far(capsys: pytest.CaptureFixture[str], silu: Pat
                 xdsl_exir.UnsupportedError, match=f"buffers: target {target} takes it as it was at"
             ):
                 xdsl_exir.compile(program, target)
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_the_stage_of_llvm(capsys: pytest.CaptureFixture[str], silu: Path, tmp_path: Path) -> None:
+    """LLVM takes each of the modules."""
+    llvm = llvm_binding()
+    modules = [
+        llvm.parse_assembly(text)
+        for text in output_of(capsys, "import", silu, "--stage", "llvm").split("; -----")
+    ]
+    for module in modules:
+        module.verify()
+    defined = [f.name for module in modules for f in module.functions if not f.is_declaration]
+    assert {"exir.entry.exir.forward0", "exir.entry.exir.forward1"} <= {*defined}
+    refused = error_of(capsys, "import", silu, "--stage", "llvm", "--to", "pt2", "-o", tmp_path / "m.pt2")
+    assert refused == "--stage llvm is text alone, not --to pt2"
 
 
 DYNAMIC = """
