@@ -276,9 +276,7 @@ class FunctionFunctions(InterpreterFunctions):
     @impl_callable(FuncOp)
     def call_function(self, interpreter: Interpreter, op: FuncOp, args: PythonValues) -> PythonValues:
         if op.is_declaration:
-            raise UnsupportedError(
-                [Unsupported(f"'{op.sym_name.data}'", "it has no body", location_text(op))]
-            )
+            return interpreter.call_external(op.sym_name.data, op, args)
         return interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
 
 
