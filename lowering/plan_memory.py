@@ -79,8 +79,11 @@ class Lifetimes:
     def meeting(self, buffer: Buffer) -> list[Buffer]:
         """Those that are needed at a time when a buffer is: around where it begins, or from later on."""
         first, last = buffer.first // SPAN, buffer.last // SPAN
-        later = (other for span in range(first + 1, last + 1) for other in self.starting.get(span, ()))
-        return [other for other in (*self.needed.get(first, ()), *later) if other.meets(buffer)]
+        near = list(self.needed.get(first, ()))
+        for span in range(first + 1, last + 1):
+            near += self.starting.get(span, ())
+        begins, ends = buffer.first, buffer.last
+        return [other for other in near if other.first <= ends and begins <= other.last]
 
 
 # --- planners ------------------------------------------------------------------------------------------------
@@ -97,7 +100,7 @@ def greedy(order: Callable[[Buffer], tuple[int, ...]]) -> Planner:
         placed, lifetimes = dict[Buffer, tuple[int, int]](), Lifetimes()
         for buffer in sorted(buffers, key=order):
             offset = 0
-            for start, end in sorted(placed[other] for other in lifetimes.meeting(buffer)):
+            for start, end in sorted([placed[other] for other in lifetimes.meeting(buffer)]):
                 if offset + buffer.typical <= start:
                     break
                 offset = max(offset, -(-end // ALIGNMENT) * ALIGNMENT)

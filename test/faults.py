@@ -307,14 +307,14 @@ def result(program: Program) -> float:
 
 
 def damaged_entries(folder: Path, count: int) -> Figures:
-    """Three bits of a program's entry are flipped, in every part of it in turn."""
+    """Three bits of one of a program's entries are flipped, in every part of each in turn."""
     figures, rng = Figures("entries with bits flipped"), random.Random(0)
     [program, _] = programs(folder)
     with in_cache(folder / "cache"):
         result(program)
-        [entry] = (folder / "cache").iterdir()
-        whole = entry.read_bytes()
+        entries = {entry: entry.read_bytes() for entry in sorted((folder / "cache").iterdir())}
         for number in range(count):
+            entry, whole = list(entries.items())[number % len(entries)]
             changed = bytearray(whole)
             start = len(whole) * number // count if number % 3 else 0
             for _ in range(3):

@@ -117,8 +117,8 @@ def test_the_command_line_prints_linalg(tmp_path: Path):
     assert main(["import", str(DIGITS / "digits.pt2"), "--stage", "linalg", "--generic", "-o", str(out)]) == 0
     text = out.read_text()
     assert '"linalg.generic"' in text
-    assert "edge." not in text
-    assert "exir." not in text
+    assert '"edge.' not in text
+    assert '"exir.' not in text
 
 
 # --- IREE ----------------------------------------------------------------------------------------------------

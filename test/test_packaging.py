@@ -30,7 +30,7 @@ CODE = (
     "transforms",
 )
 """Folders of the repository that the package links to."""
-DATA = (".py", ".pyi", ".yaml", ".typed")
+DATA = (".py", ".pyi", ".yaml", ".typed", ".gz")
 
 
 def run(*command: str | Path, **kwargs: object) -> str:
