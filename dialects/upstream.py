@@ -45,6 +45,9 @@ class ReshapeOp(IRDLOperation):
     result = result_def(TensorType[Attribute])
 
 
+UPSTREAM = frozenset(("arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"))
+"""The dialects below edge that the interpreter runs."""
+
 OPERATIONS: tuple[type[Operation], ...] = (RemFOp, ErfcOp, ReshapeOp)
 DIALECTS = frozenset(op.name.partition(".")[0] for op in OPERATIONS)
 """Those of these operations."""

@@ -47,6 +47,7 @@ from xdsl_exir.dialects.tensors import (
     number_category,
     tensor_meta,
 )
+from xdsl_exir.dialects.upstream import UPSTREAM
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.memory import bytes_of, check_fits
 from xdsl_exir.interpreter.operators import IMPLS, Array, is_array
@@ -173,9 +174,6 @@ def return_dtypes(op: OperatorOp) -> tuple[DType, ...]:
     """Dtypes of an operation's tensor results."""
     return tuple(tensor_meta(type).dtype for type in op.result_types if is_tensor_type(type))
 
-
-UPSTREAM = frozenset(("arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"))
-"""Upstream dialects that have functions (`interpreter.upstream`)."""
 
 ADDRESSES = (1 << 63) - 1
 """Bytes that an array may say it has."""

@@ -13,15 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering.cache import keep, kept
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_math import ExpandMath
 from xdsl_exir.lowering.pack_arguments import PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
@@ -159,24 +159,10 @@ def group_text(function: FuncOp) -> str:
 def driver_text(driver: FuncOp, dispatches: Dispatches) -> str:
     """A driver as a module, what it calls declared: calls of other types than theirs are refused by MLIR."""
     module = ModuleOp([driver.clone()])
-    called = {op.callee.string_value() for op in driver.walk() if isinstance(op, CallOp)}
-    types = types_of(dispatches)
+    called, types = set(calls_of(driver)), dispatches.types
     PackArguments().apply(context(), module)
     module.body.block.add_ops(FuncOp.external(name, types[name], []) for name in sorted(called))
     return generic_text(module)
-
-
-def types_of(dispatches: Dispatches) -> dict[str, list[Attribute]]:
-    """What dispatches take, by name."""
-    kernels: dict[str, list[Attribute]] = {
-        name: [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
-        for kernel, name in dispatches.scheduled.items()
-    }
-    groups = {
-        function.sym_name.data: list(function.function_type.inputs)
-        for function in dispatches.functions.values()
-    }
-    return kernels | groups
 
 
 def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[bytes]:

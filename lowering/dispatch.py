@@ -13,7 +13,6 @@ else, and no code depends on their values.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,6 +46,7 @@ from xdsl_exir.lowering.dispatches.buffers import (
     Plan,
     Sizes,
     Value,
+    value_for,
 )
 from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
@@ -55,10 +55,8 @@ from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
-from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.schedules import Kernel, Machine
 from xdsl_exir.lowering.sizes import solve
-from xdsl_exir.names import own_name
 from xdsl_exir.transforms.fold_constants import Folding
 from xdsl_exir.transforms.forget_sizes import is_number
 
@@ -72,11 +70,6 @@ def within(value: int, low: int | None, high: int | None) -> int:
     """The number of a range, both ends included, that is closest to a value."""
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
-
-
-def name_of(kind: str, content: str) -> str:
-    """The name of a dispatch: the same wherever the same is done."""
-    return own_name(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:16]}")
 
 
 def symbols_taken(function: FuncOp) -> list[str]:
@@ -339,8 +332,7 @@ class Planner:
 
     def passed(self, value: SSAValue) -> Value:
         """An array that the driver is given for a tensor."""
-        meta = meta_of(value)
-        return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize), meta.shape, meta.dtype)
+        return value_for(meta_of(value))
 
     def allocate(self, shape: Sequence[Dim], dtype: DType, strides: Sizes | None = None) -> Value:
         """Memory of the driver's own, from the next dispatch on."""
@@ -395,19 +387,11 @@ class Planner:
 
     def call_kernel(self, kernel: Kernel, arguments: Sequence[Value]) -> None:
         """Calls a dispatch that has a kernel."""
-        table = self.dispatches.scheduled
-        if kernel not in table:
-            table[kernel] = name_of("kernel", kernel.key)
-        self.driver.call(table[kernel], kernel.symbols, arguments)
+        self.driver.call(self.dispatches.kernel(kernel), kernel.symbols, arguments)
 
     def call_function(self, function: FuncOp, arguments: Sequence[Value]) -> None:
         """Calls a dispatch that MLIR lowers."""
-        table, text = self.dispatches.generic, generic_text(function)
-        if text not in table:
-            table[text] = name_of("group", text)
-            function.properties["sym_name"] = StringAttr(table[text])
-            self.dispatches.functions[text] = function
-        self.driver.call(table[text], symbols_taken(function), arguments)
+        self.driver.call(self.dispatches.function("group", function), symbols_taken(function), arguments)
 
     def copy(self, source: Value, target: Value) -> None:
         """Copies a value to another of its shape."""

@@ -17,6 +17,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
+from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules.attributes import as_attribute
@@ -51,15 +52,13 @@ class ToDestinations(ModulePass):
 
 def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list[func.FuncOp]:
     """The dispatches that drivers call, in order: those that have a kernel of ours are declared, with its description."""
-    bodies = {dispatches.generic[text]: function for text, function in dispatches.functions.items()}
-    kernels = {name: kernel for kernel, name in dispatches.scheduled.items()}
-    found: dict[str, func.FuncOp] = {}
-    for call in (op for driver in drivers for op in driver.walk() if isinstance(op, func.CallOp)):
-        name = call.callee.string_value()
-        if name not in found:
-            made = bodies.get(name) or func.FuncOp.external(name, call.operand_types, [])
-            if name in kernels:
-                made.attributes[KERNEL] = as_attribute(kernels[name])
-            made.properties |= {"sym_name": StringAttr(name), "sym_visibility": StringAttr("private")}
-            found[name] = made
-    return list(found.values())
+    bodies = {function.sym_name.data: function for function in dispatches.functions.values()}
+    kernels, types = {name: kernel for kernel, name in dispatches.scheduled.items()}, dispatches.types
+    found: list[func.FuncOp] = []
+    for name in dict.fromkeys(name for driver in drivers for name in calls_of(driver)):
+        made = bodies.get(name) or func.FuncOp.external(name, types[name], [])
+        made.properties["sym_visibility"] = StringAttr("private")
+        if name in kernels:
+            made.attributes[KERNEL] = as_attribute(kernels[name])
+        found.append(made)
+    return found

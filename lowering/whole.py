@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block
 
-from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.lowering.dispatch import Dispatches, Plan, symbol_places
-from xdsl_exir.lowering.dispatches.buffers import Buffer, Value
+from xdsl_exir.lowering.dispatches.buffers import NAME, Value, value_for
 from xdsl_exir.lowering.dispatches.groups import LARGE, destination_style
 from xdsl_exir.lowering.driver import Driver
-from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.names import own_name
 from xdsl_exir.transforms.fold_constants import Stored
-
-
-def value_of(arg: SSAValue) -> Value:
-    """An array that the driver is given for a tensor of edge."""
-    meta = tensor_meta(arg.type)
-    return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize), meta.shape, meta.dtype)
 
 
 def plan_whole(
@@ -40,7 +30,11 @@ def plan_whole(
     plan.symbols = symbol_places(args)
     for symbol in plan.symbols:
         driver.symbol(symbol)
-    tensors = {position: value_of(arg) for position, arg in enumerate(args) if is_tensor_type(arg.type)}
+    tensors = {
+        position: value_for(tensor_meta(arg.type))
+        for position, arg in enumerate(args)
+        if is_tensor_type(arg.type)
+    }
     plan.inputs = [value for position, value in tensors.items() if position not in constants]
     for position, data in constants.items():
         array = data.numpy()
@@ -53,13 +47,9 @@ def plan_whole(
         if isinstance(result.type, SymType):
             plan.numbers[position] = result.type.data
         else:
-            plan.outputs.append(value_of(result))
+            plan.outputs.append(value_for(tensor_meta(result.type)))
             driver.argument(plan.outputs[-1])
-    dispatch = as_dispatch(function, plan, taken)
-    text = generic_text(dispatch)
-    called = own_name(f"method_{hashlib.sha256(text.encode()).hexdigest()[:16]}")
-    dispatch.properties["sym_name"] = StringAttr(called)
-    dispatches.functions[text] = dispatch
+    called = dispatches.function("method", as_dispatch(function, plan, taken))
     numbers = [
         str(arg.type.data)
         for arg in args
@@ -74,7 +64,7 @@ def as_dispatch(function: FuncOp, plan: Plan, taken: list[Value]) -> FuncOp:
     """A copy of the method that takes the numbers first, and writes its tensors to its last arguments."""
     made = function.clone()
     made.attributes.clear()
-    made.properties = {key: made.properties[key] for key in ("sym_name", "function_type")}
+    made.properties = {"sym_name": StringAttr(NAME), "function_type": made.function_type}
     made.attributes[LARGE] = UnitAttr()
     block = made.body.block
     for arg in [arg for arg in block.args if isinstance(arg.type, IndexType)]:

@@ -34,6 +34,7 @@ from xdsl_exir.dialects.promotion import DtypeError
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
 from xdsl_exir.dialects.spec.edge_yaml import EdgeOperator, edge_yaml_at
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.upstream import UPSTREAM
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError, VerificationError
 from xdsl_exir.locations import location_text
 
@@ -244,9 +245,7 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
 DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
-    "linalg": frozenset(
-        {"arith", "bufferization", "complex", "linalg", "math", "memref", "omp", "scf", "tensor", "vector"}
-    ),
+    "linalg": UPSTREAM | {"omp", "vector"},  # what the interpreter runs, and what kernels are made of
 }
 """Dialects that a stage may hold besides its operators."""
 

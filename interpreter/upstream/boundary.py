@@ -17,6 +17,7 @@ from xdsl.utils.hints import isa
 from xdsl_exir.dialects.sizes import is_symbol
 from xdsl_exir.dialects.tensors import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.operators import Array
 from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
 
 
@@ -29,22 +30,26 @@ def passed(signature: FuncOp) -> list[int]:
     ]
 
 
+def with_bits(value: Any, dtype: np.dtype[Any]) -> Array:
+    """An array of numbers of the same bits in a dtype of the same size."""
+    array = np.asarray(value)
+    return array if array.dtype == dtype else np.ascontiguousarray(array).reshape(array.shape).view(dtype)
+
+
 def stored(value: Any, type: Attribute) -> Any:
     """A value of edge as one of a lowered type; None of state that no operation looks at."""
     if value is None:
         return None
     if not isa(type, TensorType[Attribute]):
         return np.int64(value)
-    array, dtype = np.asarray(value), numpy_dtype(type.element_type)
-    return array if array.dtype == dtype else np.ascontiguousarray(array).reshape(array.shape).view(dtype)
+    return with_bits(value, numpy_dtype(type.element_type))
 
 
 def given(value: Any, type: Attribute) -> Any:
     """A value of a lowered type as one of a type at edge."""
     if not is_tensor_type(type):
         return int(value)
-    array, dtype = np.asarray(value), tensor_meta(type).dtype.numpy
-    return array if array.dtype == dtype else np.ascontiguousarray(array).reshape(array.shape).view(dtype)
+    return with_bits(value, tensor_meta(type).dtype.numpy)
 
 
 class Boundary:

@@ -321,15 +321,18 @@ class LinalgFunctions(InterpreterFunctions):
 
     @impl(FillOp)
     def run_fill(self, interpreter: Interpreter, op: FillOp, args: PythonValues) -> PythonValues:
-        output = np.empty_like(args[1]) if op.results else args[1]
-        output[...] = args[0]
-        return (output,) if op.results else ()
+        return written(op, *args)
 
     @impl(CopyOp)
     def run_copy(self, interpreter: Interpreter, op: CopyOp, args: PythonValues) -> PythonValues:
-        output = np.empty_like(args[1]) if op.results else args[1]
-        output[...] = args[0]
-        return (output,) if op.results else ()
+        return written(op, *args)
+
+
+def written(op: FillOp | CopyOp, value: Any, output: Array) -> PythonValues:
+    """A result that is a value all over, or memory that becomes it."""
+    made = np.empty_like(output) if op.results else output
+    made[...] = value
+    return (made,) if op.results else ()
 
 
 def run(turns: Turns, reduced: Sequence[int], combiners: Sequence[Operation] | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import bufferization, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -14,18 +14,12 @@ from xdsl.utils.hints import isa
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array
 from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
-from xdsl_exir.interpreter.upstream.tensors import mixed, number, unwritten
+from xdsl_exir.interpreter.upstream.tensors import mixed, number, parts, unwritten
 
 
 def type_of(value: Any) -> MemRefType[Attribute]:
     assert isa(value.type, MemRefType[Attribute])
     return value.type
-
-
-def shape_of(type: MemRefType[Attribute], dynamic: PythonValues) -> list[int]:
-    """The shape of a type whose unknown sizes are given."""
-    left = iter(dynamic)
-    return [number(next(left)) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
 
 
 @register_impls
@@ -35,7 +29,7 @@ class MemoryFunctions(InterpreterFunctions):
     @impl(memref.AllocOp)
     def run_alloc(self, interpreter: Interpreter, op: memref.AllocOp, args: PythonValues) -> PythonValues:
         type = type_of(op.memref)
-        return (unwritten(shape_of(type, args), numpy_dtype(type.element_type), op.name),)
+        return (unwritten(mixed(type.get_shape(), args), numpy_dtype(type.element_type), op.name),)
 
     @impl(memref.DeallocOp)
     def run_dealloc(self, interpreter: Interpreter, op: memref.DeallocOp, args: PythonValues) -> PythonValues:
@@ -45,7 +39,7 @@ class MemoryFunctions(InterpreterFunctions):
     def run_view(self, interpreter: Interpreter, op: memref.ViewOp, args: PythonValues) -> PythonValues:
         memory, offset, *sizes = args
         type = type_of(op.results[0])
-        dtype, shape = numpy_dtype(type.element_type), shape_of(type, tuple(sizes))
+        dtype, shape = numpy_dtype(type.element_type), mixed(type.get_shape(), sizes)
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         found = memory[number(offset) : number(offset) + count]
         if found.size != count:
@@ -56,14 +50,10 @@ class MemoryFunctions(InterpreterFunctions):
     def run_reinterpret(
         self, interpreter: Interpreter, op: memref.ReinterpretCastOp, args: PythonValues
     ) -> PythonValues:
-        memory, rest = args[0], args[1:]
+        memory, *rest = args
         if not memory.flags.c_contiguous:
             raise ExirError(f"{op.name}: of a view with gaps")
-        found: list[list[int]] = []
-        for static in (op.static_offsets, op.static_sizes, op.static_strides):
-            found.append(mixed(static, rest))
-            rest = rest[sum(value == DYNAMIC_INDEX for value in static.get_values()) :]
-        (offset,), sizes, strides = found
+        (offset,), sizes, strides = parts(op, rest)
         return (view(memory, offset, sizes, strides, op.name),)
 
     @impl(memref.CastOp)

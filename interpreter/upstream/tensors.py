@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType
+from xdsl.dialects import memref, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -24,10 +24,10 @@ def number(value: Any) -> int:
     return int(np.asarray(value).item())
 
 
-def mixed(static: DenseArrayBase[Any], dynamic: Sequence[Any]) -> list[int]:
-    """Numbers of which some are known."""
+def mixed(static: Iterable[int], dynamic: Iterable[Any]) -> list[int]:
+    """Numbers of which some are known, the others given in order."""
     left = iter(dynamic)
-    return [number(next(left)) if value == DYNAMIC_INDEX else value for value in static.get_values()]
+    return [number(next(left)) if value == DYNAMIC_INDEX else value for value in static]
 
 
 def unwritten(shape: Sequence[int], dtype: np.dtype[Any], name: str) -> Array:
@@ -52,9 +52,7 @@ class TensorFunctions(InterpreterFunctions):
     def run_empty(self, interpreter: Interpreter, op: tensor.EmptyOp, args: PythonValues) -> PythonValues:
         type = op.tensor.type
         assert isa(type, TensorType[Attribute])
-        left = iter(args)
-        shape = [number(next(left)) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
-        return (unwritten(shape, numpy_dtype(type.element_type), op.name),)
+        return (unwritten(mixed(type.get_shape(), args), numpy_dtype(type.element_type), op.name),)
 
     @impl(tensor.DimOp)
     def run_dim(self, interpreter: Interpreter, op: tensor.DimOp, args: PythonValues) -> PythonValues:
@@ -68,7 +66,7 @@ class TensorFunctions(InterpreterFunctions):
     def run_expand(
         self, interpreter: Interpreter, op: tensor.ExpandShapeOp, args: PythonValues
     ) -> PythonValues:
-        return (np.reshape(args[0], mixed(op.static_output_shape, args[1:])),)
+        return (np.reshape(args[0], mixed(op.static_output_shape.get_values(), args[1:])),)
 
     @impl(tensor.CollapseShapeOp)
     def run_collapse(
@@ -120,13 +118,14 @@ class TensorFunctions(InterpreterFunctions):
         return (np.array(args, numpy_dtype(type.element_type)).reshape(type.get_shape()),)
 
 
-def parts(op: tensor.ExtractSliceOp | tensor.InsertSliceOp, dynamic: Sequence[Any]) -> list[list[int]]:
-    """Offsets, sizes and strides of a slice, of which the dynamic ones are given in this order."""
-    found: list[list[int]] = []
-    for static in (op.static_offsets, op.static_sizes, op.static_strides):
-        found.append(mixed(static, dynamic))
-        dynamic = dynamic[sum(value == DYNAMIC_INDEX for value in static.get_values()) :]
-    return found
+def parts(
+    op: tensor.ExtractSliceOp | tensor.InsertSliceOp | memref.ReinterpretCastOp, dynamic: Iterable[Any]
+) -> list[list[int]]:
+    """Offsets, sizes and strides of a view, of which the dynamic ones are given in this order."""
+    left = iter(dynamic)
+    return [
+        mixed(static.get_values(), left) for static in (op.static_offsets, op.static_sizes, op.static_strides)
+    ]
 
 
 def kept(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:

@@ -6,20 +6,24 @@ symbolic: the driver computes them from the program's symbols, which it gets fir
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, StridedLayoutAttr, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod
+from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering.linalg import static_size, storage_type
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.names import own_name
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.schedules import Kernel
@@ -159,13 +163,44 @@ class Place:
         return isinstance(self.size, Expr) and self.size.head == "symbol"
 
 
+def value_for(meta: TensorMeta) -> Value:
+    """An array that the driver is given for a tensor."""
+    return Value(Buffer(prod(meta.shape) * meta.dtype.itemsize), meta.shape, meta.dtype)
+
+
 @dataclass
 class Dispatches:
-    """The dispatch functions of a program. Equal ones are one."""
+    """The dispatch functions of a program. Equal ones are one, named after what is in it."""
 
     scheduled: dict[Kernel, str] = field(default_factory=dict["Kernel", str])
     """The names of kernels, which are made when their code is."""
-    generic: dict[str, str] = field(default_factory=dict[str, str])
-    """Groups in linalg: their text, with `NAME` for the name, to the name."""
     functions: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
-    """By their text, these groups as they are."""
+    """What MLIR lowers, by its text with `NAME` for the name."""
+
+    def kernel(self, kernel: Kernel) -> str:
+        """The name of a kernel."""
+        if kernel not in self.scheduled:
+            self.scheduled[kernel] = name_of("kernel", kernel.key)
+        return self.scheduled[kernel]
+
+    def function(self, kind: str, function: FuncOp) -> str:
+        """The name of a function called `NAME`, which is given to the first of those that are equal."""
+        text = generic_text(function)
+        if text not in self.functions:
+            function.properties["sym_name"] = StringAttr(name_of(kind, text))
+            self.functions[text] = function
+        return self.functions[text].sym_name.data
+
+    @property
+    def types(self) -> dict[str, list[Attribute]]:
+        """What they take, by name."""
+        kernels: dict[str, list[Attribute]] = {
+            name: [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
+            for kernel, name in self.scheduled.items()
+        }
+        return kernels | {f.sym_name.data: list(f.function_type.inputs) for f in self.functions.values()}
+
+
+def name_of(kind: str, content: str) -> str:
+    """The name of a dispatch: the same wherever the same is done."""
+    return own_name(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:16]}")
