@@ -29,11 +29,13 @@ def lowering(
     *names: str,
     refuses: Callable[[Mapping[str, Any]], str | None] | None = None,
     static: Sequence[str] = (),
+    takes_complex: bool = False,
 ) -> Callable[[F], F]:
     """Registers the lowering of the operators named. `out` in its parameters is the list of its results' types.
 
     `refuses` says why a call cannot be lowered, from the arguments by name with `TensorMeta`s for tensors, and `used`,
     which results are; None where it can be. Dtypes that no lowering takes are refused before. Sizes may be symbolic,
-    and numbers expressions of symbols, but for those of the arguments that are named to be `static`.
+    and numbers expressions of symbols, but for those of the arguments that are named to be `static`. A call with complex
+    tensors is refused, unless the lowering `takes_complex`: then it is the one for all dtypes.
     """
-    return LOWERINGS.register(*names, refuses=refuses, static=static)
+    return LOWERINGS.register(*names, refuses=refuses, static=static, takes_complex=takes_complex)

@@ -1,4 +1,4 @@
-"""Functions of complex numbers inside loop bodies, and which lowerings take complex tensors.
+"""Functions of complex numbers inside loop bodies.
 
 Functions are made of real ones of the parts (Abramowitz and Stegun 3.7, 4.3 and 4.5), in float64 whatever the dtype. Sums, products,
 quotients and comparisons are in `scalar`. A complex tensor is a buffer of pairs, real parts first, as in PyTorch and NumPy.
@@ -12,34 +12,6 @@ from collections.abc import Callable
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar
-
-TAKES_COMPLEX = frozenset(
-    f"aten.{name}"
-    for family in (
-        "add.Tensor sub.Tensor mul.Tensor div.Tensor pow.Tensor_Tensor neg reciprocal abs angle sgn eq.Tensor ne.Tensor",
-        "exp exp2 log log2 log10 sqrt rsqrt sin cos tan sinh cosh tanh",
-        "expm1 log1p sigmoid asin acos atan asinh acosh atanh",
-        "logical_not logical_and logical_or logical_xor isnan isinf where.self _to_copy clone alias copy",
-        "_conj _conj_physical view_as_real view_as_complex complex polar",
-        "sum.dim_IntList mean.dim mean prod prod.dim_int any any.dim any.dims cumsum cumprod logcumsumexp",
-        "var.correction var_mean.correction linalg_vector_norm",
-        "mm bmm addmm addmv addbmm",
-        "_fft_c2c _fft_r2c _fft_c2r",
-        "linalg_lu_factor_ex lu_unpack linalg_lu linalg_lu_solve linalg_inv_ex _linalg_solve_ex _linalg_det _linalg_slogdet",
-        "linalg_solve_triangular triangular_solve linalg_cholesky_ex cholesky_solve cholesky_inverse",
-        "geqrf linalg_householder_product ormqr linalg_qr",
-        "_linalg_svd _linalg_eigh linalg_pinv.atol_rtol_tensor linalg_matrix_exp",
-        "view view_copy permute permute_copy unsqueeze squeeze.dims expand slice.Tensor select.int split_with_sizes cat",
-        "repeat flip diagonal unfold as_strided constant_pad_nd slice_scatter diagonal_scatter as_strided_scatter",
-        "embedding index_select gather index.Tensor index_put scatter.src scatter.value scatter_add",
-        "scatter_reduce.two masked_scatter nonzero_static view.dtype",
-        "full full_like empty.memory_format empty_strided empty_permuted scalar_tensor",
-        "_assert_tensor_metadata",
-    )
-    for name in family.split()
-)
-"""Operators whose lowering takes complex numbers; it is the one for other dtypes, if it does the same to both."""
-
 
 # --- functions -----------------------------------------------------------------------------------------------
 

@@ -32,7 +32,6 @@ from xdsl_exir.dialects.tensors import SymIntType, SymType, TensorMeta, is_tenso
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.complex_numbers import TAKES_COMPLEX
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
 from xdsl_exir.lowering.signatures import keep_signature
@@ -122,7 +121,10 @@ def unlowerable(op: Operation, type: Attribute) -> str | None:
 
 def takes_complex(op: Operation) -> bool:
     """Whether an operation can be lowered with complex tensors."""
-    return not isinstance(op, OperatorOp) or op.SPEC.qualified_name in TAKES_COMPLEX
+    if not isinstance(op, OperatorOp):
+        return True
+    entry = LOWERINGS.find(op.SPEC)
+    return entry is not None and bool(entry.options.get("takes_complex"))
 
 
 def refusal(op: OperatorOp) -> str | None:

@@ -24,15 +24,16 @@ from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 F = TypeVar("F", bound=Callable[..., Scalar])
 
 
-def pointwise(*names: str) -> Callable[[F], F]:
-    """Registers the lowering of pointwise operators by what they do to elements."""
+def pointwise(*names: str, takes_complex: bool = False) -> Callable[[F], F]:
+    """Registers the lowering of pointwise operators by what they do to elements, complex ones too if it `takes_complex`."""
 
     def decorate(body: F) -> F:
         def lower(b: LinalgBuilder, out: list[TensorMeta], **arguments: Any) -> Tensor:
             return elementwise(b, body, arguments, out[0])
 
         lower.__module__ = body.__module__  # whose rule it is
-        LOWERINGS.register(*names, parameters=(*Parameters.of(body).names, "out"))(lower)
+        parameters = (*Parameters.of(body).names, "out")
+        LOWERINGS.register(*names, parameters=parameters, takes_complex=takes_complex)(lower)
         return body
 
     return decorate

@@ -86,6 +86,7 @@ def show_mistakes(path: str) -> None:
 def show(spec: OperatorSpec) -> None:
     """Prints all that is known of an operator."""
     from xdsl_exir.dialects.spec import dump
+    from xdsl_exir.lowering import LOWERINGS
 
     print(spec.schema_text)
     print(f"family: {spec.family}")
@@ -94,6 +95,9 @@ def show(spec: OperatorSpec) -> None:
         print(f"specified at: {spec.place}")
     for stage, has in stages_of(spec).items():
         print(f"{stage}: {'yes' if has else 'no'}")
+    lowering = LOWERINGS.find(spec)
+    if lowering is not None:
+        print(f"lowering of complex numbers: {'yes' if lowering.options.get('takes_complex') else 'no'}")
     rule = spec.dtype_rule
     if rule is not None:
         print(

@@ -26,17 +26,17 @@ def filled(b: LinalgBuilder, number: float | Expr, out: TensorMeta) -> Tensor:
     return b.indexed(lambda *_: s.constant(number, s.compute_dtype(out.dtype)), out.shape, out.dtype)
 
 
-@lowering("aten.full", "aten.full_like")
+@lowering("aten.full", "aten.full_like", takes_complex=True)
 def full(b: LinalgBuilder, fill_value: float | Expr, out: Out) -> Tensor:
     return filled(b, fill_value, out[0])
 
 
-@lowering("aten.scalar_tensor")
+@lowering("aten.scalar_tensor", takes_complex=True)
 def scalar_tensor(b: LinalgBuilder, s: float | Expr, out: Out) -> Tensor:
     return filled(b, s, out[0])
 
 
-@lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted")
+@lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted", takes_complex=True)
 def empty(b: LinalgBuilder, out: Out) -> Tensor:
     return b.fill(0, out[0].shape, out[0].dtype)
 

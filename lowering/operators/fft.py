@@ -154,7 +154,7 @@ def too_long(arguments: Mapping[str, Any]) -> str | None:
     return None
 
 
-@lowering("aten._fft_c2c", refuses=too_long)
+@lowering("aten._fft_c2c", refuses=too_long, takes_complex=True)
 def c2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, forward: bool) -> Tensor:
     over = wrap_dims(dim, self.ndim)
     if 0 in self.shape or not over:
@@ -163,7 +163,7 @@ def c2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, forw
     return normalized(b, result, normalization, count_of(self.shape, over), self.dtype)
 
 
-@lowering("aten._fft_r2c", refuses=too_long)
+@lowering("aten._fft_r2c", refuses=too_long, takes_complex=True)
 def r2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out: Out) -> Tensor:
     """The transform of the numbers as complex ones, cut off after the half that is kept."""
     over, dtype = wrap_dims(dim, self.ndim), out[0].dtype
@@ -176,7 +176,7 @@ def r2c(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out:
     return normalized(b, result, normalization, count_of(self.shape, over), dtype)
 
 
-@lowering("aten._fft_c2r", refuses=too_long)
+@lowering("aten._fft_c2r", refuses=too_long, takes_complex=True)
 def c2r(b: LinalgBuilder, self: Tensor, dim: list[int], normalization: int, out: Out) -> Tensor:
     """The inverse transform of the whole spectrum, whose second half mirrors the first, conjugated."""
     over, shape = wrap_dims(dim, self.ndim), out[0].shape

@@ -64,12 +64,12 @@ def indexed_by(
     return b.indexed(pick, shape, self.dtype, [(index, index_map)])
 
 
-@lowering("aten.embedding")
+@lowering("aten.embedding", takes_complex=True)
 def embedding(b: LinalgBuilder, weight: Tensor, indices: Tensor, out: Out) -> Tensor:
     return indexed_by(b, weight, 0, indices, range(indices.ndim), out[0].shape)
 
 
-@lowering("aten.index_select")
+@lowering("aten.index_select", takes_complex=True)
 def index_select(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, out: Out) -> Tensor:
     if not self.ndim:
         return self
@@ -78,7 +78,7 @@ def index_select(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, out: O
     return indexed_by(b, self, dim, vector, [dim], out[0].shape)
 
 
-@lowering("aten.gather")
+@lowering("aten.gather", takes_complex=True)
 def gather(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor) -> Tensor:
     if 0 in index.shape:
         return Tensor(b.empty(index.shape, self.dtype), index.shape, self.dtype)
@@ -128,17 +128,17 @@ def elements_of(b: LinalgBuilder, src: Tensor) -> Callable[..., Scalar]:
     return lambda *at: read(source, at)
 
 
-@lowering("aten.scatter.src")
+@lowering("aten.scatter.src", takes_complex=True)
 def scatter_src(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return scattered(b, self, dim, index, elements_of(b, src), None)
 
 
-@lowering("aten.scatter.value")
+@lowering("aten.scatter.value", takes_complex=True)
 def scatter_value(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
     return scattered(b, self, dim, index, lambda *_: s.constant(value, compute_dtype(self.dtype)), None)
 
 
-@lowering("aten.scatter_add")
+@lowering("aten.scatter_add", takes_complex=True)
 def scatter_add(b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return scattered(b, self, dim, index, elements_of(b, src), s.add)
 
@@ -172,7 +172,7 @@ def least_and_greatest(dtype: DType) -> tuple[int, int]:
     return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
 
 
-@lowering("aten.scatter_reduce.two")
+@lowering("aten.scatter_reduce.two", takes_complex=True)
 def scatter_reduce(
     b: LinalgBuilder, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
 ) -> Tensor:
@@ -245,7 +245,7 @@ def refuse_masks_with_others(arguments: Mapping[str, Any]) -> str | None:
     return "a mask and other indices" if masks(indices) and len(indices) > 1 else None
 
 
-@lowering("aten.index.Tensor", refuses=refuse_masks)
+@lowering("aten.index.Tensor", refuses=refuse_masks, takes_complex=True)
 def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out) -> Tensor:
     if 0 in self.shape:
         return Tensor(b.empty(out[0].shape, self.dtype), out[0].shape, self.dtype)
@@ -259,7 +259,7 @@ def index(b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], out: Out
     )
 
 
-@lowering("aten.index_put", refuses=refuse_masks_with_others)
+@lowering("aten.index_put", refuses=refuse_masks_with_others, takes_complex=True)
 def index_put(
     b: LinalgBuilder, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool
 ) -> Tensor:
@@ -321,7 +321,7 @@ def true_before(b: LinalgBuilder, mask: Tensor) -> Tensor:
     return b.reshape(b.update(b.fill(0, (count,), dt.Long), (count,), step), mask.shape)
 
 
-@lowering("aten.masked_scatter")
+@lowering("aten.masked_scatter", takes_complex=True)
 def masked_scatter(b: LinalgBuilder, self: Tensor, mask: Tensor, source: Tensor, out: Out) -> Tensor:
     shape = out[0].shape
     count = prod(source.shape)
@@ -472,7 +472,7 @@ def bucketize(b: LinalgBuilder, self: Tensor, boundaries: Tensor, right: bool, o
 # --- counting ------------------------------------------------------------------------------------------------
 
 
-@lowering("aten.nonzero_static")
+@lowering("aten.nonzero_static", takes_complex=True)
 def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) -> Tensor:
     """The indices of elements that are not 0, as many as there is place for. A row behind them takes all others."""
     count, rank = out[0].shape

@@ -11,7 +11,7 @@ from xdsl_exir.lowering.operators.view import Out, window
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@lowering("aten.repeat")
+@lowering("aten.repeat", takes_complex=True)
 def repeat(b: LinalgBuilder, self: Tensor, repeats: list[Dim]) -> Tensor:
     """Every dimension behind one of its repetitions, of which both become one."""
     shape = (1,) * (len(repeats) - self.ndim) + self.shape
@@ -24,7 +24,7 @@ def repeat(b: LinalgBuilder, self: Tensor, repeats: list[Dim]) -> Tensor:
 # --- joining and padding -------------------------------------------------------------------------------------
 
 
-@lowering("aten.cat")
+@lowering("aten.cat", takes_complex=True)
 def cat(b: LinalgBuilder, tensors: list[Tensor], dim: int, out: Out) -> Tensor:
     """Parts put one behind another. Vectors without elements count for nothing, whatever the others' rank."""
     shape, dtype = out[0].shape, out[0].dtype
@@ -43,7 +43,7 @@ def cat(b: LinalgBuilder, tensors: list[Tensor], dim: int, out: Out) -> Tensor:
     return result
 
 
-@lowering("aten.constant_pad_nd")
+@lowering("aten.constant_pad_nd", takes_complex=True)
 def constant_pad_nd(b: LinalgBuilder, self: Tensor, pad: list[Dim], value: float) -> Tensor:
     """A border of one number; a negative pad takes away."""
     untouched: list[Dim] = [0] * (self.ndim - len(pad) // 2)

@@ -72,12 +72,12 @@ def refuse_lu(arguments: Mapping[str, Any]) -> str | None:
     return raises(arguments) if arguments["pivot"] else "LU without pivoting"
 
 
-@lowering("aten.linalg_lu_factor_ex", refuses=refuse_lu)
+@lowering("aten.linalg_lu_factor_ex", refuses=refuse_lu, takes_complex=True)
 def lu_factor_ex(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return lu_of(b, A)
 
 
-@lowering("aten.lu_unpack")
+@lowering("aten.lu_unpack", takes_complex=True)
 def lu_unpack(
     b: LinalgBuilder, LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool, unpack_pivots: bool, out: Out
 ) -> list[Tensor]:
@@ -104,13 +104,17 @@ def lu_unpack(
     return results
 
 
-@lowering("aten.linalg_lu", refuses=lambda arguments: None if arguments["pivot"] else "LU without pivoting")
+@lowering(
+    "aten.linalg_lu",
+    refuses=lambda arguments: None if arguments["pivot"] else "LU without pivoting",
+    takes_complex=True,
+)
 def linalg_lu(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
     factors, pivots, _ = lu_of(b, A)
     return lu_unpack(b, factors, pivots, True, True, out)
 
 
-@lowering("aten.linalg_lu_solve")
+@lowering("aten.linalg_lu_solve", takes_complex=True)
 def linalg_lu_solve(
     b: LinalgBuilder, LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool
 ) -> Tensor:
@@ -123,13 +127,13 @@ def linalg_lu_solve(
     return conjugated(b, result) if adjoint else result
 
 
-@lowering("aten.linalg_inv_ex", refuses=raises)
+@lowering("aten.linalg_inv_ex", refuses=raises, takes_complex=True)
 def inv_ex(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor]:
     factors, pivots, info = lu_of(b, A)
     return solved(b, factors, pivots, identity(b, A.shape, A.dtype)), info
 
 
-@lowering("aten._linalg_solve_ex", refuses=raises)
+@lowering("aten._linalg_solve_ex", refuses=raises, takes_complex=True)
 def solve_ex(b: LinalgBuilder, A: Tensor, B: Tensor, left: bool, out: Out) -> tuple[Tensor, ...]:
     factors, pivots, info = lu_of(b, A)
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
@@ -141,7 +145,7 @@ def solve_ex(b: LinalgBuilder, A: Tensor, B: Tensor, left: bool, out: Out) -> tu
 # --- determinants --------------------------------------------------------------------------------------------
 
 
-@lowering("aten._linalg_det")
+@lowering("aten._linalg_det", takes_complex=True)
 def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     factors, pivots, _ = lu_of(b, given_to_lapack(b, A))
 
@@ -155,7 +159,7 @@ def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return b.indexed(element, A.shape[:-2], A.dtype), factors, pivots
 
 
-@lowering("aten._linalg_slogdet")
+@lowering("aten._linalg_slogdet", takes_complex=True)
 def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     factors, pivots, _ = lu_of(b, given_to_lapack(b, A))
 
@@ -182,7 +186,7 @@ def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor
 # --- triangular systems --------------------------------------------------------------------------------------
 
 
-@lowering("aten.linalg_solve_triangular")
+@lowering("aten.linalg_solve_triangular", takes_complex=True)
 def solve_triangular(
     b: LinalgBuilder, self: Tensor, B: Tensor, upper: bool, left: bool, unitriangular: bool
 ) -> Tensor:
@@ -192,7 +196,7 @@ def solve_triangular(
     return result if left else transposed(b, result)
 
 
-@lowering("aten.triangular_solve")
+@lowering("aten.triangular_solve", takes_complex=True)
 def triangular_solve(
     b: LinalgBuilder, self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool
 ) -> tuple[Tensor, Tensor]:
@@ -203,7 +207,7 @@ def triangular_solve(
 # --- Cholesky ------------------------------------------------------------------------------------------------
 
 
-@lowering("aten.linalg_cholesky_ex", refuses=raises)
+@lowering("aten.linalg_cholesky_ex", refuses=raises, takes_complex=True)
 def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
     """The factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0."""
     batch, size = self.shape[:-2], self.shape[-1]
@@ -242,7 +246,7 @@ def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Te
     return adjoint(b, factor) if upper else factor, info
 
 
-@lowering("aten.cholesky_solve")
+@lowering("aten.cholesky_solve", takes_complex=True)
 def cholesky_solve(b: LinalgBuilder, self: Tensor, input2: Tensor, upper: bool) -> Tensor:
     """A system of the factor's and one of its adjoint's, which is the transposed one for conjugates."""
     factor, right = broadcast_batches(b, input2, self)
@@ -253,7 +257,7 @@ def cholesky_solve(b: LinalgBuilder, self: Tensor, input2: Tensor, upper: bool) 
     return right
 
 
-@lowering("aten.cholesky_inverse")
+@lowering("aten.cholesky_inverse", takes_complex=True)
 def cholesky_inverse(b: LinalgBuilder, self: Tensor, upper: bool) -> Tensor:
     return cholesky_solve(b, identity(b, self.shape, self.dtype), self, upper)
 
@@ -261,17 +265,17 @@ def cholesky_inverse(b: LinalgBuilder, self: Tensor, upper: bool) -> Tensor:
 # --- orthogonal factors --------------------------------------------------------------------------------------
 
 
-@lowering("aten.geqrf")
+@lowering("aten.geqrf", takes_complex=True)
 def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
     return triangularized(b, self)
 
 
-@lowering("aten.linalg_householder_product")
+@lowering("aten.linalg_householder_product", takes_complex=True)
 def householder_product(b: LinalgBuilder, input: Tensor, tau: Tensor) -> Tensor:
     return reflect(b, input, tau, identity(b, input.shape, input.dtype), False)
 
 
-@lowering("aten.ormqr")
+@lowering("aten.ormqr", takes_complex=True)
 def ormqr(
     b: LinalgBuilder, self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: bool
 ) -> Tensor:
@@ -281,7 +285,7 @@ def ormqr(
     return adjoint(b, reflect(b, self, input2, adjoint(b, input3), not transpose))
 
 
-@lowering("aten.linalg_qr")
+@lowering("aten.linalg_qr", takes_complex=True)
 def linalg_qr(b: LinalgBuilder, A: Tensor, mode: str, out: Out) -> list[Tensor]:
     factors, tau = triangularized(b, A)
     q, r = (meta.shape for meta in out)
@@ -305,7 +309,7 @@ def refuse_singular_vectors(arguments: Mapping[str, Any]) -> str | None:
     return "singular vectors, whose signs LAPACK chooses" if wanted else None
 
 
-@lowering("aten._linalg_svd", refuses=refuse_singular_vectors)
+@lowering("aten._linalg_svd", refuses=refuse_singular_vectors, takes_complex=True)
 def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
     """The values; zeros for vectors, which nobody uses."""
     nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
@@ -324,7 +328,7 @@ def refuse_eigenvectors(arguments: Mapping[str, Any]) -> str | None:
     return "eigenvectors, whose signs LAPACK chooses" if wanted else None
 
 
-@lowering("aten._linalg_eigh", refuses=refuse_eigenvectors)
+@lowering("aten._linalg_eigh", refuses=refuse_eigenvectors, takes_complex=True)
 def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
     """Shifted by a bound of the eigenvalues' sizes they are the singular values, and shifted back."""
     batch, size = A.shape[:-2], A.shape[-1]
@@ -350,7 +354,7 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
 EPSILON = {dt.Float: 2.0**-23, dt.ComplexFloat: 2.0**-23, dt.Double: 2.0**-52, dt.ComplexDouble: 2.0**-52}
 
 
-@lowering("aten.linalg_pinv.atol_rtol_tensor")
+@lowering("aten.linalg_pinv.atol_rtol_tensor", takes_complex=True)
 def pinv(
     b: LinalgBuilder, self: Tensor, atol: Tensor | None, rtol: Tensor | None, hermitian: bool, out: Out
 ) -> Tensor:
@@ -416,7 +420,7 @@ def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
     )
 
 
-@lowering("aten.linalg_matrix_exp", refuses=refuse_halves)
+@lowering("aten.linalg_matrix_exp", refuses=refuse_halves, takes_complex=True)
 def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
     """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
     Van Loan 9.3)."""

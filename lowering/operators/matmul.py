@@ -38,12 +38,12 @@ def contract(b: LinalgBuilder, left: Tensor, right: Tensor, equation: str) -> Te
     )
 
 
-@lowering("aten.mm")
+@lowering("aten.mm", takes_complex=True)
 def mm(b: LinalgBuilder, self: Tensor, mat2: Tensor, out: Out) -> Tensor:
     return b.convert(contract(b, self, mat2, "mk,kn->mn"), out[0].dtype)
 
 
-@lowering("aten.bmm")
+@lowering("aten.bmm", takes_complex=True)
 def bmm(b: LinalgBuilder, self: Tensor, mat2: Tensor, out: Out) -> Tensor:
     return b.convert(contract(b, self, mat2, "bmk,bkn->bmn"), out[0].dtype)
 
@@ -64,21 +64,21 @@ def scaled_sum(
     return b.elementwise(body, [product, *addends], out.shape, out.dtype)
 
 
-@lowering("aten.addmm")
+@lowering("aten.addmm", takes_complex=True)
 def addmm(
     b: LinalgBuilder, self: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float, out: Out
 ) -> Tensor:
     return scaled_sum(b, self, contract(b, mat1, mat2, "mk,kn->mn"), beta, alpha, out[0])
 
 
-@lowering("aten.addbmm")
+@lowering("aten.addbmm", takes_complex=True)
 def addbmm(
     b: LinalgBuilder, self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float, out: Out
 ) -> Tensor:
     return scaled_sum(b, self, contract(b, batch1, batch2, "bmk,bkn->mn"), beta, alpha, out[0])
 
 
-@lowering("aten.addmv")
+@lowering("aten.addmv", takes_complex=True)
 def addmv(
     b: LinalgBuilder, self: Tensor, mat: Tensor, vec: Tensor, beta: float, alpha: float, out: Out
 ) -> Tensor:

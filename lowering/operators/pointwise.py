@@ -18,12 +18,12 @@ from xdsl_exir.lowering.scalar import Scalar, compute_dtype
 # --- arithmetic ----------------------------------------------------------------------------------------------
 
 
-@pointwise("aten.add.Tensor")
+@pointwise("aten.add.Tensor", takes_complex=True)
 def add(self: Scalar, other: Scalar, alpha: float) -> Scalar:
     return self + (other if alpha == 1 and not s.is_complex(other) else other * alpha)
 
 
-@pointwise("aten.sub.Tensor")
+@pointwise("aten.sub.Tensor", takes_complex=True)
 def sub(self: Scalar, other: Scalar, alpha: float) -> Scalar:
     """Of complex numbers the sum with a multiple, as PyTorch computes it: an infinity times the 0 i of a factor is NaN."""
     if s.is_complex(other):
@@ -31,12 +31,12 @@ def sub(self: Scalar, other: Scalar, alpha: float) -> Scalar:
     return self - (other if alpha == 1 else other * alpha)
 
 
-@pointwise("aten.mul.Tensor")
+@pointwise("aten.mul.Tensor", takes_complex=True)
 def mul(self: Scalar, other: Scalar) -> Scalar:
     return s.rounded_product(self, other) if s.is_complex(self) else self * other
 
 
-@lowering("aten.div.Tensor")
+@lowering("aten.div.Tensor", takes_complex=True)
 def div(b: LinalgBuilder, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     compute = compute_dtype(out[0].dtype)
     return b.elementwise(
@@ -87,7 +87,7 @@ def fmod(self: Scalar, other: Scalar) -> Scalar:
     return s.rem(self, other)
 
 
-@pointwise("aten.pow.Tensor_Tensor")
+@pointwise("aten.pow.Tensor_Tensor", takes_complex=True)
 def pow(self: Scalar, exponent: Scalar) -> Scalar:
     if self.dtype.category is Category.BOOL:
         return self | ~exponent
@@ -210,17 +210,17 @@ def frexp(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> tuple[Tensor
     )
 
 
-@pointwise("aten.neg")
+@pointwise("aten.neg", takes_complex=True)
 def neg(self: Scalar) -> Scalar:
     return -self
 
 
-@pointwise("aten.abs")
+@pointwise("aten.abs", takes_complex=True)
 def absolute(self: Scalar) -> Scalar:
     return s.absolute(numbers.widened(self))
 
 
-@pointwise("aten.sign", "aten.sgn")
+@pointwise("aten.sign", "aten.sgn", takes_complex=True)
 def sign(self: Scalar) -> Scalar:
     if self.dtype.category is Category.BOOL:
         return self
@@ -250,7 +250,7 @@ def fmax(self: Scalar, other: Scalar) -> Scalar:
     return s.fmax(self, other)
 
 
-@pointwise("aten.reciprocal")
+@pointwise("aten.reciprocal", takes_complex=True)
 def reciprocal(self: Scalar) -> Scalar:
     return 1 / self
 
@@ -291,6 +291,9 @@ FUNCTIONS: dict[str, Callable[[Scalar], Scalar]] = {
 }
 """Functions of one element."""
 
+OF_ANY_NUMBER = ("aten.isnan", "aten.isinf")
+"""Those of them that ask the same of complex numbers."""
+
 
 def _function(
     function: Callable[[Scalar], Scalar], of_complex: Callable[[Scalar], Scalar] | None = None
@@ -304,7 +307,9 @@ def _function(
 
 
 for _name, _scalar_function in FUNCTIONS.items():
-    pointwise(_name)(_function(_scalar_function, numbers.FUNCTIONS.get(_name)))
+    _of_complex = numbers.FUNCTIONS.get(_name)
+    _both = _of_complex is not None or _name in OF_ANY_NUMBER
+    pointwise(_name, takes_complex=_both)(_function(_scalar_function, _of_complex))
 
 
 @pointwise("aten.round.decimals")
@@ -318,7 +323,7 @@ def atan2(self: Scalar, other: Scalar) -> Scalar:
     return s.atan2(self, other)
 
 
-@pointwise("aten.sigmoid")
+@pointwise("aten.sigmoid", takes_complex=True)
 def sigmoid(self: Scalar) -> Scalar:
     if s.is_complex(self):
         return numbers.wide(numbers.sigmoid)(self)
@@ -333,32 +338,32 @@ def clamp(self: Scalar, min: Scalar | float | None, max: Scalar | float | None) 
 # --- complex numbers -----------------------------------------------------------------------------------------
 
 
-@pointwise("aten.complex")
+@pointwise("aten.complex", takes_complex=True)
 def complex_number(real: Scalar, imag: Scalar) -> Scalar:
     return s.complex_number(real, imag)
 
 
-@pointwise("aten.polar")
+@pointwise("aten.polar", takes_complex=True)
 def polar(abs: Scalar, angle: Scalar) -> Scalar:
     return numbers.polar(abs, angle)
 
 
-@pointwise("aten.angle")
+@pointwise("aten.angle", takes_complex=True)
 def angle(self: Scalar) -> Scalar:
     return numbers.angle(numbers.widened(self))
 
 
-@pointwise("aten._conj", "aten._conj_physical")
+@pointwise("aten._conj", "aten._conj_physical", takes_complex=True)
 def conjugate(self: Scalar) -> Scalar:
     return s.conjugate(self)
 
 
-@lowering("aten.view_as_real")
+@lowering("aten.view_as_real", takes_complex=True)
 def view_as_real(b: LinalgBuilder, self: Tensor) -> Tensor:
     return parts_of(b, self)
 
 
-@lowering("aten.view_as_complex")
+@lowering("aten.view_as_complex", takes_complex=True)
 def view_as_complex(b: LinalgBuilder, self: Tensor) -> Tensor:
     return of_parts(b, self)
 
@@ -376,7 +381,7 @@ def _comparison(predicate: str) -> Callable[[Scalar, Scalar], Scalar]:
 
 
 for _predicate in ("eq", "ne", "lt", "le", "gt", "ge"):
-    pointwise(f"aten.{_predicate}.Tensor")(_comparison(_predicate))
+    pointwise(f"aten.{_predicate}.Tensor", takes_complex=_predicate in ("eq", "ne"))(_comparison(_predicate))
 
 
 def truth(x: Scalar) -> Scalar:
@@ -384,22 +389,22 @@ def truth(x: Scalar) -> Scalar:
     return x.differs(0)
 
 
-@pointwise("aten.logical_not")
+@pointwise("aten.logical_not", takes_complex=True)
 def logical_not(self: Scalar) -> Scalar:
     return ~truth(self)
 
 
-@pointwise("aten.logical_and")
+@pointwise("aten.logical_and", takes_complex=True)
 def logical_and(self: Scalar, other: Scalar) -> Scalar:
     return truth(self) & truth(other)
 
 
-@pointwise("aten.logical_or")
+@pointwise("aten.logical_or", takes_complex=True)
 def logical_or(self: Scalar, other: Scalar) -> Scalar:
     return truth(self) | truth(other)
 
 
-@pointwise("aten.logical_xor")
+@pointwise("aten.logical_xor", takes_complex=True)
 def logical_xor(self: Scalar, other: Scalar) -> Scalar:
     return truth(self) ^ truth(other)
 
@@ -424,7 +429,7 @@ def bitwise_xor(self: Scalar, other: Scalar) -> Scalar:
     return self ^ other
 
 
-@lowering("aten.where.self")
+@lowering("aten.where.self", takes_complex=True)
 def where(b: LinalgBuilder, condition: Tensor, self: Tensor, other: Tensor, out: list[TensorMeta]) -> Tensor:
     return b.elementwise(
         lambda c, x, y: s.select(truth(c), x, y), [condition, self, other], out[0].shape, out[0].dtype
@@ -434,16 +439,16 @@ def where(b: LinalgBuilder, condition: Tensor, self: Tensor, other: Tensor, out:
 # --- copies --------------------------------------------------------------------------------------------------
 
 
-@lowering("aten._to_copy")
+@lowering("aten._to_copy", takes_complex=True)
 def to_copy(b: LinalgBuilder, self: Tensor, out: list[TensorMeta]) -> Tensor:
     return b.convert(self, out[0].dtype)
 
 
-@lowering("aten.clone", "aten.alias")
+@lowering("aten.clone", "aten.alias", takes_complex=True)
 def clone(b: LinalgBuilder, self: Tensor) -> Tensor:
     return self
 
 
-@lowering("aten.copy")
+@lowering("aten.copy", takes_complex=True)
 def copy(b: LinalgBuilder, self: Tensor, src: Tensor) -> Tensor:
     return b.broadcast(b.convert(src, self.dtype), self.shape)

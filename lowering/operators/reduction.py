@@ -53,29 +53,29 @@ Out = list[TensorMeta]
 # --- sums and products ---------------------------------------------------------------------------------------
 
 
-@lowering("aten.sum.dim_IntList")
+@lowering("aten.sum.dim_IntList", takes_complex=True)
 def sum_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.add, self, dims_of(self, dim), 0, out[0].dtype), out[0])
 
 
-@lowering("aten.mean.dim")
+@lowering("aten.mean.dim", takes_complex=True)
 def mean_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     over = dims_of(self, dim)
     total = accumulate(b, s.add, self, over, 0, out[0].dtype)
     return shaped(b, divided(b, total, size_of(self, over)), out[0])
 
 
-@lowering("aten.mean")
+@lowering("aten.mean", takes_complex=True)
 def mean(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return mean_dims(b, self, None, out)
 
 
-@lowering("aten.prod")
+@lowering("aten.prod", takes_complex=True)
 def prod(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.mul, self, dims_of(self, None), 1, out[0].dtype), out[0])
 
 
-@lowering("aten.prod.dim_int")
+@lowering("aten.prod.dim_int", takes_complex=True)
 def prod_dim(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return shaped(b, accumulate(b, s.mul, self, dims_of(self, [dim]), 1, out[0].dtype), out[0])
 
@@ -87,17 +87,17 @@ def any_over(b: LinalgBuilder, self: Tensor, over: Sequence[int], out: TensorMet
     return shaped(b, b.reduce(s.add, self, over, False, dt.Bool), out)
 
 
-@lowering("aten.any")
+@lowering("aten.any", takes_complex=True)
 def any_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return any_over(b, self, dims_of(self, None), out[0])
 
 
-@lowering("aten.any.dim")
+@lowering("aten.any.dim", takes_complex=True)
 def any_dim(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return any_over(b, self, dims_of(self, [dim]), out[0])
 
 
-@lowering("aten.any.dims")
+@lowering("aten.any.dims", takes_complex=True)
 def any_dims(b: LinalgBuilder, self: Tensor, dim: list[int] | None, out: Out) -> Tensor:
     # Alone among reductions it takes an empty list at its word.
     return any_over(b, self, [] if dim == [] else dims_of(self, dim), out[0])
@@ -385,7 +385,7 @@ def refuse_part_correction(arguments: Mapping[str, Any]) -> str | None:
     return None if whole or is_static(sizes) else "symbolic sizes and a correction that is not whole"
 
 
-@lowering("aten.var_mean.correction", refuses=refuse_part_correction)
+@lowering("aten.var_mean.correction", refuses=refuse_part_correction, takes_complex=True)
 def var_mean(
     b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out
 ) -> tuple[Tensor, Tensor]:
@@ -393,7 +393,7 @@ def var_mean(
     return shaped(b, variance, out[0]), shaped(b, mean, out[1])
 
 
-@lowering("aten.var.correction", refuses=refuse_part_correction)
+@lowering("aten.var.correction", refuses=refuse_part_correction, takes_complex=True)
 def var(b: LinalgBuilder, self: Tensor, dim: list[int] | None, correction: float | None, out: Out) -> Tensor:
     return var_mean(b, self, dim, correction, [*out, *out])[0]
 
@@ -403,7 +403,7 @@ def lengths_of_numbers(b: LinalgBuilder, self: Tensor) -> Tensor:
     return b.elementwise(lambda x: s.absolute(s.cast(x, dt.ComplexDouble)), [self], self.shape, dt.Double)
 
 
-@lowering("aten.linalg_vector_norm")
+@lowering("aten.linalg_vector_norm", takes_complex=True)
 def vector_norm(b: LinalgBuilder, self: Tensor, ord: float, dim: list[int] | None, out: Out) -> Tensor:
     if self.dtype.category is Category.COMPLEX:
         self = lengths_of_numbers(b, self)
@@ -449,12 +449,12 @@ def running(
     return shaped(b, scan(b, add, [vectors], axis, initial, accumulator), out)
 
 
-@lowering("aten.cumsum")
+@lowering("aten.cumsum", takes_complex=True)
 def cumsum(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.add, self, dim, 0, out[0])
 
 
-@lowering("aten.cumprod")
+@lowering("aten.cumprod", takes_complex=True)
 def cumprod(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, s.mul, self, dim, 1, out[0])
 
@@ -469,7 +469,7 @@ def log_add_exp(x: Scalar, y: Scalar) -> Scalar:
     return s.select(same, greater, greater + s.log1p(s.exp(less - greater)))
 
 
-@lowering("aten.logcumsumexp")
+@lowering("aten.logcumsumexp", takes_complex=True)
 def logcumsumexp(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
     return running(b, log_add_exp, self, dim, -math.inf, out[0])
 

@@ -29,19 +29,19 @@ def pick(b: LinalgBuilder, self: Tensor, exprs: Sequence[AffineExpr], shape: Siz
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
-@lowering("aten.slice.Tensor", static=["step"])
+@lowering("aten.slice.Tensor", static=["step"], takes_complex=True)
 def slice_tensor(b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
     return part(b, self, dim, clamped(start or 0, self.shape[dim]), out[0].shape[dim], step)
 
 
-@lowering("aten.select.int")
+@lowering("aten.select.int", takes_complex=True)
 def select(b: LinalgBuilder, self: Tensor, dim: int, index: Dim, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
     return b.reshape(part(b, self, dim, from_start(index, self.shape[dim]), 1), out[0].shape)
 
 
-@lowering("aten.split_with_sizes")
+@lowering("aten.split_with_sizes", takes_complex=True)
 def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[Dim], dim: int) -> list[Tensor]:
     dim = wrap_dim(dim, self.ndim)
     start: Dim = 0
@@ -52,7 +52,7 @@ def split_with_sizes(b: LinalgBuilder, self: Tensor, split_sizes: list[Dim], dim
     return parts
 
 
-@lowering("aten.diagonal", static=["offset"])
+@lowering("aten.diagonal", static=["offset"], takes_complex=True)
 def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, out: Out) -> Tensor:
     dim1, dim2 = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
     shape = out[0].shape
@@ -65,7 +65,7 @@ def diagonal(b: LinalgBuilder, self: Tensor, offset: int, dim1: int, dim2: int, 
     return pick(b, square, exprs, shape)
 
 
-@lowering("aten.unfold", static=["step"])
+@lowering("aten.unfold", static=["step"], takes_complex=True)
 def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) -> Tensor:
     shape = out[0].shape
     if not self.ndim:
@@ -78,7 +78,7 @@ def unfold(b: LinalgBuilder, self: Tensor, dimension: int, step: int, out: Out) 
     return pick(b, self, exprs, shape)
 
 
-@lowering("aten.as_strided")
+@lowering("aten.as_strided", takes_complex=True)
 def as_strided(
     b: LinalgBuilder, self: Tensor, size: list[Dim], stride: list[Dim], storage_offset: Dim | None
 ) -> Tensor:
@@ -99,7 +99,7 @@ def in_storage(at: Sequence[SSAValue], stride: Sequence[Dim], offset: Dim | None
 # --- writing parts -------------------------------------------------------------------------------------------
 
 
-@lowering("aten.slice_scatter", static=["step"])
+@lowering("aten.slice_scatter", static=["step"], takes_complex=True)
 def slice_scatter(
     b: LinalgBuilder, self: Tensor, src: Tensor, dim: int, start: Dim | None, end: Dim | None, step: int
 ) -> Tensor:
@@ -111,7 +111,7 @@ def slice_scatter(
     return b.insert(b.broadcast(b.convert(src, self.dtype), tuple(sizes)), self, offsets, strides)
 
 
-@lowering("aten.diagonal_scatter", static=["offset"])
+@lowering("aten.diagonal_scatter", static=["offset"], takes_complex=True)
 def diagonal_scatter(
     b: LinalgBuilder, self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int
 ) -> Tensor:
@@ -128,7 +128,7 @@ def diagonal_scatter(
     return b.update(self, src.shape, step)
 
 
-@lowering("aten.as_strided_scatter")
+@lowering("aten.as_strided_scatter", takes_complex=True)
 def as_strided_scatter(
     b: LinalgBuilder,
     self: Tensor,

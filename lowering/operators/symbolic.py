@@ -17,7 +17,7 @@ def require(condition: object, message: str) -> None:
         raise ExirError(message)
 
 
-@lowering("aten._assert_tensor_metadata")
+@lowering("aten._assert_tensor_metadata", takes_complex=True)
 def assert_tensor_metadata(b: LinalgBuilder) -> None:
     """Sizes and dtype are its shape and dtype rules' business; what else holds of a tensor holds by its type."""
 

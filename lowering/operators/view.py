@@ -28,17 +28,24 @@ Out = list[TensorMeta]
 # --- reshaping and permuting ---------------------------------------------------------------------------------
 
 
-@lowering("aten.view", "aten.view_copy", "aten._unsafe_view", "aten.unsqueeze", "aten.squeeze.dims")
+@lowering(
+    "aten.view",
+    "aten.view_copy",
+    "aten._unsafe_view",
+    "aten.unsqueeze",
+    "aten.squeeze.dims",
+    takes_complex=True,
+)
 def view(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return b.reshape(self, out[0].shape)
 
 
-@lowering("aten.permute", "aten.permute_copy")
+@lowering("aten.permute", "aten.permute_copy", takes_complex=True)
 def permute(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     return b.permute(self, [wrap_dim(dim, self.ndim) for dim in dims])
 
 
-@lowering("aten.flip")
+@lowering("aten.flip", takes_complex=True)
 def flip(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
     if not self.ndim:
         return self
@@ -107,7 +114,7 @@ def of_parts(b: LinalgBuilder, self: Tensor) -> Tensor:
     )
 
 
-@lowering("aten.view.dtype")
+@lowering("aten.view.dtype", takes_complex=True)
 def view_dtype(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     """The same memory. Complex numbers are pairs in it."""
     dtype, shape = out[0].dtype, out[0].shape
@@ -155,7 +162,7 @@ def same_bits(b: LinalgBuilder, self: Tensor, shape: Sizes, dtype: DType) -> Ten
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 
 
-@lowering("aten.expand")
+@lowering("aten.expand", takes_complex=True)
 def expand(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     return b.broadcast(self, out[0].shape)
 
