@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.diff import diff
+from xdsl_exir.runtime.diff import BEFORE_AND_AFTER, diff
 from xdsl_exir.transforms.watch import ALL, LIMIT, Application, Watch, watching
 
 
@@ -52,16 +52,15 @@ def bisect(
     `inputs` are flat user inputs of the first method; `report` is told of each step. Raises `InputError` for inputs
     that do not fit, `ExirError` where the program itself does not run.
     """
-    diff(
-        program, program, inputs, rtol, atol
-    )  # what is wrong with the program or its inputs is no pattern's fault
+    # What is wrong with the program or its inputs is no pattern's fault.
+    diff(program, program, inputs, rtol, atol)
 
     def wrong_after(limit: int | None) -> tuple[Watch, str | None]:
         with watching(Watch({} if limit is None else {ALL: limit})) as watch:
             after = program.apply(*passes)
         try:
             after.module.verify()
-            found = diff(program, after, inputs, rtol, atol)
+            found = diff(program, after, inputs, rtol, atol, BEFORE_AND_AFTER)
         except (ExirError, VerifyException) as error:
             return watch, str(error)
         return watch, None if found is None else str(found)

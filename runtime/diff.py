@@ -28,8 +28,9 @@ from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.transforms.runnable import runnable
 
-OUTPUTS = "the results"
-"""What stands for a node where all nodes agree and the program's results do not."""
+BOTH = ("the first program", "the second program")
+BEFORE_AND_AFTER = ("the program before", "the program after")
+"""What the two forms are called where all nodes agree and the programs' results do not."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Difference:
     """The first value in which two forms of a program differ."""
 
     node: str
-    """The node of the exported graph, its operator, and the module that called it."""
+    """The node of the exported graph, its operator, and the module that called it; the number of a result where all nodes agree."""
     operations: tuple[str, str]
-    """What gives it in either form."""
+    """What gives it in either form: an operation, or the program."""
     location: str
     """The line of Python that it comes from."""
     largest: float
@@ -115,12 +116,17 @@ def comparable(a: Any, b: Any) -> bool:
 
 
 def diff(
-    a: Program, b: Program, inputs: Sequence[Any], rtol: float = 1e-4, atol: float = 1e-4
+    a: Program,
+    b: Program,
+    inputs: Sequence[Any],
+    rtol: float = 1e-4,
+    atol: float = 1e-4,
+    called: tuple[str, str] = BOTH,
 ) -> Difference | None:
     """The first node, in the order in which `a` computes them, whose value differs in `b`; None where all agree.
 
-    `inputs` are flat user inputs of the first method. Raises `InputError` for those that do not fit, `ExirError` where
-    the results are not of the same number and types.
+    `inputs` are flat user inputs of the first method, `called` is what messages call the two. Raises `InputError` for inputs that do
+    not fit, `ExirError` where the results are not of the same number and types.
     """
     (left, results), (right, others) = traced(a, inputs), traced(b, inputs)
     for origin, ours in left.items():
@@ -130,44 +136,32 @@ def diff(
         for value, other in zip(ours.values, theirs.values, strict=True):
             found = largest_difference(value, other, rtol, atol) if comparable(value, other) else None
             if found is not None:
-                called = f" in {origin.module}" if origin.module else ""
-                return difference_of(
-                    f"{origin.node}, {origin.operator}{called}",
-                    ours.operation,
-                    theirs.operation,
-                    value,
-                    other,
-                    found,
+                of = f" in {origin.module}" if origin.module else ""
+                node, names = (
+                    f"{origin.node}, {origin.operator}{of}",
+                    (ours.operation.name, theirs.operation.name),
                 )
+                return difference_of(node, names, location_text(ours.operation), (value, other), found)
     if len(results) != len(others) or not all(map(comparable, results, others)):
         raise ExirError("the two programs' results are not of the same number and types")
-    for value, other in zip(results, others, strict=True):
+    for number, (value, other) in enumerate(zip(results, others, strict=True)):
         found = largest_difference(value, other, rtol, atol)
         if found is not None:
-            return difference_of(OUTPUTS, None, None, value, other, found)
+            return difference_of(f"result {number}", called, "", (value, other), found)
     return None
 
 
 def difference_of(
     node: str,
-    ours: Operation | None,
-    theirs: Operation | None,
-    value: Any,
-    other: Any,
+    names: tuple[str, str],
+    location: str,
+    values: tuple[Any, Any],
     found: tuple[float, tuple[int, ...]],
 ) -> Difference:
     """The description of a difference that was found."""
     largest, index = found
-    names = tuple(op.name if op is not None else "the program" for op in (ours, theirs))
-    location = location_text(ours) if ours is not None else ""
-    return Difference(
-        node,
-        (names[0], names[1]),
-        location,
-        largest,
-        index,
-        (np.asarray(value)[index], np.asarray(other)[index]),
-    )
+    value, other = (np.asarray(one)[index] for one in values)
+    return Difference(node, names, location, largest, index, (value, other))
 
 
 def verify_numerics(
@@ -185,7 +179,7 @@ def verify_numerics(
     """
     for transform in passes:
         after = program.apply(transform).verify()
-        found = diff(program, after, inputs, rtol, atol)
+        found = diff(program, after, inputs, rtol, atol, BEFORE_AND_AFTER)
         if found is not None:
             raise ExirError(f"{transform.name} changes what the program computes: {found}")
         report(transform.name)

@@ -26,6 +26,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -181,6 +182,22 @@ def run_passes(passes: Sequence[ModulePass], ctx: Context, module: ModuleOp) -> 
     with _walkers_that_tell():
         for transform in passes:
             _run_pass(transform, ctx, module, watch)
+
+
+@cache
+def watched_alone(transform: type[ModulePass]) -> type[ModulePass]:
+    """A pass that is watched too, if logging or the environment asks for it, where it is not a program's: `xdsl-opt` applies passes
+    itself. Limits for all passes together hold for each there."""
+    apply = transform.apply
+
+    def watched(self: ModulePass, ctx: Context, op: ModuleOp) -> None:
+        if _RUN.get() is None and _WATCH.get() is None and (os.environ.get(LIMIT) or _is_logged(self)):
+            run_passes((self,), ctx, op)
+        else:
+            apply(self, ctx, op)
+
+    transform.apply = watched
+    return transform
 
 
 def run_inner(passes: Sequence[ModulePass], ctx: Context, module: ModuleOp) -> None:

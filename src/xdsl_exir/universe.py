@@ -31,6 +31,17 @@ def _lazy(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(import_module(f"xdsl_exir.{module}"), name)
 
 
+def _pass(module: str, name: str) -> Callable[[], Any]:
+    """A pass, which is watched where it is applied alone as well: by `xdsl-opt`."""
+
+    def watched() -> Any:
+        from xdsl_exir.transforms.watch import watched_alone
+
+        return watched_alone(_lazy(module, name)())
+
+    return watched
+
+
 def _dialect(module: str) -> Callable[[], Any]:
     return lambda: import_module(f"xdsl_exir.dialects.{module}").dialect()
 
@@ -68,41 +79,41 @@ XDSL_EXIR_UNIVERSE = Universe(
         **found_dialects(),
     },
     all_passes={
-        "aten-to-edge": _lazy("transforms.aten_to_edge", "AtenToEdge"),
-        "count-sizes": _lazy("transforms.count_sizes", "CountSizes"),
-        "forget-sizes": _lazy("transforms.forget_sizes", "ForgetSizes"),
-        "numbers-to-tensors": _lazy("transforms.numbers_to_tensors", "NumbersToTensors"),
-        "plan-memory": _lazy("lowering.plan_memory", "PlanMemory"),
-        "expand-kernels": _lazy("lowering.expand_kernels", "ExpandKernels"),
-        "pack-arguments": _lazy("lowering.pack_arguments", "PackArguments"),
-        "to-destinations": _lazy("lowering.to_destinations", "ToDestinations"),
-        "verify-memory": _lazy("lowering.verify_memory", "VerifyMemory"),
-        "edge-to-linalg": _lazy("lowering.edge_to_linalg", "EdgeToLinalg"),
-        "expand-math": _lazy("lowering.expand_math", "ExpandMath"),
-        "expand-flex-attention": _lazy("transforms.flex_attention", "ExpandFlexAttention"),
-        "batch-matmuls": _lazy("transforms.batch_matmuls", "BatchMatmuls"),
-        "canonicalize-fastmath": _lazy("transforms.fastmath", "CanonicalizeFastMath"),
-        "fold-batch-norm": _lazy("transforms.fold_batch_norm", "FoldBatchNorm"),
-        "fold-constants": _lazy("transforms.fold_constants", "FoldConstants"),
-        "forget-layouts": _lazy("transforms.layouts", "ForgetLayouts"),
-        "from-irdl-names": _lazy("transforms.irdl_names", "FromIrdlNames"),
-        "to-irdl-names": _lazy("transforms.irdl_names", "ToIrdlNames"),
-        "dedupe-weights": _lazy("transforms.dedupe_weights", "DedupeWeights"),
-        "hoist-invariants": _lazy("transforms.hoist_invariants", "HoistInvariants"),
-        "merge-common": _lazy("transforms.optimize", "MergeCommon"),
-        "merge-views": _lazy("transforms.optimize", "MergeViews"),
-        "optimize": _lazy("transforms.optimize", "Optimize"),
-        "specialize": _lazy("transforms.specialize", "Specialize"),
-        "sink-casts": _lazy("transforms.sink_casts", "SinkCasts"),
-        "unroll-loops": _lazy("transforms.unroll_loops", "UnrollLoops"),
-        "decompose-aten": _lazy("transforms.decompose_aten", "DecomposeAten"),
-        "inline-delegates": _lazy("transforms.partition", "InlineDelegates"),
-        "inline-modules": _lazy("transforms.unflatten", "InlineModules"),
-        "partition": _lazy("transforms.partition", "Partition"),
-        "to-memory-formats": _lazy("transforms.layouts", "ToMemoryFormats"),
-        "unflatten": _lazy("transforms.unflatten", "Unflatten"),
-        "verify-aten": _lazy("transforms.verify", "VerifyAten"),
-        "verify-edge": _lazy("transforms.verify", "VerifyEdge"),
+        "aten-to-edge": _pass("transforms.aten_to_edge", "AtenToEdge"),
+        "count-sizes": _pass("transforms.count_sizes", "CountSizes"),
+        "forget-sizes": _pass("transforms.forget_sizes", "ForgetSizes"),
+        "numbers-to-tensors": _pass("transforms.numbers_to_tensors", "NumbersToTensors"),
+        "plan-memory": _pass("lowering.plan_memory", "PlanMemory"),
+        "expand-kernels": _pass("lowering.expand_kernels", "ExpandKernels"),
+        "pack-arguments": _pass("lowering.pack_arguments", "PackArguments"),
+        "to-destinations": _pass("lowering.to_destinations", "ToDestinations"),
+        "verify-memory": _pass("lowering.verify_memory", "VerifyMemory"),
+        "edge-to-linalg": _pass("lowering.edge_to_linalg", "EdgeToLinalg"),
+        "expand-math": _pass("lowering.expand_math", "ExpandMath"),
+        "expand-flex-attention": _pass("transforms.flex_attention", "ExpandFlexAttention"),
+        "batch-matmuls": _pass("transforms.batch_matmuls", "BatchMatmuls"),
+        "canonicalize-fastmath": _pass("transforms.fastmath", "CanonicalizeFastMath"),
+        "fold-batch-norm": _pass("transforms.fold_batch_norm", "FoldBatchNorm"),
+        "fold-constants": _pass("transforms.fold_constants", "FoldConstants"),
+        "forget-layouts": _pass("transforms.layouts", "ForgetLayouts"),
+        "from-irdl-names": _pass("transforms.irdl_names", "FromIrdlNames"),
+        "to-irdl-names": _pass("transforms.irdl_names", "ToIrdlNames"),
+        "dedupe-weights": _pass("transforms.dedupe_weights", "DedupeWeights"),
+        "hoist-invariants": _pass("transforms.hoist_invariants", "HoistInvariants"),
+        "merge-common": _pass("transforms.optimize", "MergeCommon"),
+        "merge-views": _pass("transforms.optimize", "MergeViews"),
+        "optimize": _pass("transforms.optimize", "Optimize"),
+        "specialize": _pass("transforms.specialize", "Specialize"),
+        "sink-casts": _pass("transforms.sink_casts", "SinkCasts"),
+        "unroll-loops": _pass("transforms.unroll_loops", "UnrollLoops"),
+        "decompose-aten": _pass("transforms.decompose_aten", "DecomposeAten"),
+        "inline-delegates": _pass("transforms.partition", "InlineDelegates"),
+        "inline-modules": _pass("transforms.unflatten", "InlineModules"),
+        "partition": _pass("transforms.partition", "Partition"),
+        "to-memory-formats": _pass("transforms.layouts", "ToMemoryFormats"),
+        "unflatten": _pass("transforms.unflatten", "Unflatten"),
+        "verify-aten": _pass("transforms.verify", "VerifyAten"),
+        "verify-edge": _pass("transforms.verify", "VerifyEdge"),
     },
     all_targets={
         "exir-run": _lazy("runtime.xdsl_target", "RunTarget"),
