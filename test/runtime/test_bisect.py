@@ -112,7 +112,10 @@ def test_check_names_what_is_wrong(program: Program, check: Any):
     assert str(program.transform("decompose-aten", check=inputs)) == str(program.to_core())
     text = TEXT.replace("aten.silu", "edge.aten.relu").replace("aten.gelu", "edge.aten.neg")
     relus = Program(Parser(context().clone(), text).parse_module())
-    with pytest.raises(xdsl_exir.ExirError, match=r"WrongRelu on edge\.aten\.relu \(model\.py:18\) changes.*: result 0: the program before gives .*, the program after gives "):
+    with pytest.raises(
+        xdsl_exir.ExirError,
+        match=r"WrongRelu on edge\.aten\.relu \(model\.py:18\) changes.*: result 0: the program before gives .*, the program after gives ",
+    ):
         relus.transform(WrongRelu(), check=True)
 
 
