@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,6 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from xdsl_exir.errors import ToolchainError
+from xdsl_exir.lowering import external
 from xdsl_exir.lowering.cache import keep, kept
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
@@ -204,8 +204,8 @@ def made(units: Sequence[Unit], cpu: Processor) -> list[bytes]:
         data = emit_elsewhere(lowered, cpu) if number else [emit_object(text, cpu) for text in lowered]
         return dict(zip(batch, data, strict=True))
 
-    with ThreadPoolExecutor(count) as pool:
-        results = [data for part in pool.map(work, range(count)) for data in part.items()]
+    parts = external.at_once([partial(work, number) for number in range(count)])
+    results = [data for part in parts for data in part.items()]
     objects = [data for _, data in sorted(results)]
     for unit, data in zip(units, objects, strict=True):
         if unit.name not in symbols_of([data]).defined:

@@ -1,14 +1,16 @@
 """LLVM IR to object files: LLVM's optimiser and code generator, through llvmlite.
 
-    python -P emit.py < request > objects      # also a program: several of them compile at once
+    python -IS emit.py < request > objects      # also a program: several of them compile at once
 
 llvmlite lets one thread at a time into LLVM, so that what is to be compiled in parallel takes processes. This file is all that they need:
-it imports nothing of the package. A request is JSON, `{"cpu": ..., "features": ..., "modules": [text, ...]}`; the answer is the objects
-in order, each behind its length as 8 bytes, lowest first.
+it imports nothing of the package, and llvmlite from where the asking process would, whatever the environment says. A request is JSON,
+`{"path": [folder, ...], "cpu": ..., "features": ..., "modules": [text, ...]}`; the answer is a digest of the rest, and the objects in
+order, each behind its length as 8 bytes, lowest first.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Sequence
@@ -44,34 +46,41 @@ def emit(llvm: Any, llvm_ir: str, machine: Any) -> bytes:
 
 def request(modules: Sequence[str], cpu: str, features: str) -> bytes:
     """What to ask this program for."""
-    return json.dumps({"cpu": cpu, "features": features, "modules": modules}).encode()
+    return json.dumps({"path": sys.path, "cpu": cpu, "features": features, "modules": modules}).encode()
 
 
-def answered(answer: bytes) -> list[bytes]:
-    """The objects that it gave. Raises `ValueError` for anything else."""
+def answer(objects: Sequence[bytes]) -> bytes:
+    """What this program says that was asked for these objects."""
+    data = b"".join(len(one).to_bytes(8, "little") + one for one in objects)
+    return hashlib.sha256(data).digest() + data
+
+
+def answered(said: bytes) -> list[bytes]:
+    """The objects of an answer. Raises `ValueError` for anything else."""
+    size = hashlib.sha256().digest_size
+    digest, data = said[:size], said[size:]
+    if hashlib.sha256(data).digest() != digest:
+        raise ValueError("the answer is not whole")
     objects: list[bytes] = []
-    while answer:
-        size = int.from_bytes(answer[:8], "little")
-        if len(answer) < 8 + size:
-            raise ValueError("the answer is cut off")
-        objects.append(answer[8 : 8 + size])
-        answer = answer[8 + size :]
+    while data:
+        end = 8 + int.from_bytes(data[:8], "little")
+        objects.append(data[8:end])
+        data = data[end:]
     return objects
 
 
 def main() -> None:
     """Compiles what standard input asks for."""
+    asked = json.load(sys.stdin.buffer)
+    sys.path[:] = asked["path"]
     import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
     llvm: Any = llvmlite.binding
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    asked = json.load(sys.stdin.buffer)
     machine = target_machine(llvm, asked["cpu"], asked["features"])
     try:
-        for text in asked["modules"]:
-            data = emit(llvm, text, machine)
-            sys.stdout.buffer.write(len(data).to_bytes(8, "little") + data)
+        sys.stdout.buffer.write(answer([emit(llvm, text, machine) for text in asked["modules"]]))
     except RuntimeError as error:
         sys.exit(f"LLVM refused the code: {error}")
 

@@ -1,5 +1,5 @@
 """Other programs (mlir-opt, mlir-translate, the C compiler): run with a limit of time, and whatever goes wrong with one is
-one error that names it. They end with this process."""
+one error that names it. They end with this process, and with the work that they are part of, if that is given up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import functools
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.limits import LIMITS, VARIABLE
+
+T = TypeVar("T")
 
 LINES = 20
 """Of what a program says about what it refused, the lines that are shown; of one that crashed, a stack trace comes after the
@@ -42,20 +48,86 @@ def run_on_bytes(command: Sequence[str], given: bytes, seconds: float | None = N
     """What a program, which errors call `name`, prints when it is given some bytes. Raises `ToolchainError` where it cannot be run, takes more
     than `seconds` (`LIMITS.tool_seconds`), crashes, or refuses what it is given (its message follows)."""
     name, seconds = name or Path(command[0]).name, LIMITS.tool_seconds if seconds is None else seconds
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(
-            [*_ending_with_us(), *command], input=given, capture_output=True, timeout=seconds, check=False
-        )
+        with (
+            subprocess.Popen([*_ending_with_us(), *command], stdin=pipe, stdout=pipe, stderr=pipe) as process,
+            _of_this_work(process),
+        ):
+            printed, errors = process.communicate(given, seconds)
     except subprocess.TimeoutExpired:
         raise ToolchainError(
             f"{name} did not end within {seconds:g} s, and was stopped; {VARIABLE}=tool_seconds=... allows more"
         ) from None
     except OSError as error:
         raise ToolchainError(f"{name} cannot be run: {error}") from None
-    said = done.stderr.decode(errors="backslashreplace").splitlines()
-    if done.returncode < 0:
-        how = signal.strsignal(-done.returncode) or f"signal {-done.returncode}"
+    said = errors.decode(errors="backslashreplace").splitlines()
+    if (code := process.returncode) < 0:
+        how = signal.strsignal(-code) or f"signal {-code}"
         raise ToolchainError("\n".join([f"{name} crashed ({how})", *said[:LINES_OF_CRASH]]))
-    if done.returncode > 0:
+    if code > 0:
         raise ToolchainError("\n".join([f"{name} refused the module:", *said[:LINES]]))
-    return done.stdout
+    return printed
+
+
+# --- at once -------------------------------------------------------------------------------------------------
+
+
+class _Work:
+    """What several threads do for one result, and the programs that they run for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.running: set[subprocess.Popen[bytes]] = set()
+        self.given_up = False
+
+    def give_up(self) -> None:
+        """Ends the programs, those also that are yet to start."""
+        with self.lock:
+            self.given_up = True
+            for process in self.running:
+                process.kill()
+
+
+_here = threading.local()
+"""The work that this thread is part of."""
+
+
+@contextmanager
+def _of_this_work(process: subprocess.Popen[bytes]) -> Generator[None]:
+    """A program that ends here, however that comes, or when the work is given up that this thread does."""
+    work: _Work = getattr(_here, "work", None) or _Work()
+    with work.lock:
+        work.running.add(process)
+        if work.given_up:
+            process.kill()
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        with work.lock:
+            work.running.remove(process)
+
+
+def at_once(functions: Sequence[Callable[[], T]]) -> list[T]:
+    """What functions give that run at the same time, each in a thread. Where one of them raises, or this thread is interrupted, the
+    programs that the others run are ended: nobody waits for them."""
+    if len(functions) == 1:
+        return [functions[0]()]
+    work = _Work()
+
+    def enter() -> None:
+        _here.work = work
+
+    with ThreadPoolExecutor(len(functions), initializer=enter) as pool:
+        try:
+            futures = [pool.submit(function) for function in functions]
+            ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in ended:
+                future.result()
+            return [future.result() for future in futures]
+        except BaseException:
+            work.give_up()
+            raise

@@ -171,7 +171,7 @@ def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
 
 def emit_elsewhere(modules: Sequence[str], cpu: Processor) -> list[bytes]:
     """The object files of modules in LLVM IR, made in a process of its own."""
-    command = [sys.executable, "-P", emit.__file__]
+    command = [sys.executable, "-IS", emit.__file__]
     asked = emit.request(modules, cpu.name, cpu.features)
     try:
         answer = emit.answered(external.run_on_bytes(command, asked, name="the code generator"))

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 
 import xdsl_exir
 from xdsl_exir.errors import ToolchainError
+from xdsl_exir.lowering import compile as compiling
 from xdsl_exir.lowering import external, toolchain
 from xdsl_exir.lowering.compile import objects_of, units_of
 from xdsl_exir.lowering.dispatch import Dispatches
+from xdsl_exir.lowering.processor import processor
 
 DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
 
@@ -111,6 +114,18 @@ external.run(["sh", "-c", "echo $$ > " + sys.argv[1] + "; exec sleep 1000"])
 """
 
 
+def ended(pids: str, seconds: float = 5.0) -> bool:
+    """Whether these processes have ended, or do so soon. Nobody may be there to ask for their exit codes."""
+    until = time.monotonic() + seconds
+    for pid in pids.split():
+        tool = Path("/proc", pid)
+        while tool.exists() and "State:\tZ" not in (tool / "status").read_text():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+    return True
+
+
 def test_a_tool_ends_with_its_parent(tmp_path: Path) -> None:
     if not external._ending_with_us():
         pytest.skip("there is no setpriv here")
@@ -119,16 +134,10 @@ def test_a_tool_ends_with_its_parent(tmp_path: Path) -> None:
     while not file.exists() or not file.read_text():
         assert parent.poll() is None
         time.sleep(0.01)
-    tool = Path("/proc", file.read_text().strip())
-    assert tool.exists()
+    assert not ended(file.read_text(), 0)
     parent.kill()
     parent.wait()
-    for _ in range(500):
-        # Nobody may be there to ask for the exit code of what has ended.
-        if not tool.exists() or "State:\tZ" in (tool / "status").read_text():
-            return
-        time.sleep(0.01)
-    raise AssertionError("the tool goes on")
+    assert ended(file.read_text())
 
 
 PLACES = """
@@ -184,17 +193,30 @@ def test_odd_places_in_a_locale_of_ascii(tmp_path: Path) -> None:
     assert not list(folder.glob("tmp*"))
 
 
-@pytest.mark.parametrize("target", ["interpreter", "native"])
-def test_ctrl_c(target: str, tmp_path: Path) -> None:
-    """One line, whether modules are being imported or a tool is at work; nothing but that says so."""
-    (tmp_path / "mlir-opt-22").write_text("#!/bin/sh\necho > started\nexec sleep 1000\n")
+@pytest.mark.parametrize(
+    ("target", "processes"), [("interpreter", 1), ("native: version", 1), ("native", 1), ("native", 2)]
+)
+def test_ctrl_c(target: str, processes: int, tmp_path: Path) -> None:
+    """One line, whether modules are being imported or tools are at work, by one thread or several; nothing but that says so."""
+    target, _, asked = target.partition(": ")
+    answers = "" if asked else 'case "$1" in --version) echo 22; exit;; esac'
+    (tmp_path / "mlir-opt-22").write_text(f"#!/bin/sh\n{answers}\necho $$ >> started\nexec sleep 1000\n")
     (tmp_path / "mlir-opt-22").chmod(0o755)
     np.save(tmp_path / "x.npy", np.zeros((16, 8, 8), np.uint8))
     # Without a tool to wait for, the process itself says when: a while into its imports.
     soon = "threading.Timer(0.1, os.kill, (os.getpid(), 2)).start(); " if target == "interpreter" else ""
     # Jobs in the background of a shell inherit that Ctrl-C is ignored.
     heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-    script = f"import os, signal, sys, threading; from xdsl_exir.tools.main import main; {heard}; {soon}sys.exit(main())"
+    many = (
+        "from xdsl_exir.lowering import compile; compile.WORTHWHILE = 1; "
+        f"os.sched_getaffinity = lambda _: range({processes}); "
+        if target == "native"
+        else ""
+    )
+    script = (
+        "import os, signal, sys, threading; from xdsl_exir.tools.main import main; "
+        f"{many}{heard}; {soon}sys.exit(main())"
+    )
     command = [sys.executable, "-c", script, "run", str(DIGITS), "--target", target, "--inputs", "x.npy"]
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     process = subprocess.Popen(
@@ -205,11 +227,86 @@ def test_ctrl_c(target: str, tmp_path: Path) -> None:
         text=True,
         env={**os.environ, "PATH": path, "XDSL_EXIR_CACHE": str(tmp_path / "cache")},
     )
-    while target == "native" and not (tmp_path / "started").exists():
+    started = tmp_path / "started"
+    while target == "native" and (not started.exists() or len(started.read_text().split()) < processes):
         assert process.poll() is None
         time.sleep(0.01)
     if target == "native":
         process.send_signal(2)
-    _, errors = process.communicate()
+    try:
+        _, errors = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
     told = [line for line in errors.splitlines() if not line.startswith(("reading ", "compiling"))]
     assert (process.returncode, told) == (130, ["xdsl-exir: interrupted"])
+    if target == "native":
+        assert ended(started.read_text())
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_a_refusal_ends_what_else_is_at_work(
+    tool: Callable[[str], Path], tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Of the tools that run at once, one says no, and the other would take for ever."""
+    folder = tmp_path / "first"
+    tool(
+        f'case "$1" in --version) echo 22; exit;; esac\nmkdir {folder} 2>/dev/null && exec sleep 1000; echo no >&2; exit 1'
+    )
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
+    monkeypatch.setattr(compiling, "WORTHWHILE", 1)
+    program = xdsl_exir.from_fx_text(TEXT, {"x": "float32[4]"})
+    start = time.monotonic()
+    with pytest.raises(ToolchainError, match="refused the module:\nno"):
+        xdsl_exir.compile(program, "native")
+    assert time.monotonic() - start < 60
+
+
+WORKER_SAYS = {
+    "crashes": (
+        "echo PLEASE submit >&2; kill -SEGV $$",
+        r"the code generator crashed \(Segmentation fault\)",
+    ),
+    "says nothing": ("cat > /dev/null", "gave no objects: the answer is not whole"),
+    "prints something": ("echo nonsense", "gave no objects: the answer is not whole"),
+    "prints no object": (r"printf '\003\0\0\0\0\0\0\0ELF'", "gave no objects: the answer is not whole"),
+    "takes no input": ("exec <&-; exit 0", "gave no objects: the answer is not whole"),
+    "hangs": ("exec sleep 1000", "the code generator did not end within 1 s"),
+}
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("case", WORKER_SAYS)
+def test_the_code_generator(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, message = WORKER_SAYS[case]
+    path = tmp_path / "python"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(path))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
+    monkeypatch.setattr(compiling, "WORTHWHILE", 1)
+    monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path / "cache"))
+    run = external.run_on_bytes
+    limit = 1 if case == "hangs" else 60
+    monkeypatch.setattr(
+        external,
+        "run_on_bytes",
+        lambda command, given, seconds=limit, name="": run(command, given, seconds, name),
+    )
+    program = xdsl_exir.from_fx_text(TEXT, {"x": "float32[4]"})
+    with pytest.raises(ToolchainError, match=message) as raised:
+        xdsl_exir.compile(program, "native")
+    assert len(str(raised.value)) < 500
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_the_code_generator_finds_what_this_process_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """llvmlite may be in a folder that the environment does not name, and beside others of its name."""
+    (tmp_path / "llvmlite.py").write_text("raise SystemExit('another llvmlite')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+    [found] = toolchain.emit_elsewhere(["define void @f() { ret void }"], processor())
+    assert "f" in toolchain.symbols_of([found]).defined
