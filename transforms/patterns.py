@@ -18,7 +18,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -147,12 +147,12 @@ def replace(builder: Builder, op: Operation, results: Sequence[SSAValue | None])
             rewriter.erase(made)
 
 
-def _as_type(builder: Builder, new: SSAValue | None, old: SSAValue) -> SSAValue | None:
+def _as_type(builder: Builder, new: SSAValue | None, old: OpResult) -> SSAValue | None:
     """A value that stands for another, with its type."""
     if new is None or new.type == old.type:
         return new
     if not may_equal(new.type, old.type):
-        raise ExirError(f"{old.owner}: rule gives {new.type} for {old.type}")
+        raise ExirError(f"{old.op.name}: rule gives {new.type} for {old.type}")
     return builder.insert(RefineOp(new, old.type)).results[0]
 
 

@@ -35,7 +35,7 @@ from xdsl_exir.dialects.tensors import is_value, tensor_meta
 from xdsl_exir.errors import ExirError, SpecError
 from xdsl_exir.narrowing import is_list, is_sequence
 from xdsl_exir.transforms.patterns import dialect_of, replace, undo
-from xdsl_exir.transforms.watch import Labelled
+from xdsl_exir.transforms.watch import Labelled, tell_kept
 
 COMMUTATIVE = frozenset(
     {
@@ -303,9 +303,10 @@ class Rewrite(Labelled):
             replace(builder, op, self._in_place(op, made))
         except SpecError:
             raise
-        except ExirError:
+        except ExirError as error:
             # What was matched has no such form: shapes or dtypes that the operators do not take, or that differ.
             undo(builder, rewriter, acted)
+            tell_kept(self.name, op, str(error))
             return
         inner = self.inner(bound)
         while dead := next(filter(is_trivially_dead, inner), None):
@@ -375,7 +376,7 @@ def rewrite(
     It is for operations of `aten` and `edge` alike: what is built is of the dialect of what it replaces. `where` is a
     condition on variables by name (`where=lambda x: meta(x).ndim == 2`). Operations inside the match that others use as
     well stay; with `single_use` there is no match then. Where the new operators do not take the operands, or give other
-    types, nothing is replaced. `name` is for logs and figures.
+    types, nothing is replaced, and the pass's logger says why at DEBUG. `name` is for logs and figures.
 
     Raises `SpecError` for operators that are not known, arguments that they do not have, variables that do not occur.
     """

@@ -139,6 +139,13 @@ def logger(transform: str) -> logging.Logger:
     return logging.getLogger(f"xdsl_exir.pass.{transform}")
 
 
+def tell_kept(pattern: str, op: Operation, reason: str) -> None:
+    """Tells the log of the pass at work that a pattern matched an operation and does not apply to it."""
+    run = _RUN.get()
+    log = logger(run.transform if run is not None else "")
+    log.debug("%s keeps %s (%s): %s", pattern, op.name, location_text(op), reason)
+
+
 # --- while passes run ----------------------------------------------------------------------------------------
 
 

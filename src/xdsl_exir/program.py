@@ -295,12 +295,14 @@ class Program:
         `stats` prints on standard error how long passes took and how often each pattern was applied. `check` has flat
         inputs of the first method, or True for random ones: before and after are run in the interpreter.
 
-        Raises `ExirError` for a pipeline that does not parse and, with `check`, where results change: it names the first
+        Raises `ExirError` for what is no pipeline or does not parse and, with `check`, where results change: it names the first
         application of a pattern after which they do. Raises `VerificationError` where the result is not valid.
         """
         from xdsl_exir.transforms.watch import statistics
 
         passes = self._as_passes(pipeline)
+        if not isinstance(check, bool | Sequence):
+            raise ExirError(f"check: a list of the first method's inputs, or True, not {check!r}")
         with statistics() if stats else nullcontext():
             after = self.apply(*passes)
         if check is not False:
@@ -326,8 +328,10 @@ class Program:
                 return (pipeline,)
             case RewritePattern():
                 return (ApplyPatterns((pipeline,)),)
-            case _:
+            case Sequence() if all(isinstance(pattern, RewritePattern) for pattern in pipeline):
                 return (ApplyPatterns(tuple(pipeline)),)
+            case _:
+                raise ExirError(f"{pipeline!r} is no pipeline, no pass, and no patterns")
 
     def unflatten(self) -> Program:
         """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does. Those of

@@ -127,6 +127,27 @@ def test_logging(program: Program, caplog: pytest.LogCaptureFixture):
     )
 
 
+def test_what_a_rewrite_does_not_fit_is_told(program: Program, caplog: pytest.LogCaptureFixture):
+    sums = xdsl_exir.rewrite(lambda aten, x: aten.relu(x), lambda aten, x: aten.sum(x))
+    with caplog.at_level(logging.DEBUG, "xdsl_exir.pass"):
+        assert str(program.transform(sums)) == str(program)
+    [told, _] = [record.getMessage() for record in caplog.records]
+    assert told.startswith("rewrite of aten.relu keeps aten.relu (model.py:9): aten.relu")
+    assert told.endswith("rule gives tensor<f32> for tensor<4xf32>")
+
+
+@pytest.mark.parametrize("pipeline", [3, [3], ["canonicalize"], None])
+def test_what_is_no_pipeline(program: Program, pipeline: Any):
+    with pytest.raises(xdsl_exir.ExirError, match="is no pipeline, no pass, and no patterns"):
+        program.transform(pipeline)
+
+
+@pytest.mark.parametrize("check", [3, None, object()])
+def test_what_is_nothing_to_check_with(program: Program, check: Any):
+    with pytest.raises(xdsl_exir.ExirError, match="^check: a list of"):
+        program.transform("canonicalize", check=check)
+
+
 def test_nothing_is_told_unasked(program: Program, caplog: pytest.LogCaptureFixture):
     program.to_edge()
     assert not caplog.records
