@@ -19,7 +19,7 @@ from xdsl.printer import Printer
 from xdsl_exir.errors import ExirError, LoadError, VerificationError
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.names import flaw
-from xdsl_exir.narrowing import is_mapping
+from xdsl_exir.narrowing import is_mapping, is_sequence
 from xdsl_exir.threads import lock_against_forks
 
 if TYPE_CHECKING:
@@ -301,22 +301,32 @@ class Program:
         from xdsl_exir.transforms.watch import statistics
 
         passes = self._as_passes(pipeline)
-        if not isinstance(check, bool | Sequence):
-            raise ExirError(f"check: a list of the first method's inputs, or True, not {check!r}")
+        inputs = self._inputs_of(check)
         with statistics() if stats else nullcontext():
             after = self.apply(*passes)
-        if check is not False:
+        if inputs is not None:
             from xdsl_exir.runtime.bisect import bisect
-            from xdsl_exir.runtime.inputs import random_inputs
 
-            found = bisect(self, passes, random_inputs(self) if check is True else check)
+            found = bisect(self, passes, inputs)
             if found is not None:
                 raise ExirError(str(found))
         return after.verify()
 
-    def _as_passes(
-        self, pipeline: str | ModulePass | RewritePattern | Sequence[RewritePattern]
-    ) -> tuple[ModulePass, ...]:
+    def _inputs_of(self, check: object) -> Sequence[Any] | None:
+        """The inputs that `transform` is to check with; None where it is not to."""
+        from xdsl_exir.runtime.inputs import random_inputs
+
+        match check:
+            case False:
+                return None
+            case True:
+                return random_inputs(self)
+            case _ if is_sequence(check):
+                return check
+            case _:
+                raise ExirError(f"check: a list of the first method's inputs, or True, not {check!r}")
+
+    def _as_passes(self, pipeline: object) -> tuple[ModulePass, ...]:
         from xdsl.pattern_rewriter import RewritePattern
 
         from xdsl_exir.transforms.patterns import ApplyPatterns
@@ -326,12 +336,11 @@ class Program:
                 return self.passes(pipeline)
             case ModulePass():
                 return (pipeline,)
-            case RewritePattern():
-                return (ApplyPatterns((pipeline,)),)
-            case Sequence() if all(isinstance(pattern, RewritePattern) for pattern in pipeline):
-                return (ApplyPatterns(tuple(pipeline)),)
             case _:
-                raise ExirError(f"{pipeline!r} is no pipeline, no pass, and no patterns")
+                given = tuple(pipeline) if is_sequence(pipeline) else (pipeline,)
+                if not all(isinstance(pattern, RewritePattern) for pattern in given):
+                    raise ExirError(f"{pipeline!r} is no pipeline, no pass, and no patterns")
+                return (ApplyPatterns(given),)
 
     def unflatten(self) -> Program:
         """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does. Those of
