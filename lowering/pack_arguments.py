@@ -4,6 +4,7 @@ A driver of a large model has thousands of memrefs, each of several numbers: LLV
 arguments, and so does who calls it. The words, of 64 bits, are the numbers that a function takes and the descriptors of its memrefs,
 one after the other, each as MLIR lays it out
 (https://mlir.llvm.org/docs/TargetLLVMIR/#ranked-memref-types): allocated and aligned pointer, offset, sizes, strides.
+Each is read where it is first needed: thousands of values that live from the beginning on are what LLVM takes long over, too.
 """
 
 from __future__ import annotations
@@ -56,18 +57,16 @@ def pack(function: func.FuncOp) -> None:
     block, place = function.body.block, 0
     taken = list(block.args)
     words = block.insert_arg(POINTER, 0)
-    unpacking: list[Operation] = []
+    order = {op: position for position, op in enumerate(block.ops)}
     for arg in taken:
         type, count = packed(arg.type)
-        address = llvm.GEPOp(words, [place], i64)
-        load = llvm.LoadOp(address.result, type)
-        unpacking += [address, load, unpacked(load, arg)]
-        place += count
-    first = block.first_op
-    assert first is not None
-    block.insert_ops_before(unpacking, first)
-    for arg in taken:
+        users = [user for use in arg.uses if (user := block.find_ancestor_op_in_block(use.operation))]
+        if users:
+            address = llvm.GEPOp(words, [place], i64)
+            load = llvm.LoadOp(address.result, type)
+            block.insert_ops_before([address, load, unpacked(load, arg)], min(users, key=order.__getitem__))
         block.erase_arg(arg)
+        place += count
     function.update_function_type()
     function.properties["sym_name"] = StringAttr(ENTRY + function.sym_name.data)
     del function.attributes[INTERFACE]

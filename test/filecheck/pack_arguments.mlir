@@ -20,3 +20,25 @@ func.func private @kernel(index, memref<?x4xf32>, memref<i8>)
 // CHECK-NEXT:    %[[S:.*]] = builtin.unrealized_conversion_cast %[[D8]] : {{.*}} to memref<i8>
 // CHECK-NEXT:    func.call @kernel(%[[N]], %[[X]], %[[S]])
 // CHECK:       func.func private @kernel(index, memref<?x4xf32>, memref<i8>)
+
+// What is needed later is read later, and before the region in which it is; what is not needed is not read.
+func.func @later(%n : index, %unused : memref<4xf32>, %x : memref<i8>, %on : memref<i1>) attributes {llvm.emit_c_interface} {
+  func.call @count(%n) : (index) -> ()
+  %0 = memref.load %on[] : memref<i1>
+  scf.if %0 {
+    func.call @scalar(%x) : (memref<i8>) -> ()
+  }
+  func.call @scalar(%x) : (memref<i8>) -> ()
+  func.return
+}
+func.func private @count(index)
+func.func private @scalar(memref<i8>)
+// CHECK:       func.func @exir.entry.later(%[[WORDS:.*]]: !llvm.ptr) {
+// CHECK:         llvm.getelementptr %[[WORDS]][0] :
+// CHECK:         func.call @count(
+// CHECK-NEXT:    %{{.*}} = llvm.getelementptr %[[WORDS]][9] :
+// CHECK:         memref.load
+// CHECK-NEXT:    %{{.*}} = llvm.getelementptr %[[WORDS]][6] :
+// CHECK:         scf.if
+// CHECK-NOT:     llvm.getelementptr
+// CHECK:         func.return
