@@ -4,10 +4,12 @@ one error that names it. They end with this process, and with the work that they
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import signal
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from typing import TypeVar
 
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.limits import LIMITS, VARIABLE
+from xdsl_exir.threads import wait_for_in_forks
 
 T = TypeVar("T")
 
@@ -31,8 +34,29 @@ def _ending_with_us() -> list[str]:
     PR_SET_PDEATHSIG): a process can say so of itself only. Without util-linux it ends when it next prints."""
     setpriv = shutil.which("setpriv")
     probe = [setpriv, "--pdeathsig", "KILL", "true"] if setpriv else ["false"]
-    has = setpriv and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    none = subprocess.DEVNULL  # a pipe would be the child's, too, of a fork in another thread
+    has = setpriv and subprocess.run(probe, stdout=none, stderr=none, check=False).returncode == 0
     return probe[:-1] if has else []
+
+
+STARTING = threading.RLock()
+"""Held while a program is started: in the midst of that, a child would have its pipes and not know it."""
+wait_for_in_forks(STARTING)
+_RUNNING: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """Has nothing in place of the pipes of all programs, in the child of a fork: as long as it had them, they would wait for more
+    to read, and who asked for more that they print."""
+    for process in list(_RUNNING):
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None and not pipe.closed:
+                with open(os.devnull, "r+b", buffering=0) as nothing:
+                    os.dup2(nothing.fileno(), pipe.fileno(), inheritable=False)
+    _RUNNING.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def run(command: Sequence[str], text: str = "", seconds: float | None = None, name: str = "") -> str:
@@ -49,11 +73,12 @@ def run_on_bytes(command: Sequence[str], given: bytes, seconds: float | None = N
     than `seconds` (`LIMITS.tool_seconds`), crashes, or refuses what it is given (its message follows)."""
     name, seconds = name or Path(command[0]).name, LIMITS.tool_seconds if seconds is None else seconds
     pipe = subprocess.PIPE
+    command = [*_ending_with_us(), *command]
     try:
-        with (
-            subprocess.Popen([*_ending_with_us(), *command], stdin=pipe, stdout=pipe, stderr=pipe) as process,
-            _of_this_work(process),
-        ):
+        with STARTING:
+            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+            _RUNNING.add(started)
+        with started as process, _of_this_work(process):
             printed, errors = process.communicate(given, seconds)
     except subprocess.TimeoutExpired:
         raise ToolchainError(

@@ -39,6 +39,7 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.mlir import read_mlir
 from xdsl_exir.lowering import cache
+from xdsl_exir.lowering import compile as compiling
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c.library import compile_library
 
@@ -289,6 +290,16 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 @contextmanager
+def many_processes() -> Iterator[None]:
+    """Several processes compile a program, however short it is."""
+    before, compiling.WORTHWHILE = compiling.WORTHWHILE, 1
+    try:
+        yield
+    finally:
+        compiling.WORTHWHILE = before
+
+
+@contextmanager
 def in_cache(folder: Path) -> Iterator[None]:
     before = os.environ.get(cache.VARIABLE)
     os.environ[cache.VARIABLE] = str(folder)
@@ -306,27 +317,163 @@ def result(program: Program) -> float:
     return float(out[0]) if (out == out[0]).all() else float("nan")
 
 
+VARIED = """graph():
+    %x : [num_users=2] = placeholder[target=x]
+    %w : [num_users=1] = placeholder[target=w]
+    %p : [num_users=1] = call_function[target=torch.ops.aten.mm.default](args = (%x, %x), kwargs = {})
+    %s : [num_users=1] = call_function[target=torch.ops.aten._softmax.default](args = (%p, -1, False), kwargs = {})
+    %f : [num_users=1] = call_function[target=torch.ops.aten.flip.default](args = (%s, [0]), kwargs = {})
+    %c : [num_users=1] = call_function[target=torch.ops.aten.cumsum.default](args = (%f, 1), kwargs = {})
+    %u : [num_users=1] = call_function[target=torch.ops.aten.unsqueeze.default](args = (%c, 0), kwargs = {})
+    %m : [num_users=1] = call_function[target=torch.ops.aten.convolution.default](args = (%u, %w, None, [1], [1], [1], False, [0], 1), kwargs = {})
+    return (%m,)"""
+
+
+def varied() -> tuple[Program, list[Any]]:
+    """A program that becomes objects of all kinds (products, rows, groups in linalg, convolutions, a driver), and inputs."""
+    rng = np.random.default_rng(0)
+    types = {"x": "float32[48, 48]", "w": "float32[16, 48, 3]"}
+    inputs = [
+        rng.standard_normal((48, 48)).astype(np.float32),
+        rng.standard_normal((16, 48, 3)).astype(np.float32),
+    ]
+    return xdsl_exir.from_fx_text(VARIED, types), inputs
+
+
+def compute() -> bytes:
+    """What native code makes of it, compiled now."""
+    program, inputs = varied()
+    return xdsl_exir.compile(program, "native").flat(inputs)[0].tobytes()
+
+
 def damaged_entries(folder: Path, count: int) -> Figures:
-    """Three bits of one of a program's entries are flipped, in every part of each in turn."""
-    figures, rng = Figures("entries with bits flipped"), random.Random(0)
-    [program, _] = programs(folder)
+    """Each of a program's entries in turn with bits flipped, cut off, zeroed or longer, or all of them."""
+    figures, rng = Figures("damaged entries"), random.Random(0)
+    program, inputs = varied()
+    [wanted] = xdsl_exir.compile(program).flat(inputs)
     with in_cache(folder / "cache"):
-        result(program)
+        expected = compute()
+        close = np.allclose(np.frombuffer(expected, np.float32), wanted.reshape(-1), 1e-4, 1e-5)
+        figures.add("different from the interpreter's", True) if not close else None
         entries = {entry: entry.read_bytes() for entry in sorted((folder / "cache").iterdir())}
         for number in range(count):
-            entry, whole = list(entries.items())[number % len(entries)]
-            changed = bytearray(whole)
-            start = len(whole) * number // count if number % 3 else 0
-            for _ in range(3):
-                changed[rng.randrange(start, min(start + 200, len(whole)))] ^= 1 << rng.randrange(8)
-            entry.write_bytes(changed)
-            code = in_child(lambda: result(program) != NUMBERS[0])
-            right, replaced = code == 0, entry.read_bytes() == whole or bytes(changed) == whole
-            figures.add(
-                f"{'right' if right else f'ended with {code}'}, {'' if replaced else 'not '}replaced",
-                not (right and replaced),
-            )
+            chosen = list(entries) if number % 10 == 9 else [list(entries)[number % len(entries)]]
+            for entry in chosen:
+                entry.write_bytes(damaged(entries[entry], rng))
+            code = in_child(lambda: compute() != expected)
+            same = all(entry.read_bytes() == whole for entry, whole in entries.items())
+            right = f"{'right' if code == 0 else f'ended with {code}'}, {'' if same else 'not '}replaced"
+            figures.add(right, code != 0 or not same)
+        figures.seen["entries of a program"] = len(entries)
     return figures
+
+
+def no_cache(folder: Path, count: int) -> Figures:
+    """Where the cache should be is none, or no room, or somebody else's: programs are compiled, each time, and that is said."""
+    figures = Figures("caches that cannot be used")
+    expected = compute()
+
+    def trial(name: str, place: Path, said: str, prepare: Callable[[], object] = lambda: None) -> None:
+        def work() -> bool:
+            prepare()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                right = compute() == expected
+            return not (right and (not said or any(said in str(warning.message) for warning in caught)))
+
+        with in_cache(place):
+            code = in_child(work)
+        figures.add(f"{name}: {'right' if code == 0 else f'ended with {code}'}", code != 0)
+
+    def another_user() -> None:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setuid(65534)
+
+    def of_size(size: int) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    folder.chmod(0o755)
+    theirs, file, loop, inside = (folder / name for name in ("theirs", "file", "loop", "inside"))
+    with in_cache(theirs):
+        compute()
+    theirs.chmod(0o555)
+    file.write_text("")
+    loop.symlink_to(loop)
+    for _ in range(max(count // 30, 1)):
+        trial("another user's", theirs, "cannot be kept", another_user)
+        trial("a file", file, "cannot be kept")
+        trial("in a file", file / "cache", "cannot be kept")
+        trial("a link to itself", loop, "cannot be kept")
+        trial("of files of no size", folder / "none", "cannot be kept", lambda: of_size(0))
+        trial("of files of 1,000 bytes", folder / "small", "cannot be kept", lambda: of_size(1000))
+        with small_disk(folder / "disk", 8 << 10) as disk:
+            if disk is not None:
+                trial("a full disk", disk, "cannot be kept")
+        if (folder / "disk").exists():
+            (folder / "disk").rmdir()
+        with in_cache(inside):
+            compute()
+        for entry in list(inside.iterdir()):
+            entry.unlink()
+            entry.mkdir()
+        trial("folders in place of entries", inside, "cannot be kept")
+        shutil.rmtree(inside)
+        with in_cache(inside):
+            compute()
+        for entry in list(inside.iterdir()):
+            entry.unlink()
+            entry.symlink_to("/dev/null")
+        trial("links to nothing in place of entries", inside, "")
+        shutil.rmtree(inside)
+    return figures
+
+
+def tools_at_work(marker: str) -> list[int]:
+    """Processes whose environment has this in it."""
+    found: list[int] = []
+    for place in Path("/proc").iterdir():
+        try:
+            if place.name.isdecimal() and marker.encode() in (place / "environ").read_bytes():
+                found.append(int(place.name))
+        except OSError:
+            continue
+    return found
+
+
+def kills_of_compilations(folder: Path, count: int) -> Figures:
+    """A process and those that work for it compile; it is killed. None of them goes on, and what they left is right."""
+    figures, rng = Figures("kills while programs are compiled"), random.Random(0)
+    expected = compute()
+    with in_cache(folder / "cache"), many_processes():
+        for _ in range(count):
+            command = [sys.executable, __file__, "--forever"]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE)
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(rng.uniform(0, 2))
+            process.kill()
+            process.wait()
+            # Their environment says whose they are.
+            until = time.monotonic() + 5
+            while (left := tools_at_work(str(folder / "cache"))) and time.monotonic() < until:
+                time.sleep(0.01)
+            right = compute() == expected
+            figures.add("right" if right else "wrong", not right)
+            figures.add("tools that go on", True) if left else None
+        pieces = [path for path in (folder / "cache").iterdir() if path.suffix != cache.SUFFIX]
+        figures.add("pieces left after the last one", True) if pieces else None
+    return figures
+
+
+def compile_forever() -> None:
+    """What the part above kills."""
+    print("started", flush=True)
+    with many_processes():
+        while True:
+            for entry in list(cache.cache_directory().glob(f"*{cache.SUFFIX}")):
+                entry.unlink(missing_ok=True)
+            compute()
 
 
 def processes_at_once(folder: Path, count: int) -> Figures:
@@ -376,7 +523,7 @@ def damaged_weights(folder: Path, count: int) -> Figures:
 
 
 def forks(folder: Path, count: int) -> Figures:
-    """Two threads compile programs, the process forks, the child compiles one as well, all natively."""
+    """Two threads compile programs, the process forks, the child compiles one as well, all natively, with other processes' help."""
     figures, rng = Figures("forks while other threads compile"), random.Random(0)
     stop, errors = threading.Event(), list[BaseException]()
     [program, _] = programs(folder)
@@ -397,7 +544,7 @@ def forks(folder: Path, count: int) -> Figures:
                 errors.append(error)
                 return
 
-    with in_cache(folder / "cache"):
+    with in_cache(folder / "cache"), many_processes():
         threads = [threading.Thread(target=compile_on, args=(1000 * number,)) for number in range(2)]
         for thread in threads:
             thread.start()
@@ -426,6 +573,8 @@ PARTS: dict[str, Callable[[Path, int], Figures]] = {
     "library": kills_of_libraries,
     "disks": full_disks,
     "entries": damaged_entries,
+    "no cache": no_cache,
+    "compilations": kills_of_compilations,
     "processes": processes_at_once,
     "weights": damaged_weights,
     "forks": forks,
@@ -444,7 +593,10 @@ def main() -> int:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)")
     parser.add_argument("--count", type=int, default=30, help="trials (default: %(default)s)")
+    parser.add_argument("--forever", action="store_true", help=argparse.SUPPRESS)
     args: Any = parser.parse_args()
+    if args.forever:
+        compile_forever()
     code = 0
     for name in args.parts or PARTS:
         start = time.perf_counter()

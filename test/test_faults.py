@@ -13,13 +13,15 @@ COUNTS = {
     "cache": 10,
     "library": 2,
     "disks": 6,
-    "entries": 2,
+    "entries": 4,
+    "no cache": 1,
+    "compilations": 2,
     "processes": 1,
     "weights": 8,
     "forks": 2,
 }
 """Trials of each part."""
-NATIVE = ("library", "disks", "entries", "processes", "weights", "forks")
+NATIVE = ("library", "disks", "entries", "no cache", "compilations", "processes", "weights", "forks")
 
 
 @pytest.mark.parametrize("part", PARTS)

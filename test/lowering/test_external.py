@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -138,6 +139,31 @@ def test_a_tool_ends_with_its_parent(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     assert ended(file.read_text())
+
+
+def test_a_child_keeps_nothing_of_tools_at_work() -> None:
+    """It would have the other end of their pipes: they would wait for more to read as long as it lives."""
+    text, printed = "x" * 1_000_000, list[str]()
+    command = ["sh", "-c", "sleep 0.5; exec cat"]
+    threads = [threading.Thread(target=lambda: printed.append(external.run(command, text))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    children = list[int]()
+    for _ in range(10):
+        time.sleep(0.05)
+        if (child := os.fork()) == 0:
+            time.sleep(600)
+            os._exit(0)
+        children.append(child)
+    until = time.monotonic() + 15
+    try:
+        for thread in threads:
+            thread.join(max(until - time.monotonic(), 0))
+        assert printed == [text] * 3
+    finally:
+        for child in children:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
 
 
 PLACES = """
