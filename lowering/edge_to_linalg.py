@@ -294,7 +294,10 @@ def literal(builder: LinalgBuilder, op: ConstantOp) -> Tensor:
 
 @dataclass(frozen=True)
 class EdgeToLinalg(ModulePass):
-    """Lowers edge operations to linalg on tensors. Functions of modules are put where they are called."""
+    """Lowers edge operations to linalg on tensors. Functions of modules are put where they are called.
+
+    Raises `UnsupportedError` listing everything that cannot be lowered; then no operator is.
+    """
 
     name = "edge-to-linalg"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Any
 
 from xdsl.context import Context
@@ -23,7 +24,7 @@ from xdsl_exir.dialects import aten, edge
 from xdsl_exir.dialects.builder import Builder, Namespace, meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.program import methods_of
-from xdsl_exir.transforms.fold_constants import is_state
+from xdsl_exir.transforms.fold_constants import is_of_state
 from xdsl_exir.transforms.matching import known, static
 from xdsl_exir.transforms.patterns import replace
 
@@ -56,16 +57,33 @@ def of_one_matrix(block: Block) -> list[list[OperatorOp]]:
     found: dict[object, list[OperatorOp]] = {}
     for op in products(block, "aten.mm", "aten.addmm"):
         x, weight, bias = operands(op)
-        whole = is_state(weight) and static(meta(weight).shape) is not None
-        of_columns = bias is None or (is_state(bias) and meta(bias).shape == meta(weight).shape[1:])
+        whole = is_of_state(weight) and static(meta(weight).shape) is not None
+        of_columns = bias is None or (is_of_state(bias) and meta(bias).shape == meta(weight).shape[1:])
         if whole and of_columns:
             found.setdefault((op.SPEC.qualified_name, x), []).append(op)
     return list(found.values())
 
 
+def put_before(first: Operation, values: Sequence[SSAValue]) -> None:
+    """Moves what values of state are made of before an operation, as far as it is not there."""
+    made, todo = set[Operation](), [value.owner for value in values]
+    while todo:
+        op = todo.pop()
+        if isinstance(op, Operation) and op not in made:
+            made.add(op)
+            todo += [operand.owner for operand in op.operands]
+    block = first.parent
+    assert block is not None
+    after = dropwhile(lambda op: op is not first, list(block.ops))
+    for op in filter(made.__contains__, after):
+        op.detach()
+        block.insert_op_before(op, first)
+
+
 def side_by_side(at: Namespace, ops: Sequence[OperatorOp]) -> Parts:
     """One product with all the weights' columns."""
     x, weights, biases = zip(*map(operands, ops), strict=True)
+    put_before(ops[0], [*weights, *(bias for bias in biases if bias is not None)])
     weight = at.cat(list(weights), 1)
     product = at.mm(x[0], weight) if biases[0] is None else at.addmm(at.cat(list(biases), 0), x[0], weight)
     start, parts = 0, Parts()

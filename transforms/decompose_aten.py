@@ -104,7 +104,10 @@ def known(names: Iterable[str], where: str) -> None:
 
 @dataclass(frozen=True)
 class DecomposeAten(ModulePass):
-    """Replaces composite operators by core ATen ones; `keep="aten.silu","aten.linear"` leaves those alone."""
+    """Replaces composite operators by core ATen ones; `keep="aten.silu","aten.linear"` leaves those alone.
+
+    Raises `SpecError` for operators to keep, or to decompose otherwise, that are not known.
+    """
 
     name = "decompose-aten"
 

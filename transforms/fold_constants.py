@@ -357,6 +357,8 @@ class FoldConstants(ModulePass):
 
     `limit` is in bytes: what takes more than its state does is folded up to it. Under `xdsl-opt` programs have no state: only what
     literals make is folded, small as `canonicalize` does.
+
+    Raises `ExirError` where an operator that every call computes raises one, as an integer division by a literal 0 does.
     """
 
     name = "fold-constants"

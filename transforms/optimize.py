@@ -4,10 +4,10 @@
 |---|---|
 | 0 | none |
 | 1 | `canonicalize`, `unroll-loops`, `fold-constants`, `dedupe-weights`, `sink-casts`, `hoist-invariants`, `merge-common`, `canonicalize`, `dce`: results keep all their bits |
-| 2 | those, `fold-batch-norm`, which rounds elsewhere, and those again |
+| 2 | those, `fold-batch-norm` and `batch-matmuls`, which round elsewhere, and those again |
 
 Level 1 changes no bit of what the interpreter gives; of level 2 the errors are those of another order of sums.
-`batch-matmuls` is in no level: natively a BERT was 3 to 6 % slower with it, as each product then is a part of another.
+With `batch-matmuls` a Llama of 8 layers took 0.79 to 0.97 of the time natively, a BERT of 6 layers 0.99 to 1.01.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from xdsl_exir.transforms.watch import run_inner
 LEVELS: tuple[tuple[str, ...], ...] = (
     (),
     ("canonicalize", "unroll-loops", "fold-constants", "dedupe-weights", "sink-casts", "hoist-invariants", "merge-common", "canonicalize", "dce"),
-    ("optimize{level=1}", "fold-batch-norm", "optimize{level=1}"),
+    ("optimize{level=1}", "fold-batch-norm", "batch-matmuls", "optimize{level=1}"),
 )  # fmt: skip
 """The passes of each level, in order."""
 

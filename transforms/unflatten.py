@@ -275,7 +275,8 @@ class Unflatten(ModulePass):
 
 @dataclass(frozen=True)
 class InlineModules(ModulePass):
-    """Puts the operations of private functions back where these are called."""
+    """Puts the operations of private functions back where these are called. Raises `VerificationError` for a function that is called
+    and has no body, or calls itself."""
 
     name = "inline-modules"
 

@@ -1,6 +1,6 @@
 // RUN: xdsl-opt %s --split-input-file -p optimize | filecheck %s
 // RUN: xdsl-opt %s --split-input-file -p 'optimize{level=0}' | filecheck %s --check-prefix=NONE
-// RUN: xdsl-opt %s --split-input-file -p 'optimize{level=2},batch-matmuls,optimize' | filecheck %s --check-prefix=LEVEL2
+// RUN: xdsl-opt %s --split-input-file -p 'optimize{level=2}' | filecheck %s --check-prefix=LEVEL2
 // RUN: xdsl-opt %s --split-input-file -p sink-casts | filecheck %s --check-prefix=SINK
 // RUN: xdsl-opt %s --split-input-file -p merge-common | filecheck %s --check-prefix=COMMON
 // RUN: xdsl-opt %s --split-input-file -p dce | filecheck %s --check-prefix=DCE
