@@ -448,12 +448,11 @@ def kills_of_compilations(folder: Path, count: int) -> Figures:
     with in_cache(folder / "cache"), many_processes():
         for _ in range(count):
             command = [sys.executable, __file__, "--forever"]
-            process = subprocess.Popen(command, stdout=subprocess.PIPE)
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(rng.uniform(0, 2))
-            process.kill()
-            process.wait()
+            with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                process.stdout.readline()
+                time.sleep(rng.uniform(0, 2))
+                process.kill()
             # Their environment says whose they are.
             until = time.monotonic() + 5
             while (left := tools_at_work(str(folder / "cache"))) and time.monotonic() < until:
