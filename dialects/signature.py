@@ -258,6 +258,12 @@ class RangeAttr(Data[tuple[int | None, int | None]]):
 
 SIGNATURE = "exir.signature"
 """Of a function below edge: its declaration at edge, as text, which says how it is called."""
+PLAN = "exir.plan"
+"""Of a driver over memrefs: how its method is called (`lowering.method_plans`)."""
+ARENA_BYTES = "exir.arena_bytes"
+"""Of a driver whose memory is planned: how many bytes the arena has."""
+EXPANDED = "exir.expanded"
+"""Of a dispatch that is a kernel's code."""
 INPUT, OUTPUT, RANGES, ORIGIN = "exir.input", "exir.output", "exir.ranges", "exir.origin"
 GUARDS = "exir.guards"
 """Names of the discardable attributes that carry the above."""

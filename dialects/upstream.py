@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import AnyFloatConstr, IndexType, TensorType
-from xdsl.ir import Attribute, Dialect, Operation
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+from xdsl.dialects.builtin import AnyFloatConstr, IndexType, MemRefType, TensorType, UnitAttr
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, opt_result_def, result_def
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 
 @irdl_op_definition
@@ -45,10 +47,67 @@ class ReshapeOp(IRDLOperation):
     result = result_def(TensorType[Attribute])
 
 
+def check_same_elements(memory: SSAValue, tensor: SSAValue) -> None:
+    """Raises `VerifyException` unless a memref, however it lies, and a tensor have one shape and one type of elements."""
+    assert isa(memory.type, MemRefType[Attribute])
+    assert isa(tensor.type, TensorType[Attribute])
+    if (memory.type.shape, memory.type.element_type) != (tensor.type.shape, tensor.type.element_type):
+        raise VerifyException(f"{memory.type} and {tensor.type} have not the same elements")
+
+
+@irdl_op_definition
+class ToTensorOp(IRDLOperation):
+    """What memory holds as a tensor: xDSL's takes no memrefs with a layout."""
+
+    name = "bufferization.to_tensor"
+
+    memref = operand_def(MemRefType[Attribute])
+    tensor = result_def(TensorType[Attribute])
+
+    writable = opt_prop_def(UnitAttr)
+    restrict = opt_prop_def(UnitAttr)
+
+    assembly_format = "$memref (`restrict` $restrict^)? (`writable` $writable^)? attr-dict `:` type($memref) `to` type($tensor)"
+
+    def __init__(self, memory: SSAValue):
+        """Of memory that no other argument is a view of."""
+        assert isa(memory.type, MemRefType[Attribute])
+        type = TensorType(memory.type.element_type, memory.type.shape)
+        super().__init__(operands=[memory], result_types=[type], properties={"restrict": UnitAttr()})
+
+    def verify_(self) -> None:
+        check_same_elements(self.memref, self.tensor)
+
+
+@irdl_op_definition
+class MaterializeInDestinationOp(IRDLOperation):
+    """Writes a tensor to memory: xDSL's takes no memrefs with a layout."""
+
+    name = "bufferization.materialize_in_destination"
+
+    source = operand_def(TensorType[Attribute])
+    dest = operand_def(MemRefType[Attribute])
+
+    result = opt_result_def(TensorType[Attribute])
+
+    restrict = opt_prop_def(UnitAttr)
+    writable = opt_prop_def(UnitAttr)
+
+    assembly_format = "$source `in` (`restrict` $restrict^)? (`writable` $writable^)? $dest attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, source: SSAValue, dest: SSAValue):
+        """To memory that no other argument is a view of."""
+        properties = {"restrict": UnitAttr(), "writable": UnitAttr()}
+        super().__init__(operands=[source, dest], result_types=[[]], properties=properties)
+
+    def verify_(self) -> None:
+        check_same_elements(self.dest, self.source)
+
+
 UPSTREAM = frozenset(("arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"))
 """The dialects below edge that the interpreter runs."""
 
-OPERATIONS: tuple[type[Operation], ...] = (RemFOp, ErfcOp, ReshapeOp)
+OPERATIONS: tuple[type[Operation], ...] = (RemFOp, ErfcOp, ReshapeOp, ToTensorOp, MaterializeInDestinationOp)
 DIALECTS = frozenset(op.name.partition(".")[0] for op in OPERATIONS)
 """Those of these operations."""
 

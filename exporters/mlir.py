@@ -16,6 +16,7 @@ from xdsl_exir.exporters.safetensors import write_safetensors
 from xdsl_exir.files import locked, put, real, scratch, settle
 from xdsl_exir.importers.mlir import CONVENTION, WEIGHTS, waiting, weights_of
 from xdsl_exir.program import CallingConvention, Program, Slot
+from xdsl_exir.transforms.stages import stage_of
 
 
 def write_mlir(path: Path, program: Program) -> None:
@@ -41,7 +42,9 @@ def write_mlir(path: Path, program: Program) -> None:
         new_text, new_weights = folder / text.name, weights_folder / weights.name
         digest = write_safetensors(new_weights, program.state)
         module.attributes[WEIGHTS] = StringAttr(digest)
-        new_text.write_text(annotated.text(locations=True) + "\n", encoding="utf-8")
+        # xDSL does not read all that it prints of upstream dialects, locations among it: the generic form it does.
+        generic = stage_of(module) not in ("aten", "edge")
+        new_text.write_text(annotated.text(generic, locations=True) + "\n", encoding="utf-8")
         settle(new_text, text)
         settle(new_weights, weights)
         with locked(text.parent, weights.parent):

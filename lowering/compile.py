@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
+from xdsl_exir.dialects.signature import EXPANDED
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external
 from xdsl_exir.lowering.cache import keep, kept
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
+from xdsl_exir.lowering.dispatches.buffers import NAME
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
 from xdsl_exir.lowering.driver import calls_of
+from xdsl_exir.lowering.expand_kernels import KERNEL, check_takes
 from xdsl_exir.lowering.expand_math import ExpandMath
 from xdsl_exir.lowering.pack_arguments import PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.processor import Processor, processor
+from xdsl_exir.lowering.schedules.attributes import kernel_of
 from xdsl_exir.lowering.schedules.kernel import Kernel, expansion
 from xdsl_exir.lowering.toolchain import (
     ENTRY,
@@ -71,6 +76,7 @@ GROUPS = (
     Pass("lower-affine", "scf loops"),
 )
 """How groups of operators in linalg become loops."""
+GROUPED = (*GROUPS, *TO_LLVM)
 
 SCRIPTS = f"""
 transform.named_sequence @direct(%module: !transform.any_op {{transform.readonly}}) {{
@@ -128,19 +134,44 @@ class Unit:
 
 def units_of(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> list[Unit]:
     """What the methods of a program are made of, given by their drivers with planned memory."""
-    kernels = [
-        Unit(name, f"{expansion()} {kernel.key}", TO_LLVM, partial(kernel_text, kernel, name))
-        for kernel, name in dispatches.scheduled.items()
-    ]
+    kernels = [kernel_unit(kernel, name) for kernel, name in dispatches.scheduled.items()]
     groups = [
-        Unit(function.sym_name.data, text, (*GROUPS, *TO_LLVM), partial(group_text, function))
+        Unit(function.sym_name.data, text, GROUPED, partial(group_text, function))
         for text, function in dispatches.functions.items()
     ]
-    return [*kernels, *groups, *(driver_unit(driver, dispatches) for driver in drivers)]
+    return [*kernels, *groups, *(driver_unit(driver, dispatches.types) for driver in drivers)]
 
 
-def driver_unit(driver: FuncOp, dispatches: Dispatches) -> Unit:
-    write = partial(driver_text, driver, dispatches)
+def units_of_functions(functions: Sequence[FuncOp], drivers: Iterable[FuncOp]) -> list[Unit]:
+    """The same, of a module that holds its dispatches as functions."""
+    types = {function.sym_name.data: list(function.function_type.inputs) for function in functions}
+    return [*map(unit_of, functions), *(driver_unit(driver, types) for driver in drivers)]
+
+
+def unit_of(function: FuncOp) -> Unit:
+    """A dispatch of a module: one that has a kernel is what the kernel expands to."""
+    name, described = function.sym_name.data, function.attributes.get(KERNEL)
+    if described is not None:
+        kernel = kernel_of(described)
+        check_takes(function, kernel)
+        return kernel_unit(kernel, name)
+    written = function.clone()
+    written.properties.pop("sym_visibility", None)
+    if written.attributes.pop(EXPANDED, None) is not None:
+        return Unit(name, generic_text(written), TO_LLVM, partial(generic_text, ModuleOp([written])))
+    write = partial(group_text, written)
+    unnamed = written.clone()
+    unnamed.properties["sym_name"] = StringAttr(NAME)
+    return Unit(name, generic_text(unnamed), GROUPED, write)
+
+
+def kernel_unit(kernel: Kernel, name: str) -> Unit:
+    return Unit(name, f"{expansion()} {kernel.key}", TO_LLVM, partial(kernel_text, kernel, name))
+
+
+def driver_unit(driver: FuncOp, types: Mapping[str, Sequence[Attribute]]) -> Unit:
+    """A driver, which calls dispatches of these types."""
+    write = partial(driver_text, driver, types)
     return Unit(ENTRY + driver.sym_name.data, generic_text(driver), TO_LLVM, write)
 
 
@@ -156,12 +187,15 @@ def group_text(function: FuncOp) -> str:
     return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(function)}\n}}"
 
 
-def driver_text(driver: FuncOp, dispatches: Dispatches) -> str:
+def driver_text(driver: FuncOp, types: Mapping[str, Sequence[Attribute]]) -> str:
     """A driver as a module, what it calls declared: calls of other types than theirs are refused by MLIR."""
-    module = ModuleOp([driver.clone()])
-    called, types = set(calls_of(driver)), dispatches.types
+    module, called = ModuleOp([driver.clone()]), sorted(set(calls_of(driver)))
+    if missing := [name for name in called if name not in types]:
+        raise ToolchainError(
+            f"'{driver.sym_name.data}' calls {', '.join(missing)}, which the module does not have"
+        )
     PackArguments().apply(context(), module)
-    module.body.block.add_ops(FuncOp.external(name, types[name], []) for name in sorted(called))
+    module.body.block.add_ops(FuncOp.external(name, types[name], []) for name in called)
     return generic_text(module)
 
 

@@ -13,13 +13,13 @@ else, and no code depends on their values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import control_flow as cf
@@ -31,7 +31,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import checked_ranges_of, ranges_of
 from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.sizes import symbols_of as free_symbols
-from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type
+from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.locations import location_text
@@ -52,6 +52,7 @@ from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
+from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
@@ -78,14 +79,14 @@ def symbols_taken(function: FuncOp) -> list[str]:
     return [name.data for name in names] if isa(names, ArrayAttr[StringAttr]) else []
 
 
-def symbol_places(values: Sequence[SSAValue]) -> dict[str, Place]:
-    """Where values say symbols, by symbol: as their sizes, or as numbers themselves. Positions are among the values."""
+def symbol_places(types: Sequence[Attribute]) -> dict[str, Place]:
+    """Where values of these types say symbols, by symbol: as their sizes, or as numbers themselves. Positions are among the values."""
     places: list[tuple[Dim, int, int | None]] = []
-    for position, value in enumerate(values):
-        if isinstance(value.type, SymIntType):
-            places.append((value.type.data, position, None))
-        elif is_tensor_type(value.type):
-            places += [(size, position, dim) for dim, size in enumerate(meta_of(value).shape)]
+    for position, type in enumerate(types):
+        if isinstance(type, SymIntType):
+            places.append((type.data, position, None))
+        elif is_tensor_type(type):
+            places += [(size, position, dim) for dim, size in enumerate(tensor_meta(type).shape)]
     said: dict[str, Place] = {}
     # A size that is a symbol says it as it is; one of another form has to be solved.
     for size, position, dim in sorted(places, key=lambda place: not is_symbol(place[0])):
@@ -119,6 +120,8 @@ class Planner:
         """Operators that wait for their group's dispatch, in order."""
         self.identities: dict[SSAValue, SSAValue] = {}
         """Values that are the same as another one in memory: what made them is done elsewhere."""
+        self.copied: dict[Buffer, Value] = {}
+        """What buffers are copies of."""
         self.absorbed: set[Operation] = set()
         """Operations that are part of a dispatch before them."""
         self.bound: dict[int, Value] = {}
@@ -183,7 +186,7 @@ class Planner:
 
     def find_symbols(self) -> None:
         """Finds where a call sees the values of the symbols that sizes depend on."""
-        self.plan.symbols = symbol_places(self.function.args)
+        self.plan.symbols = symbol_places(self.function.function_type.inputs.data)
         ranges = ranges_of(self.function)
         self.typical = {
             symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols
@@ -317,6 +320,7 @@ class Planner:
             return value
         copy = self.allocate(value.shape, value.dtype)
         self.copy(value, copy)
+        self.copied[copy.buffer] = value
         return copy
 
     def plain(self, value: Value) -> Value:
@@ -351,8 +355,8 @@ class Planner:
         """A float32 buffer for one dispatch."""
         return self.allocate(shape, dt.Float)
 
-    def unscale(self, value: SSAValue) -> float:
-        """Takes a multiplication by a number, which waits, out of what a value is made of; gives the number.
+    def unscale(self, value: SSAValue) -> tuple[float, list[OperatorOp]]:
+        """Takes a multiplication by a number, which waits, out of what a value is made of; gives the number, and what multiplied.
 
         For users to whom it does not matter when it happens: a matrix product's operand is scaled in the result.
         """
@@ -363,15 +367,15 @@ class Planner:
             or op not in self.pending
             or op.SPEC.qualified_name != "aten.mul.Tensor"
         ):
-            return 1.0
+            return 1.0, []
         numbers = [self.splat(operand) for operand in op.operands]
         scaled = next((o for o, n in zip(op.operands, numbers, strict=True) if n is None), None)
         factor = next((n for n in numbers if n is not None), None)
         if scaled is None or factor is None or scaled.type != root.type or not self.is_private(root, value):
-            return 1.0
+            return 1.0, []
         del self.pending[op]
         self.identities[root] = scaled
-        return float(factor)
+        return float(factor), [op]
 
     def is_private(self, root: SSAValue, value: SSAValue) -> bool:
         """Whether a value, which is a view of `root`, is all that is used of it, and once."""
@@ -385,9 +389,9 @@ class Planner:
 
     # dispatches
 
-    def call_kernel(self, kernel: Kernel, arguments: Sequence[Value]) -> None:
-        """Calls a dispatch that has a kernel."""
-        self.driver.call(self.dispatches.kernel(kernel), kernel.symbols, arguments)
+    def call_kernel(self, kernel: Kernel, arguments: Sequence[Value], body: Callable[[], Body]) -> None:
+        """Calls a dispatch that has a kernel; `body` says what it computes."""
+        self.driver.call(self.dispatches.kernel(kernel, body), kernel.symbols, arguments)
 
     def call_function(self, function: FuncOp, arguments: Sequence[Value]) -> None:
         """Calls a dispatch that MLIR lowers."""

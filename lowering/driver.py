@@ -12,7 +12,7 @@ What of symbolic sizes a pass has to know is said in attributes of upstream oper
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -186,27 +186,14 @@ class Driver:
 
     def make_view(self, value: Value, memory: SSAValue) -> SSAValue:
         type = memref_type(value.shape, value.dtype, value.strides, value.offset)
-        (cast,) = self.cast(memory, value, type).results
+        op = reinterpreted(memory, value, type, self.index)
+        self.add(op)
+        (cast,) = op.results
         if value.type == type:
             return cast
         plain = memref.CastOp.create(operands=[cast], result_types=[value.type])
         self.add(plain)
         return plain.results[0]
-
-    def cast(self, memory: SSAValue, value: Value, type: MemRefType[Any]) -> Operation:
-        """Sees memory as a value."""
-        operands, counts, properties = [memory], [1], dict[str, Attribute]()
-        parts = {"offsets": (value.offset,), "sizes": value.shape, "strides": value.strides}
-        for name, sizes in parts.items():
-            dynamic = [self.index(size) for size in sizes if not isinstance(size, int)]
-            operands += dynamic
-            counts.append(len(dynamic))
-            static = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
-            properties[f"static_{name}"] = DenseArrayBase.from_list(i64, static)
-        properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, counts)
-        op = memref.ReinterpretCastOp.create(operands=operands, result_types=[type], properties=properties)
-        self.add(op)
-        return op
 
     # what is done
 
@@ -247,6 +234,22 @@ class Driver:
         with self.inside(body):
             yield
             self.add(scf.YieldOp())
+
+
+def reinterpreted(
+    memory: SSAValue, value: Value, type: MemRefType[Any], index: Callable[[Dim], SSAValue]
+) -> memref.ReinterpretCastOp:
+    """Sees memory, from its buffer's beginning, as a value; `index` computes sizes."""
+    operands, counts, properties = [memory], [1], dict[str, Attribute]()
+    parts = {"offsets": (value.offset,), "sizes": value.shape, "strides": value.strides}
+    for name, sizes in parts.items():
+        dynamic = [index(size) for size in sizes if not isinstance(size, int)]
+        operands += dynamic
+        counts.append(len(dynamic))
+        static = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
+        properties[f"static_{name}"] = DenseArrayBase.from_list(i64, static)
+    properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, counts)
+    return memref.ReinterpretCastOp.create(operands=operands, result_types=[type], properties=properties)
 
 
 def calls_of(driver: func.FuncOp) -> list[str]:

@@ -1,6 +1,6 @@
 """`expand-kernels`: dispatches that have a kernel become functions of scf, vector and omp operations.
 
-What a dispatch declares is compared with what its kernel takes; only what is not in a cache of objects is expanded when a program is compiled.
+What a dispatch takes is compared with what its kernel takes; only what is not in a cache of objects is expanded when a program is compiled.
 """
 
 from __future__ import annotations
@@ -8,23 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from xdsl_exir.dialects.signature import EXPANDED
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.schedules.attributes import kernel_of
+from xdsl_exir.lowering.schedules.kernel import Kernel
 
 KERNEL = "exir.kernel"
-"""The attribute of declared functions that describes the kernel which stands for them."""
+"""The attribute of functions that describes the kernel which stands for them."""
 
 
 @dataclass(frozen=True)
 class ExpandKernels(ModulePass):
-    """Gives declared functions with `exir.kernel` their bodies.
+    """Gives functions with `exir.kernel` the code of their kernels, in place of what they have for a body.
 
-    Raises `VerificationError` for a description of no kernel, and where the kernel takes other types than are declared."""
+    Raises `VerificationError` for a description of no kernel, and where the kernel takes other types than the function."""
 
     name = "expand-kernels"
 
@@ -35,12 +37,18 @@ class ExpandKernels(ModulePass):
 
 
 def expanded(function: FuncOp) -> FuncOp:
-    """A declared function with its body."""
-    name = function.sym_name.data
+    """A dispatch as the code of its kernel."""
     kernel = kernel_of(function.attributes[KERNEL])
-    made = kernel.function(name)
-    if made.function_type != function.function_type:
-        raise VerificationError(
-            f"'{name}' is declared to be {function.function_type}, its kernel is {made.function_type}"
-        )
+    check_takes(function, kernel)
+    made = kernel.function(function.sym_name.data)
+    made.attributes[EXPANDED] = UnitAttr()
     return made
+
+
+def check_takes(function: FuncOp, kernel: Kernel) -> None:
+    """Raises `VerificationError` unless a dispatch takes what its kernel does."""
+    types = [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
+    if function.function_type != FunctionType.from_lists(types, []):
+        raise VerificationError(
+            f"'{function.sym_name.data}' is {function.function_type}, its kernel takes ({', '.join(map(str, types))})"
+        )

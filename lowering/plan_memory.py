@@ -33,12 +33,13 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, provably
+from xdsl_exir.dialects.signature import ARENA_BYTES
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
 from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, as_attribute, size_in
 
-ARENA_BYTES, OFFSET = "exir.arena_bytes", "exir.offset"
+OFFSET = "exir.offset"
 Part = memref.AllocOp | memref.ViewOp
 TYPICAL_SIZE = 64
 LOOPS = scf.ForOp | scf.WhileOp | scf.ParallelOp
@@ -296,6 +297,11 @@ def symbols_of(function: FuncOp) -> dict[str, SSAValue]:
         else []
     )
     return dict(zip(said, function.args, strict=False))
+
+
+def is_planned(function: FuncOp) -> bool:
+    """Whether the memory of a driver is planned."""
+    return ARENA_BYTES in function.attributes
 
 
 def arena_bytes_of(function: FuncOp) -> Dim:

@@ -1,28 +1,30 @@
 """`to-destinations`: an edge program as drivers over memrefs, and the dispatches that they call.
 
 A driver is a function of a method's inputs, constants and outputs, in destination-passing style (`lowering.driver`); what is in between it
-allocates. Dispatches are private functions. Those that MLIR lowers are there with their bodies, linalg on tensors between memrefs;
-those that have a kernel of ours are declared: their code is made when the program is compiled.
+allocates. How the method is called is in the driver's attributes (`lowering.method_plans`). Dispatches are private functions of linalg on tensors between
+memrefs. Those for which there is a kernel say so: its code takes the body's place when the program is compiled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
+from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.lowering.method_plans import keep_plan
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules.attributes import as_attribute
 from xdsl_exir.program import methods_of, state_of
-from xdsl_exir.transforms.fold_constants import constant_arguments
+from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
 
@@ -40,25 +42,47 @@ class ToDestinations(ModulePass):
         module = op.clone()
         for each in (ForgetLayouts(), ForgetSizes()):
             each.apply(ctx, module)
-        dispatches, state = Dispatches(), state_of(ctx)
-        drivers: list[func.FuncOp] = []
-        for name, function in methods_of(module).items():
-            constants = constant_arguments(module, function, state)
-            drivers.append(Planner(function, constants, processor().machine(), dispatches).run(name).driver)
+        dispatches, state, machine = Dispatches(), state_of(ctx), processor().machine()
+        methods = methods_of(module)
+        constants = {name: constant_arguments(module, method, state) for name, method in methods.items()}
+        plans = {
+            name: Planner(method, constants[name], machine, dispatches).run(name)
+            for name, method in methods.items()
+        }
+        drivers = [plan.driver for plan in plans.values()]
         old, new = op.body.block, Block([*functions_of(dispatches, drivers), *drivers])
+        for name, method in methods.items():
+            for target in targets(method, constants[name]):
+                state.pop(target, None)
+        for name, method in methods.items():
+            keep_plan(plans[name], method, passed(method, constants[name]), state)
         op.body.insert_block(new, 0)
         op.body.erase_block(old)
+
+
+def passed(method: func.FuncOp, constants: Container[SSAValue]) -> list[int]:
+    """Positions of the arguments of a method at edge that its driver takes as inputs."""
+    args = enumerate(method.args)
+    return [at for at, arg in args if arg not in constants and is_tensor_type(arg.type)]
+
+
+def targets(method: func.FuncOp, constants: Container[SSAValue]) -> set[str]:
+    """The names of the state that constant arguments are: drivers have constants of their own."""
+    pairs = zip(method.args, method.arg_attrs or (), strict=False)
+    specs = [input_of(attrs) for arg, attrs in pairs if arg in constants]
+    return {spec.target for spec in specs if spec is not None}
 
 
 def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list[func.FuncOp]:
     """The dispatches that drivers call, in order: those that have a kernel of ours are declared, with its description."""
     bodies = {function.sym_name.data: function for function in dispatches.functions.values()}
-    kernels, types = {name: kernel for kernel, name in dispatches.scheduled.items()}, dispatches.types
+    kernels = {name: kernel for kernel, name in dispatches.scheduled.items()}
     found: list[func.FuncOp] = []
     for name in dict.fromkeys(name for driver in drivers for name in calls_of(driver)):
-        made = bodies.get(name) or func.FuncOp.external(name, types[name], [])
+        kernel = kernels.get(name)
+        made = bodies[name] if kernel is None else dispatches.bodies[kernel].function(kernel, name)
         made.properties["sym_visibility"] = StringAttr("private")
-        if name in kernels:
-            made.attributes[KERNEL] = as_attribute(kernels[name])
+        if kernel is not None:
+            made.attributes[KERNEL] = as_attribute(kernel)
         found.append(made)
     return found

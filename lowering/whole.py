@@ -27,7 +27,7 @@ def plan_whole(
     """The plan of a lowered method, whose signature at edge is given, and the arrays of constants by position among its arguments."""
     plan, driver = Plan(), Driver()
     args = Block(arg_types=signature.function_type.inputs).args
-    plan.symbols = symbol_places(args)
+    plan.symbols = symbol_places(signature.function_type.inputs.data)
     for symbol in plan.symbols:
         driver.symbol(symbol)
     tensors = {

@@ -22,11 +22,10 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.signature import ORIGIN, Origin, OriginAttr
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.interpreter import RNG, InterpreterEngine, OperatorFunctions
+from xdsl_exir.interpreter.interpreter import RNG, OperatorFunctions
 from xdsl_exir.locations import location_text
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.executable import Executable
-from xdsl_exir.transforms.runnable import runnable
+from xdsl_exir.runtime.executable import Executable, interpreting
 
 BOTH = ("the first program", "the second program")
 BEFORE_AND_AFTER = ("the program before", "the program after")
@@ -86,7 +85,7 @@ class Trace(Interpreter.Listener):
 
 def traced(program: Program, inputs: Sequence[Any]) -> tuple[dict[Origin, Traced], list[Any]]:
     """The values of a program's nodes in order, and its results, for the first method's flat inputs."""
-    trace, engine = Trace(), InterpreterEngine(runnable(program.module), program.signatures)
+    trace, engine = Trace(), interpreting(program)
     engine.interpreter.listeners = (trace,)
     # Both forms are to draw the same random numbers.
     engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(0))

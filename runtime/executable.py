@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -31,6 +31,11 @@ from xdsl_exir.transforms.verify import refuse_buffers
 Fallback: TypeAlias = Literal["error", "interpreter"]
 
 
+if TYPE_CHECKING:
+    from xdsl_exir.interpreter.interpreter import InterpreterEngine
+    from xdsl_exir.runtime.drivers import DriverEngine
+
+
 class Engine(Protocol):
     """Something that computes a method's results from its arguments, both flat."""
 
@@ -54,9 +59,18 @@ class Engine(Protocol):
 
 
 def _interpreter(program: Program, fallback: Fallback, cpu: str) -> Engine:
-    from xdsl_exir.interpreter.interpreter import InterpreterEngine
-    from xdsl_exir.transforms.runnable import runnable
+    return interpreting(program)
 
+
+def interpreting(program: Program) -> InterpreterEngine | DriverEngine:
+    """The interpreter as engine of a program of any stage. Raises `LoadError` for a driver that does not say how it is called."""
+    from xdsl_exir.interpreter.interpreter import InterpreterEngine
+    from xdsl_exir.runtime.drivers import DriverEngine
+    from xdsl_exir.transforms.runnable import runnable
+    from xdsl_exir.transforms.stages import has_drivers
+
+    if has_drivers(program.module):
+        return DriverEngine(program)
     return InterpreterEngine(runnable(program.module), program.signatures)
 
 

@@ -58,7 +58,7 @@ from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 from xdsl_exir.transforms.partition import group
 from xdsl_exir.transforms.runnable import runnable
-from xdsl_exir.transforms.verify import stage_of
+from xdsl_exir.transforms.stages import stage_of
 
 
 def make_engine(
@@ -68,7 +68,7 @@ def make_engine(
 
     Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
     """
-    if stage_of(program.module) == "linalg":
+    if stage_of(program.module) not in ("aten", "edge"):
         return NativeEngine(program, cpu)
     program = as_edge(program).apply(CountSizes(), NumbersToTensors())
     unchecked, _ = without_checks(program)
@@ -194,7 +194,10 @@ def symbol_sources(function: FuncOp, chosen: Collection[Operation]) -> dict[str,
     """For each symbol the value outside of native pieces that says it first."""
     outside = [op for op in function.body.block.ops if op not in chosen]
     values = [*function.args, *(result for op in outside for result in op.results)]
-    return {symbol: values[place.argument] for symbol, place in symbol_places(values).items()}
+    return {
+        symbol: values[place.argument]
+        for symbol, place in symbol_places([value.type for value in values]).items()
+    }
 
 
 def say_numbers(chosen: Iterable[Operation], sources: Mapping[str, SSAValue]) -> None:
@@ -244,7 +247,7 @@ def outline(
         else:
             inputs.append(value)
     needed = symbols_of(sizes_of(value for op in body.walk() for value in (*op.operands, *op.results)))
-    missing = sorted(needed - symbol_places(inputs).keys())
+    missing = sorted(needed - symbol_places([value.type for value in inputs]).keys())
     for source in dict.fromkeys(sources[symbol] for symbol in missing if symbol in sources):
         body.block.insert_arg(source.type, len(inputs))
         inputs.append(source)

@@ -13,10 +13,8 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.signature import InputKind, ranges_of
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
-from xdsl_exir.interpreter.interpreter import InterpreterEngine
 from xdsl_exir.program import Program, signature_of
-from xdsl_exir.runtime.executable import Executable
-from xdsl_exir.transforms.runnable import runnable
+from xdsl_exir.runtime.executable import Executable, interpreting
 
 SIZE = 3
 """What a symbol is whose range has it: neither 0 nor 1, and odd."""
@@ -29,7 +27,7 @@ def random_inputs(program: Program, seed: int = 0) -> list[Any]:
     an input is no tensor and no number.
     """
     rng = np.random.default_rng(seed)
-    method = Executable(program, InterpreterEngine(runnable(program.module), program.signatures)).method()
+    method = Executable(program, interpreting(program)).method()
     bindings = {name: _within(bounds) for name, bounds in ranges_of(signature_of(program.method())).items()}
     user = (
         (spec.target, type)

@@ -5,45 +5,42 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
-import numpy as np
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from xdsl_exir.dialects.backend import DelegateOp
-from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import PLAN, SIGNATURE
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
-from xdsl_exir.errors import ExirError, Unsupported
+from xdsl_exir.errors import Unsupported
 from xdsl_exir.interpreter.backend import BACKENDS
-from xdsl_exir.interpreter.interpreter import run_operator
-from xdsl_exir.interpreter.memory import check_fits
 from xdsl_exir.interpreter.operators import IMPLS
-from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
-from xdsl_exir.locations import name_place
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of
-from xdsl_exir.lowering.dispatch import Array, Dispatches, Place, Plan, Planner, Value
+from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of, units_of_functions
+from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
+from xdsl_exir.lowering.method_plans import plan_of
+from xdsl_exir.lowering.plan_memory import is_planned
 from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
-from xdsl_exir.lowering.sizes import solve, static
+from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.toolchain import ENTRY, describe, entry, load_objects, words_of
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
-from xdsl_exir.program import REWRITING, Program, signature_of
+from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
+from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
 from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
-from xdsl_exir.transforms.verify import stage_of
+from xdsl_exir.transforms.stages import stage_of
 
 
 def as_edge(program: Program) -> Program:
@@ -107,17 +104,6 @@ def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp
     return program, {name: take_checks(function) for name, function in program.methods.items()}
 
 
-@dataclass(frozen=True)
-class Frame:
-    """What the values of a program's symbols say about a call."""
-
-    outputs: Sequence[tuple[tuple[int, ...], Any]]
-    """Shapes and NumPy dtypes of the results."""
-    numbers: Sequence[tuple[int, Any]]
-    """Results that are numbers, by position, the first ones first."""
-    arena_bytes: int
-
-
 class Call:
     """What a call of a method has for itself while it runs: the words that its driver takes, and an arena.
 
@@ -162,118 +148,32 @@ def lay(words: list[int], values: Sequence[Value]) -> list[int]:
     return places
 
 
-class NativeMethod:
+class NativeMethod(PlannedMethod):
     """One compiled method: its driver, the arguments that stay the same from call to call, and what calls that have ended
-    left for the next ones. May be called from any number of threads."""
+    left for the next ones."""
 
     def __init__(self, plan: Plan, address: int, passed: Sequence[int], checks: Sequence[OperatorOp] = ()):
-        self.plan = plan
-        self.checks = checks
-        """What looks at the last results, which are there for it alone."""
-        self.returned = len(plan.outputs) - sum(len(check.operands) for check in checks)
-        """How many results come before those."""
-        self.passed = passed
-        """Positions, among the method's arguments, of those that the driver takes."""
-        self.frames: dict[tuple[int, ...], Frame] = {}
+        super().__init__(plan, passed, checks)
         self.kept = [word for _, array in plan.constants for word in describe(array)]
-        for what, values in (("input", plan.inputs), ("result", plan.outputs)):
-            for index, value in enumerate(values):
-                if is_static(value.shape):
-                    shape = static(value.shape)
-                    check_fits(f"{what} {index} {shape}", math.prod(shape) * value.dtype.itemsize)
         self.idle = [Call(plan, self.kept)]
         """Taken and put back by single operations on the list, which need no lock."""
         self.function = entry(address)
 
-    def __call__(self, values: Sequence[Any]) -> list[Any]:
-        symbols = tuple(find(place, values) for place in self.plan.symbols.values())
-        frame = self.frames.get(symbols) or self.frame(symbols)
-        inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
-        outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
+    def drive(
+        self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
+    ) -> None:
         try:
             call = self.idle.pop()
         except IndexError:
             call = Call(self.plan, self.kept)
-        call.bind(symbols, inputs, outputs, frame.arena_bytes)
+        call.bind(symbols, inputs, outputs, arena_bytes)
         self.function(call.words)
         if len(self.idle) < MOST_IDLE:
             self.idle.append(call)
-        for index, source in self.plan.copies:
-            given = (
-                source
-                if isinstance(source, np.ndarray)
-                else inputs[source]
-                if source >= 0
-                else outputs[-1 - source]
-            )
-            outputs[index][...] = given.reshape(outputs[index].shape)
-        looked_at = iter(outputs[self.returned :])
-        del outputs[self.returned :]
-        for check in self.checks:
-            try:
-                run_operator(check, tuple(islice(looked_at, len(check.operands))), RANDOM)
-            except ExirError as error:
-                name_place(error, check)
-                raise
-        results: list[Any] = outputs
-        for position, number in frame.numbers:
-            results.insert(position, number)
-        return results
-
-    def frame(self, values: tuple[int, ...]) -> Frame:
-        """What these values of the symbols say.
-
-        Raises `AssertionFailed` where they break what the program asserts.
-        """
-        symbols = dict(zip(self.plan.symbols, values, strict=True))
-
-        def number(size: Dim) -> int:
-            return int(size.evaluate(symbols)) if isinstance(size, Expr) else size
-
-        for condition, message in self.plan.checks:
-            if not number(condition):
-                raise AssertionFailed(message)
-        frame = Frame(
-            [(tuple(map(number, value.shape)), value.dtype.numpy) for value in self.plan.outputs],
-            [
-                (position, size.evaluate(symbols) if isinstance(size, Expr) else size)
-                for position, size in sorted(self.plan.numbers.items())
-            ],
-            max(number(self.plan.arena_bytes), 1),
-        )
-        for index, (shape, dtype) in enumerate(frame.outputs):
-            check_fits(f"result {index} {shape}", math.prod(shape) * np.dtype(dtype).itemsize)
-        check_fits("intermediate results", frame.arena_bytes)
-        if len(self.frames) >= MOST_FRAMES:
-            self.frames.clear()
-        self.frames[values] = frame
-        return frame
 
 
-RANDOM = np.random.default_rng(0)
-"""Checks draw no numbers: what kernels are called with."""
-MOST_FRAMES = 1024
-"""Sizes that a method remembers."""
 MOST_IDLE = os.cpu_count() or 1
 """Arenas that a method keeps for calls to come. More calls than that do not run at once for long."""
-
-
-def aligned_bytes(count: int) -> Array:
-    """Bytes that begin at a cache line."""
-    memory = np.empty(count + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count]
-
-
-def find(place: Place, values: Sequence[Any]) -> int:
-    """A symbol's value."""
-    value = values[place.argument]
-    given = value if place.dim is None else np.shape(value)[place.dim]
-    if place.is_symbol:
-        return given
-    solved = solve(place.size, given)
-    assert solved is not None, "the planner takes no other places"
-    return solved
 
 
 @dataclass(frozen=True)
@@ -290,6 +190,8 @@ class Planned:
     """By method, what its caller has to check: its last results are what these look at."""
     cpu: Processor
     """The processor that all this is for."""
+    functions: Sequence[FuncOp] | None = None
+    """The dispatches of a program that has them as functions."""
 
     @property
     def drivers(self) -> dict[str, str]:
@@ -299,7 +201,10 @@ class Planned:
     @property
     def units(self) -> list[Unit]:
         """What becomes its object files."""
-        return units_of(self.dispatches, [plan.driver for plan in self.plans.values()])
+        drivers = [plan.driver for plan in self.plans.values()]
+        if self.functions is not None:
+            return units_of_functions(self.functions, drivers)
+        return units_of(self.dispatches, drivers)
 
     def objects(self) -> list[bytes]:
         """The program's object files. Raises `ToolchainError` where a tool is missing."""
@@ -316,8 +221,13 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
-    if stage_of(program.module) == "linalg":
-        return plan_linalg(program, cpu or processor())
+    match stage_of(program.module):
+        case "linalg":
+            return plan_linalg(program, cpu or processor())
+        case "buffers" | "planned" | "kernels":
+            return plan_drivers(program, cpu or processor())
+        case _:
+            pass
     program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
     machine = planned.cpu.machine()
@@ -352,6 +262,24 @@ def plan_linalg(program: Program, cpu: Processor) -> Planned:
         ]
         planned.checks[name] = []
     plan_arenas(list(planned.plans.values()))
+    return planned
+
+
+def plan_drivers(program: Program, cpu: Processor) -> Planned:
+    """The plans of a program whose methods are drivers already; memory that is not planned yet is."""
+    module = program.module.clone()
+    methods = methods_of(module)
+    functions = [op for op in module.ops if isinstance(op, FuncOp) and op not in methods.values()]
+    planned = Planned(program, Dispatches(), {}, {}, {}, cpu, functions)
+    for index, (name, driver) in enumerate(methods.items()):
+        plan, planned.passed[name] = plan_of(driver, program.state)
+        for attribute in (SIGNATURE, PLAN):
+            del driver.attributes[attribute]
+        driver.detach()
+        driver.properties["sym_name"] = StringAttr(driver_name(index))
+        planned.plans[name], planned.checks[name] = plan, []
+    unplanned = [plan for plan in planned.plans.values() if not is_planned(plan.driver)]
+    plan_arenas(unplanned)
     return planned
 
 

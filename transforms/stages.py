@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xdsl_exir.dialects.signature import ARENA_BYTES, EXPANDED, PLAN
 from xdsl_exir.errors import ExirError
-from xdsl_exir.program import Program
-from xdsl_exir.transforms.verify import stage_of
+from xdsl_exir.program import Program, methods_of
+from xdsl_exir.transforms import verify
 
 STAGES = ("imported", "core", "edge")
 
-RUN = (*STAGES, "linalg")
-"""Those whose programs are run: by the interpreter as they stand."""
-
-LOWERED = {
-    "linalg": "edge-to-linalg",
-    "buffers": "to-destinations",
-    "planned": "to-destinations,plan-memory,verify-memory",
-    "kernels": "to-destinations,plan-memory,verify-memory,expand-kernels,expand-math",
+LOWERED: dict[str, tuple[str, str]] = {
+    "linalg": ("edge", "edge-to-linalg"),
+    "buffers": ("edge", "to-destinations"),
+    "planned": ("buffers", "plan-memory,verify-memory"),
+    "kernels": ("planned", "expand-kernels,expand-math"),
 }
-"""Passes that take a program from edge to the stages below."""
+"""For a stage below edge, the one before it, and the passes from there."""
+
+RUN = (*STAGES, "linalg", "buffers", "planned")
+"""Those whose programs are run by the interpreter as they stand."""
+
+
+def has_drivers(module: ModuleOp) -> bool:
+    """Whether the methods of a module are drivers over memrefs."""
+    return any(PLAN in method.attributes for method in methods_of(module).values())
+
+
+def stage_of(module: ModuleOp) -> str:
+    """The last stage that a module has reached; `aten` for those before edge."""
+    if not has_drivers(module):
+        return verify.stage_of(module)
+    if not all(ARENA_BYTES in method.attributes for method in methods_of(module).values()):
+        return "buffers"
+    return "kernels" if any(EXPANDED in op.attributes for op in module.ops) else "planned"
 
 
 def to_stage(program: Program, stage: str) -> Program:
-    """The program at a stage. Raises `ExirError` for a stage that there is not, or that lies before the program's."""
-    if stage not in (*STAGES, *LOWERED):
-        raise ExirError(f"no stage '{stage}'; there is {', '.join((*STAGES, *LOWERED))}")
-    if stage == "imported":
-        return program
+    """The program at a stage. Raises `ExirError` for a stage that there is not, or that the program does not come to from where it is."""
+    stages = (*STAGES, *LOWERED)
+    if stage not in stages:
+        raise ExirError(f"no stage '{stage}'; there is {', '.join(stages)}")
     now = stage_of(program.module)
-    if now == "linalg":
-        if stage == now:
-            return program
-        raise ExirError(f"a program lowered to linalg is not taken to {stage}: take it there from edge")
-    if stage == "core":
-        return program.to_core()
-    edge = program if now == "edge" else program.to_edge()
-    return edge.transform(LOWERED[stage]) if stage in LOWERED else edge
+    if stage == "imported" or stage == now:
+        return program
+    if now not in LOWERED and stage not in LOWERED:
+        return program.to_core() if stage == "core" else program.to_edge()
+    for passes in reversed(road(now, stage)):
+        program = program.to_edge() if passes == "edge" else program.transform(passes)
+    return program
+
+
+def road(now: str, stage: str) -> Sequence[str]:
+    """The passes from one stage to another, the last ones first. Raises `ExirError` where there is no way."""
+    found: list[str] = []
+    at = stage
+    while at != now:
+        if at == "edge" and now == "aten":
+            return [*found, "edge"]
+        if at not in LOWERED:
+            raise ExirError(f"a program lowered to {now} is not taken to {stage}: take it there from edge")
+        at, passes = LOWERED[at]
+        found.append(passes)
+    return found

@@ -31,7 +31,7 @@ from xdsl_exir.dialects.exir import NumberOp, number_type
 from xdsl_exir.dialects.meta import as_meta, numbers_as_tensors, result_dtypes
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.promotion import DtypeError
-from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, OutputAttr
+from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, PLAN, InputAttr, InputKind, OutputAttr
 from xdsl_exir.dialects.spec.edge_yaml import EdgeOperator, edge_yaml_at
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.dialects.upstream import UPSTREAM
@@ -311,8 +311,9 @@ def refuse_linalg(program: Program, what: str) -> None:
 
 
 def refuse_buffers(program: Program, what: str) -> None:
-    """Raises `UnsupportedError` for a program whose methods take memory; `what` says where it is needed as it was."""
-    types = [type for method in program.methods.values() for type in method.function_type.inputs]
+    """Raises `UnsupportedError` for a program whose methods take memory, and do not say what for; `what` says where it is needed as it was."""
+    methods = (method for method in program.methods.values() if PLAN not in method.attributes)
+    types = [type for method in methods for type in method.function_type.inputs]
     if any(isinstance(type, MemRefType) for type in types):
         raise UnsupportedError(
             [Unsupported("a program lowered to buffers", f"{what} takes it as it was at linalg or before")]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import bufferization, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array
 from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
@@ -20,6 +21,12 @@ from xdsl_exir.interpreter.upstream.tensors import mixed, number, parts, unwritt
 def type_of(value: Any) -> MemRefType[Attribute]:
     assert isa(value.type, MemRefType[Attribute])
     return value.type
+
+
+class View(np.ndarray[Any, np.dtype[Any]]):
+    """A view of memory that knows what it is a view of: another one may be made of it, from the memory's beginning."""
+
+    whole: Array
 
 
 @register_impls
@@ -51,10 +58,13 @@ class MemoryFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: memref.ReinterpretCastOp, args: PythonValues
     ) -> PythonValues:
         memory, *rest = args
-        if not memory.flags.c_contiguous:
-            raise ExirError(f"{op.name}: of a view with gaps")
+        whole = memory.whole if isinstance(memory, View) else memory
+        if not whole.flags.c_contiguous:
+            raise ExirError(f"{op.name}: of memory with gaps")
         (offset,), sizes, strides = parts(op, rest)
-        return (view(memory, offset, sizes, strides, op.name),)
+        seen = view(whole, offset, sizes, strides, op.name).view(View)
+        seen.whole = whole
+        return (seen,)
 
     @impl(memref.CastOp)
     def run_cast(self, interpreter: Interpreter, op: memref.CastOp, args: PythonValues) -> PythonValues:
@@ -73,17 +83,15 @@ class MemoryFunctions(InterpreterFunctions):
         args[1][tuple(map(number, args[2:]))] = args[0]
         return ()
 
-    @impl(bufferization.ToTensorOp)
-    def run_to_tensor(
-        self, interpreter: Interpreter, op: bufferization.ToTensorOp, args: PythonValues
-    ) -> PythonValues:
-        return args  # read before any result is written
+    @impl(ToTensorOp)
+    def run_to_tensor(self, interpreter: Interpreter, op: ToTensorOp, args: PythonValues) -> PythonValues:
+        return (np.asarray(args[0]),)  # read before any result is written
 
-    @impl(bufferization.MaterializeInDestinationOp)
+    @impl(MaterializeInDestinationOp)
     def run_materialize(
         self,
         interpreter: Interpreter,
-        op: bufferization.MaterializeInDestinationOp,
+        op: MaterializeInDestinationOp,
         args: PythonValues,
     ) -> PythonValues:
         args[1][...] = args[0]

@@ -7,7 +7,7 @@ symbolic: the driver computes them from the program's symbols, which it gets fir
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.names import own_name
 
 if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatches.outline import Body
     from xdsl_exir.lowering.schedules import Kernel
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -174,13 +175,16 @@ class Dispatches:
 
     scheduled: dict[Kernel, str] = field(default_factory=dict["Kernel", str])
     """The names of kernels, which are made when their code is."""
+    bodies: dict[Kernel, Body] = field(default_factory=dict["Kernel", "Body"])
+    """What they compute."""
     functions: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
     """What MLIR lowers, by its text with `NAME` for the name."""
 
-    def kernel(self, kernel: Kernel) -> str:
-        """The name of a kernel."""
+    def kernel(self, kernel: Kernel, body: Callable[[], Body]) -> str:
+        """The name of a kernel, and of what it computes, which is asked of the first of those that are equal."""
         if kernel not in self.scheduled:
             self.scheduled[kernel] = name_of("kernel", kernel.key)
+            self.bodies[kernel] = body()
         return self.scheduled[kernel]
 
     def function(self, kind: str, function: FuncOp) -> str:

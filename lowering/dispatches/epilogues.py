@@ -142,6 +142,16 @@ class Absorber:
             for use in value.uses
         )
 
+    @property
+    def ops(self) -> list[OperatorOp]:
+        """What is absorbed, in order."""
+        return [step.op for step in self.steps]
+
+    @property
+    def result(self) -> SSAValue:
+        """What the kernel stores."""
+        return self.steps[-1].op.results[0] if self.steps else self.start
+
     def commit(self) -> None:
         """Tells the planner: results of absorbed operators are views of the kernel's result."""
         for step in self.steps:

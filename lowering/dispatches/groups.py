@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects import bufferization, scf, tensor
+from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -23,13 +23,13 @@ from xdsl.dialects.linalg.ops import CopyOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xdsl_exir.dialects.exir import ConstantOp
-from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.sizes import is_symbol, symbols_of
-from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.sizes import is_symbol
+from xdsl_exir.dialects.tensors import SymIntType
+from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SYMBOLS
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
+from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
 
@@ -70,73 +70,12 @@ class LinalgGroup:
     def dispatch(self, outputs: Sequence[SSAValue]) -> None:
         """Makes a dispatch of the group; outputs are what is used outside."""
         planner = self.planner
-        block = Block()
-        mapper: dict[SSAValue, SSAValue] = {}
-        inputs: list[Value] = []
-
-        numbers: dict[SymType, SSAValue] = {}
-
-        def number(type: SymType) -> SSAValue:
-            """A number that its type says; symbols are arguments of the function."""
-            if type not in numbers:
-                numbers[type] = block.insert_arg(type, 0)
-                numbers[type].name_hint = f"sym_{type.data}" if is_symbol(type.data) else None
-            return numbers[type]
-
-        def bring(value: SSAValue) -> None:
-            """Puts a value into the block: what makes it, if that is a view of what the group makes, or an argument."""
-            waiting: list[SSAValue] = []
-            while value not in mapper and (source := seen_through(value)) is not None:
-                waiting.append(value)
-                value = source
-            bring_whole(value)
-            for value in reversed(waiting):
-                if value in planner.identities:
-                    mapper[value] = mapper[planner.identities[value]]
-                elif isinstance(value.owner, OperatorOp):
-                    add(value.owner)
-
-        def seen_through(value: SSAValue) -> SSAValue | None:
-            """What a value is a view of, if the group makes that; None of anything else."""
-            known = isinstance(value.type, SymType) or planner.splat(value) is not None
-            if known or planner.root(value).owner not in self.inside:
-                return None
-            if value in planner.identities:
-                return planner.identities[value]
-            return value.owner.operands[0] if isinstance(value.owner, OperatorOp) else None
-
-        def bring_whole(value: SSAValue) -> None:
-            if value in mapper:
-                return
-            if isinstance(value.type, SymType):
-                mapper[value] = number(value.type)
-                return
-            splat = planner.splat(value)
-            if splat is not None and is_tensor_type(value.type):
-                constant = ConstantOp(splat, value.type)
-                block.add_op(constant)
-                mapper[value] = constant.result
-            else:
-                inputs.append(planner.value(value))
-                mapper[value] = block.insert_arg(value.type, len(block.args))
-
-        def add(op: OperatorOp) -> None:
-            clone = op.clone(mapper, clone_name_hints=False)
-            clone.attributes.clear()
-            block.add_op(clone)
-
-        for op in self.ops:
-            for operand in op.operands:
-                bring(operand)
-            add(op)
-        block.add_op(ReturnOp(*[mapper[value] for value in outputs]))
-        made = [planner.make(value) for value in outputs]
-        for symbol in sorted(symbols_in(block), reverse=True):
-            number(SymIntType(Expr.symbol(symbol)))
-        arguments = [*inputs, *made]
-        planner.call_function(
-            linalg_function(block, outputs, arguments, planner.is_large(arguments)), arguments
-        )
+        outline = Outline(planner, self.ops)
+        block = outline.end(outputs)
+        inputs = [planner.value(value) for value in outline.inputs if isinstance(value, SSAValue)]
+        arguments = [*inputs, *(planner.make(value) for value in outputs)]
+        function = linalg_function(block, outputs, arguments, planner.is_large(arguments))
+        planner.call_function(function, arguments)
 
 
 def weight(op: OperatorOp) -> int:
@@ -177,21 +116,6 @@ def joins(group: Group, op: OperatorOp, related: object) -> bool:
     return bool(related or isinstance(group, LinalgGroup)) and group.takes(op)
 
 
-def symbols_in(block: Block) -> set[str]:
-    """The symbols that types in a block name."""
-    values = [*block.args, *(result for op in block.ops for result in op.results)]
-    sizes: list[Dim] = []
-    for type in (value.type for value in values):
-        sizes += (
-            tensor_meta(type).shape
-            if is_tensor_type(type)
-            else [type.data]
-            if isinstance(type, SymType)
-            else []
-        )
-    return symbols_of(sizes)
-
-
 def linalg_function(
     block: Block, outputs: Sequence[SSAValue], arguments: Sequence[Value], large: bool
 ) -> FuncOp:
@@ -217,7 +141,7 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
     tensors = [arg for arg in block.args if not isinstance(arg.type, IndexType)]
     for arg, value in zip(tensors, arguments, strict=False):
         memref = block.insert_arg(memref_of(arg, value), arg.index)
-        read = bufferization.ToTensorOp(memref, restrict=True)
+        read = ToTensorOp(memref)
         block.insert_ops_before([read], block.first_op) if block.first_op else block.add_op(read)
         arg.replace_all_uses_with(read.tensor)
         block.erase_arg(arg)
@@ -227,12 +151,7 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
     returned.erase()
     for result, value in zip(results, arguments[len(tensors) :], strict=True):
         out = block.insert_arg(memref_of(result, value), len(block.args))
-        write = bufferization.MaterializeInDestinationOp.build(
-            operands=[result, out],
-            result_types=[[]],
-            properties={"restrict": UnitAttr(), "writable": UnitAttr()},
-        )
-        block.add_op(write)
+        block.add_op(MaterializeInDestinationOp(result, out))
     block.add_op(ReturnOp())
     function.properties["function_type"] = type(function.function_type).from_lists(
         [arg.type for arg in block.args], []

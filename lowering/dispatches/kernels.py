@@ -18,9 +18,11 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.lowering.dispatches import groups
 from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.epilogues import Absorber
+from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
@@ -52,12 +54,16 @@ def is_float32(*values: SSAValue) -> bool:
 
 
 def dispatch(
-    planner: Planner, result: SSAValue, kernel: Matmul | Conv2d, arguments: Sequence[Value], out: Value
+    planner: Planner,
+    kernel: Matmul | Conv2d,
+    arguments: Sequence[Value],
+    out: Value,
+    body: Callable[[Sequence[Value]], Body],
 ) -> None:
     """Calls a kernel, with its scratch buffer if it has one."""
     scratch = [planner.scratch(kernel.scratch)] if kernel.scratch else []
-    planner.values[result] = out
-    planner.call_kernel(kernel, [*arguments, *scratch, out])
+    arguments = [*arguments, *scratch, out]
+    planner.call_kernel(kernel, arguments, lambda: body(arguments))
 
 
 # --- matrix products -----------------------------------------------------------------------------------------
@@ -93,7 +99,8 @@ def product(
     fits = shape_of(lhs) == (*batch, m, k) and shape_of(rhs) == (*batch, k, n)
     if not is_float32(result, *given) or not fits or 0 in (*batch, m, n, k):
         return False
-    factor = planner.unscale(lhs) * planner.unscale(rhs)
+    (left_factor, scaled), (right_factor, also_scaled) = planner.unscale(lhs), planner.unscale(rhs)
+    factor = left_factor * right_factor
     apart = batches_apart(planner, lhs, rhs) if batch else None
     if apart is not None:
         lhs, rhs, batch = apart
@@ -119,11 +126,20 @@ def product(
     place = seen_as(result, frame) if strides is not None else result
     out = planner.allocate(frame, dt.Float, strides if place is not None else None)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
-    dispatch(planner, place or result, kernel, [left, right, *first, *absorber.inputs], out)
+    instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
+    ops = [*scaled, *also_scaled, op, *absorber.ops]
+
+    def body(arguments: Sequence[Value]) -> Body:
+        stored = absorber.result if absorber.ops else place or result
+        return Outline(planner, ops, True).body(arguments, [stored], instead)
+
     if place is None or place is result:
         whole = reshaped(out, shape_of(result))
         assert whole is not None
         planner.values[result] = whole
+    else:
+        planner.values[place] = out
+    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body)
     return True
 
 
@@ -226,7 +242,7 @@ def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     assert planes is not None
     assert target is not None
     arguments = [planes, planner.scratch(pool.scratch), target]
-    planner.call_kernel(pool, arguments)
+    planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]))
     return True
 
 
@@ -274,7 +290,21 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
     source = planner.contiguous(planner.value(a["input"]))
     absorber.commit()
-    dispatch(planner, result, conv, [source, packed, shift, *absorber.inputs], planner.make(result))
+
+    def body(arguments: Sequence[Value]) -> Body:
+        outline = Outline(planner, [], True)
+        given = {
+            "input": outline.brought(a["input"]),
+            "weight": outline.argument(a["weight"].type, Packed(packed, conv.unpack)),
+            "bias": outline.argument(tensor_type((o,), dt.Float), replace(shift, shape=(o,), strides=())),
+        }
+        made = outline.add(type(op).from_bound({**a, **given}, op.result_types))
+        outline.mapper |= {op.results[0]: made.results[0], result: made.results[0]}
+        outline.operators(absorber.ops)
+        return outline.body(arguments, [absorber.result])
+
+    arguments = [source, packed, shift, *absorber.inputs]
+    dispatch(planner, conv, arguments, planner.make(result), body)
     return True
 
 

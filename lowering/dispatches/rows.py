@@ -18,6 +18,7 @@ from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.elements import elementwise
 from xdsl_exir.lowering.dispatches.epilogues import input_of
+from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules.description import Elementwise
@@ -278,7 +279,10 @@ class RowGroup:
             must(reshaped(value, (*kernel.leading, kernel.program[n].length)))
             for value, n in zip(made, kernel.outputs, strict=True)
         ]
-        self.planner.call_kernel(kernel, [*inputs, *scratch, *views])
+        arguments = [*inputs, *scratch, *views]
+        self.planner.call_kernel(
+            kernel, arguments, lambda: Outline(self.planner, self.ops, True).body(arguments, outputs)
+        )
 
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""

@@ -20,12 +20,14 @@ from xdsl_exir.dialects.vectors import ExtFOp, TruncFOp
 from xdsl_exir.lowering.schedules.builder import Index, KernelBuilder, Mask, ceil_div, type_of
 from xdsl_exir.lowering.schedules.description import Epilogue, Machine, memref, workers
 from xdsl_exir.lowering.schedules.kernel import Kernel, Split, finish
-from xdsl_exir.lowering.schedules.packing import pack_columns
+from xdsl_exir.lowering.schedules.packing import pack_columns, unpack_columns
 from xdsl_exir.lowering.sizes import Sizes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 BLOCK = 128
 """Products that are added up one after the other: so the error of a long sum is that of a short one. A block costs as much as
@@ -207,6 +209,11 @@ class Matmul(Kernel):
     def pack(self, matrix: NDArray[np.float32], transposed: bool = False) -> NDArray[np.float32]:
         """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width]."""
         return pack_columns(matrix.T if transposed else matrix, self.width)
+
+    def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
+        """Weights [K, N] as they were, in linalg."""
+        assert isinstance(self.n, int)
+        return unpack_columns(b, packed, self.n)
 
     def build(self, b: KernelBuilder) -> None:
         self.multiply(b, b.buffers["lhs"], b.buffers["rhs"])

@@ -24,12 +24,14 @@ from xdsl_exir.lowering.schedules.contraction import Matmul, register_tile
 from xdsl_exir.lowering.schedules.depthwise import Depthwise
 from xdsl_exir.lowering.schedules.description import Epilogue, Input, Machine, memref, workers
 from xdsl_exir.lowering.schedules.kernel import Kernel, Split, finish
-from xdsl_exir.lowering.schedules.packing import pack_filters
+from xdsl_exir.lowering.schedules.packing import pack_filters, unpack_filters
 from xdsl_exir.lowering.sizes import Sizes, static
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +209,12 @@ class Conv2d(Kernel):
         if self.strategy == "channels":
             return pack_filters(weight, self.groups, self.width)
         return weight.reshape(self.packed_shape)
+
+    def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
+        """Weights [O, C / groups, KH, KW] as they were, in linalg."""
+        if self.strategy == "channels":
+            return unpack_filters(b, packed, self.o)
+        return b.reshape(packed, (self.o, self.c // self.groups, *self.kernel))
 
     def build(self, b: KernelBuilder) -> None:
         b.collapse_pixels("image", "x", (self.n, self.c, self.h, self.w))

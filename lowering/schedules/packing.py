@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xdsl_exir.dialects.expr import Dim, prod
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 
 def pack_columns(matrix: NDArray[np.float32], width: int) -> NDArray[np.float32]:
@@ -38,3 +42,18 @@ def pack_filters(weight: NDArray[np.float32], groups: int, width: int) -> NDArra
         channels = split[:, start : start + width]
         packed[:, index, ..., : channels.shape[1]] = np.moveaxis(channels, 1, -1)
     return packed
+
+
+def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int) -> Tensor:
+    """[K, N] of panels of columns, in linalg."""
+    panels, k, width = packed.shape
+    whole = b.reshape(b.permute(packed, (1, 0, 2)), (k, prod((panels, width))))
+    return b.slice(whole, (0, 0), (k, n), (1, 1))
+
+
+def unpack_filters(b: LinalgBuilder, packed: Tensor, outputs: int) -> Tensor:
+    """[O, C / groups, KH, KW] of panels of filters, in linalg."""
+    groups, panels, *kernel, width = packed.shape
+    whole = b.reshape(b.permute(packed, (0, 1, 5, 2, 3, 4)), (groups, prod((panels, width)), *kernel))
+    per_group: tuple[Dim, ...] = (groups, outputs // prod((groups,)), *kernel)
+    return b.reshape(b.slice(whole, [0] * 5, per_group, [1] * 5), (outputs, *kernel))

@@ -338,9 +338,10 @@ class Program:
                 return (pipeline,)
             case _:
                 given = tuple(pipeline) if is_sequence(pipeline) else (pipeline,)
-                if not all(isinstance(pattern, RewritePattern) for pattern in given):
+                patterns = tuple(pattern for pattern in given if isinstance(pattern, RewritePattern))
+                if len(patterns) != len(given):
                     raise ExirError(f"{pipeline!r} is no pipeline, no pass, and no patterns")
-                return (ApplyPatterns(given),)
+                return (ApplyPatterns(patterns),)
 
     def unflatten(self) -> Program:
         """With the module hierarchy as nested functions: `@layers.0.ff` for what the module `layers.0.ff` does. Those of
@@ -352,12 +353,14 @@ class Program:
         return replace(self, module=module, conventions={**self.conventions, **kept}).verify()
 
     def inlined(self) -> Program:
-        """Without calls: what `unflatten` has taken apart in one function again."""
+        """Without calls of modules: what `unflatten` has taken apart in one function again. What drivers call are no modules."""
         from xdsl.dialects.func import CallOp
 
+        from xdsl_exir.transforms.stages import has_drivers
         from xdsl_exir.transforms.unflatten import InlineModules
 
-        calls = any(isinstance(op, CallOp) for function in self.methods.values() for op in function.walk())
+        ops = (op for function in self.methods.values() for op in function.walk())
+        calls = not has_drivers(self.module) and any(isinstance(op, CallOp) for op in ops)
         return self.apply(InlineModules()) if calls else self
 
     @staticmethod

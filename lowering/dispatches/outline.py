@@ -1,0 +1,261 @@
+"""What a dispatch computes, taken out of the program: its operators as a block of their own, and as the body of a function over memrefs.
+
+Every dispatch has such a body, linalg on tensors between memrefs, whose formulas are those of its operators' lowerings. A kernel takes its
+arguments as it needs them, packed, merged, in another order: the body sees them again as the program's tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from xdsl_exir.dialects.exir import ConstantOp
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_symbol, symbols_of
+from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
+from xdsl_exir.lowering.arithmetic import SizesOf
+from xdsl_exir.lowering.dispatches.buffers import Value, memref_type
+from xdsl_exir.lowering.dispatches.views import is_view, views_of
+from xdsl_exir.lowering.driver import reinterpreted
+from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+    from xdsl_exir.lowering.schedules import Kernel
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What a kernel takes in place of a constant."""
+
+    value: Value
+    unpack: Callable[[LinalgBuilder, Tensor], Tensor]
+    """Builds the constant from it."""
+
+
+class Outline:
+    """Operators of the program in a block of their own. Its arguments are the numbers that its sizes need, then `inputs`."""
+
+    def __init__(self, planner: Planner, ops: Sequence[OperatorOp], from_memory: bool = False):
+        self.planner, self.from_memory = planner, from_memory
+        """Whether inputs are what lies in memory already, and views of it part of the block."""
+        self.block = Block()
+        self.mapper: dict[SSAValue, SSAValue] = {}
+        self.inputs: list[SSAValue | Value | Packed] = []
+        """Values of the program, or what a kernel has in their place, in the order of the block's arguments behind numbers."""
+        self.numbers: dict[SymType, SSAValue] = {}
+        self.operators(ops)
+
+    def operators(self, ops: Sequence[OperatorOp]) -> None:
+        """Adds operators and what they need."""
+        for op in ops:
+            for operand in op.operands:
+                self.bring(operand)
+            self.add(op.clone(self.mapper, clone_name_hints=False))
+
+    def add(self, op: OperatorOp) -> OperatorOp:
+        """Adds an operator of the block's own."""
+        op.attributes.clear()
+        self.block.add_op(op)
+        return op
+
+    def argument(self, type: Attribute, value: SSAValue | Value | Packed) -> SSAValue:
+        """Makes a value an input."""
+        self.inputs.append(value)
+        return self.block.insert_arg(type, len(self.block.args))
+
+    def brought(self, value: SSAValue) -> SSAValue:
+        """A value of the program in the block."""
+        self.bring(value)
+        return self.mapper[value]
+
+    def number(self, type: SymType) -> SSAValue:
+        """A number that its type says; symbols are arguments of the function."""
+        if type not in self.numbers:
+            self.numbers[type] = self.block.insert_arg(type, 0)
+            self.numbers[type].name_hint = f"sym_{type.data}" if is_symbol(type.data) else None
+        return self.numbers[type]
+
+    def bring(self, value: SSAValue) -> None:
+        """Puts a value into the block: what makes it, if that is a view of what the block makes, or an argument."""
+        chain = [value]
+        while chain[-1] not in self.mapper and (source := self.source(chain[-1])) is not None:
+            chain.append(source)
+        if chain[-1] not in self.mapper:
+            there = (at for at, each in enumerate(chain) if each in self.planner.values)
+            chain = chain[: next(there, len(chain) - 1) + 1] if self.from_memory else [value]
+            self.bring_whole(chain[-1])
+        for each in reversed(chain[:-1]):
+            if each in self.planner.identities:
+                self.mapper[each] = self.mapper[self.planner.identities[each]]
+            else:
+                assert isinstance(each.owner, OperatorOp)
+                self.operators([each.owner])
+
+    def source(self, value: SSAValue) -> SSAValue | None:
+        """What a value is the same as, or a view of; None of anything else."""
+        if isinstance(value.type, SymType) or value in self.planner.constants:
+            return None
+        if value in self.planner.identities:
+            return self.planner.identities[value]
+        return (
+            value.owner.operands[0] if isinstance(value.owner, OperatorOp) and is_view(value.owner) else None
+        )
+
+    def bring_whole(self, value: SSAValue) -> None:
+        """Puts a value that the block does not make into it."""
+        splat = self.planner.splat(value)
+        if isinstance(value.type, SymType):
+            self.mapper[value] = self.number(value.type)
+        elif splat is not None and is_tensor_type(value.type):
+            constant = ConstantOp(splat, value.type)
+            self.block.add_op(constant)
+            self.mapper[value] = constant.result
+        else:
+            self.mapper[value] = self.argument(value.type, value)
+
+    def end(self, outputs: Sequence[SSAValue]) -> Block:
+        """The block, which returns these values and has the symbols of all its types."""
+        self.block.add_op(ReturnOp(*map(self.brought, outputs)))
+        for symbol in sorted(symbols_in(self.block), reverse=True):
+            self.number(SymIntType(Expr.symbol(symbol)))
+        return self.block
+
+    def body(
+        self,
+        arguments: Sequence[Value],
+        outputs: Sequence[SSAValue],
+        instead: Mapping[SSAValue, Packed] = MappingProxyType({}),
+    ) -> Body:
+        """What a kernel called with arguments computes. `instead` says what it has in place of constants."""
+        planner = self.planner
+        copies = {
+            planner.copied[value.buffer]: value.buffer
+            for value in arguments
+            if value.buffer in planner.copied
+        }
+
+        def place(given: SSAValue | Value | Packed) -> Value | Packed:
+            """Where among the arguments an input is."""
+            if not isinstance(given, SSAValue):
+                return given
+            if given in instead:
+                return instead[given]
+            value = planner.value(given)
+            return Value(copies[value], value.shape, value.dtype) if value in copies else value
+
+        block = self.end(outputs)
+        made = [in_memory(planner, value) for value in outputs]
+        assert None not in made
+        return Body(
+            block, arguments, [place(given) for given in self.inputs], [v for v in made if v is not None]
+        )
+
+
+def symbols_in(block: Block) -> set[str]:
+    """The symbols that types in a block name."""
+    values = [*block.args, *(result for op in block.ops for result in op.results)]
+    sizes: list[Dim] = []
+    for type in (value.type for value in values):
+        sizes += (
+            tensor_meta(type).shape
+            if is_tensor_type(type)
+            else [type.data]
+            if isinstance(type, SymType)
+            else []
+        )
+    return symbols_of(sizes)
+
+
+def in_memory(planner: Planner, value: SSAValue) -> Value | None:
+    """Where a value lies without a copy; None where no strides say that."""
+    chain = [value]
+    while chain[-1] not in planner.values:
+        source = planner.identities.get(chain[-1])
+        if source is None:
+            op = chain[-1].owner
+            assert isinstance(op, OperatorOp)
+            source = op.operands[0]
+        chain.append(source)
+    found: Value | None = planner.values[chain.pop()]
+    for each in reversed(chain):
+        if each not in planner.identities and found is not None:
+            op = each.owner
+            assert isinstance(op, OperatorOp)
+            found = next(
+                v for v, result in zip(views_of(found, op), op.results, strict=True) if result is each
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a kernel computes: operators of the program, between what the kernel takes."""
+
+    block: Block
+    """The operators, as `Outline` has them."""
+    arguments: Sequence[Value]
+    """Of the kernel."""
+    inputs: Sequence[Value | Packed]
+    """What the block's inputs are of these arguments, and its outputs."""
+    outputs: Sequence[Value]
+
+    def function(self, kernel: Kernel, name: str) -> FuncOp:
+        """The function of this name that takes what the kernel takes."""
+        types: list[Attribute] = [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
+        entry = Block(arg_types=types)
+        symbols = dict(zip(kernel.symbols, entry.args, strict=False))
+        memory = {
+            value.buffer: arg for value, arg in zip(self.arguments, entry.args[len(symbols) :], strict=True)
+        }
+        sizes = SizesOf(entry, symbols)
+        builder = LinalgBuilder(entry.add_op, symbols.__getitem__)
+
+        def view(value: Value) -> SSAValue:
+            """A value, which is a view of an argument."""
+            whole = memory[value.buffer]
+            type = memref_type(value.shape, value.dtype, *value.strided)
+            return (
+                whole if whole.type == type else builder.add(reinterpreted(whole, value, type, sizes.index))
+            )
+
+        def read(given: Value | Packed) -> SSAValue:
+            if isinstance(given, Value):
+                return builder.add(ToTensorOp(view(given)))
+            packed = Tensor(read(given.value), given.value.shape, given.value.dtype)
+            return given.unpack(builder, packed).value
+
+        types_of_numbers = [arg.type for arg in self.block.args if isinstance(arg.type, SymIntType)]
+        names = [str(type.data) for type in types_of_numbers if is_symbol(type.data)]
+        lowered = FunctionLowering(FuncOp(name, type_of(self.block), Region(self.block))).run().body.block
+        given = [*(symbols[name] for name in names), *map(read, self.inputs)]
+        for arg, value in zip(lowered.args, given, strict=True):
+            arg.replace_all_uses_with(value)
+        end = lowered.last_op
+        assert isinstance(end, ReturnOp)
+        results = list(end.operands)
+        for op in list(lowered.ops):
+            op.detach()
+            if op is not end:
+                entry.add_op(op)
+        for result, value in zip(results, self.outputs, strict=True):
+            entry.add_op(MaterializeInDestinationOp(result, view(value)))
+        entry.add_op(ReturnOp())
+        end.erase()
+        return FuncOp(name, (types, []), Region(entry))
+
+
+def type_of(block: Block) -> tuple[list[Attribute], list[Attribute]]:
+    """The type of a block as a function."""
+    end = block.last_op
+    assert isinstance(end, ReturnOp)
+    return [arg.type for arg in block.args], [value.type for value in end.operands]

@@ -1,0 +1,134 @@
+"""How a method is called whose driver takes memory (`lowering.driver`), kept in attributes of the driver that need no dialect of ours.
+
+    exir.signature    the method as it was at edge
+    exir.plan         {inputs = [...], constants = [...], copies = [...], checks = [...]}
+
+`inputs` are the positions of the method's arguments that the driver takes, behind its symbols; `constants` the names, in the program's state, of
+the arrays that it takes next; `copies` and `checks` are `Plan`'s. All else the signature says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xdsl_exir.dialects.signature import PLAN
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
+from xdsl_exir.errors import LoadError
+from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.lowering.dispatch import symbol_places
+from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Plan, Value, value_for
+from xdsl_exir.lowering.driver import as_attribute, size_in
+from xdsl_exir.lowering.plan_memory import arena_bytes_of, is_planned
+from xdsl_exir.lowering.signatures import keep_signature
+from xdsl_exir.program import State, signature_of
+
+
+def words(*values: Attribute) -> ArrayAttr[Attribute]:
+    return ArrayAttr(values)
+
+
+def keep_plan(plan: Plan, method: FuncOp, passed: Sequence[int], state: State) -> None:
+    """Says of the driver of a method how it is called. Its constants become the program's state."""
+    name, driver = method.sym_name.data, plan.driver
+
+    def constant(array: Array) -> StringAttr:
+        return StringAttr(state.add(f"{name}.constant", array))
+
+    copies = [
+        words(as_attribute(at), as_attribute(source) if isinstance(source, int) else constant(source))
+        for at, source in plan.copies
+    ]
+    checks = [words(as_attribute(condition), StringAttr(message)) for condition, message in plan.checks]
+    driver.attributes[PLAN] = DictionaryAttr(
+        {
+            "inputs": words(*(IntegerAttr(position, i64) for position in passed)),
+            "constants": words(*(constant(array) for _, array in plan.constants)),
+            "copies": words(*copies),
+            "checks": words(*checks),
+        }
+    )
+    keep_signature(method, driver)
+
+
+def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> tuple[Plan, list[int]]:
+    """The plan of a method from its driver, and the positions of the method's arguments that it takes.
+
+    Raises `LoadError` where the driver's attributes do not say it."""
+    name, said = driver.sym_name.data, driver.attributes.get(PLAN)
+    signature = signature_of(driver)
+    if not isinstance(said, DictionaryAttr) or signature is driver:
+        raise LoadError(f"'{name}' does not say how it is called: it has no {PLAN} and signature")
+    parts = {key: list_in(said, key, name) for key in ("inputs", "constants", "copies", "checks")}
+    types = signature.function_type.inputs.data
+    passed = [position for position in map(number_in, parts["inputs"]) if 0 <= position < len(types)]
+    if len(passed) != len(parts["inputs"]) or not all(is_tensor_type(types[p]) for p in passed):
+        raise LoadError(f"{PLAN} of '{name}': the inputs are no tensors that its signature has")
+    plan = Plan()
+    plan.driver = driver
+    plan.symbols = symbol_places(types)
+    plan.inputs = [value_for(tensor_meta(types[position])) for position in passed]
+    for position, type in enumerate(signature.function_type.outputs):
+        if isinstance(type, SymType):
+            plan.numbers[position] = type.data
+        elif is_tensor_type(type):
+            plan.outputs.append(value_for(tensor_meta(type)))
+
+    def constant(attr: Attribute) -> TensorData:
+        if not isinstance(attr, StringAttr) or attr.data not in state:
+            raise LoadError(f"{PLAN} of '{name}': no data for the constant {attr}")
+        return state[attr.data]
+
+    for data in map(constant, parts["constants"]):
+        array = np.ascontiguousarray(data.numpy()).reshape(data.numpy().shape)
+        plan.constants.append((Value(Buffer(array.nbytes), array.shape, data.dtype), array))
+    for at, source in map(pair_in, parts["copies"]):
+        given = constant(source).numpy() if isinstance(source, StringAttr) else number_in(source)
+        plan.copies.append((number_in(at), given))
+    for condition, message in map(pair_in, parts["checks"]):
+        size = size_in(condition)
+        if size is None or not isinstance(message, StringAttr):
+            raise LoadError(f"{PLAN} of '{name}': {condition} is no condition")
+        plan.checks.append((size, message.data))
+    if is_planned(driver):
+        plan.arena_bytes = arena_bytes_of(driver)
+    check_arguments(driver, plan)
+    return plan, passed
+
+
+def list_in(said: DictionaryAttr, key: str, name: str) -> Sequence[Attribute]:
+    """A list of such an attribute. Raises `LoadError` where there is none."""
+    found = said.data.get(key)
+    if not isa(found, ArrayAttr[Attribute]):
+        raise LoadError(f"{PLAN} of '{name}' has no list '{key}'")
+    return found.data
+
+
+def pair_in(attr: Attribute) -> tuple[Attribute, Attribute]:
+    """A list of two. Raises `LoadError` for anything else."""
+    if not isa(attr, ArrayAttr[Attribute]) or len(attr.data) != 2:
+        raise LoadError(f"{PLAN}: {attr} is no pair")
+    first, second = attr.data
+    return first, second
+
+
+def number_in(attr: Attribute) -> int:
+    """A number. Raises `LoadError` for anything else."""
+    size = size_in(attr)
+    if not isinstance(size, int):
+        raise LoadError(f"{PLAN}: {attr} is no number")
+    return size
+
+
+def check_arguments(driver: FuncOp, plan: Plan) -> None:
+    """Raises `LoadError` unless the driver takes what its plan says."""
+    count = (
+        len(plan.symbols) + len(plan.inputs) + len(plan.constants) + len(plan.outputs) + is_planned(driver)
+    )
+    if len(driver.function_type.inputs) != count or driver.function_type.outputs.data:
+        raise LoadError(f"'{driver.sym_name.data}' does not take the {count} arguments that its {PLAN} says")

@@ -1,0 +1,210 @@
+"""Methods whose drivers take memory (`lowering.driver`): what a call of one is around the driver, and their interpretation.
+
+From the arguments of a call come the values of the symbols, from these the sizes of results and arena; the driver writes the
+results; what no dispatch makes is copied, what the program checks is checked.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, run_operator
+from xdsl_exir.interpreter.memory import check_fits
+from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
+from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
+from xdsl_exir.locations import name_place
+from xdsl_exir.lowering.dispatch import Array, Place, Plan
+from xdsl_exir.lowering.method_plans import plan_of
+from xdsl_exir.lowering.plan_memory import is_planned
+from xdsl_exir.lowering.sizes import solve, static
+from xdsl_exir.program import Program
+from xdsl_exir.transforms.stages import stage_of
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the values of a program's symbols say about a call."""
+
+    outputs: Sequence[tuple[tuple[int, ...], Any]]
+    """Shapes and NumPy dtypes of the results."""
+    numbers: Sequence[tuple[int, Any]]
+    """Results that are numbers, by position, the first ones first."""
+    arena_bytes: int
+
+
+class PlannedMethod(ABC):
+    """A method whose driver something runs. May be called from any number of threads."""
+
+    def __init__(self, plan: Plan, passed: Sequence[int], checks: Sequence[OperatorOp] = ()):
+        self.plan = plan
+        self.checks = checks
+        """What looks at the last results, which are there for it alone."""
+        self.returned = len(plan.outputs) - sum(len(check.operands) for check in checks)
+        """How many results come before those."""
+        self.passed = passed
+        """Positions, among the method's arguments, of those that the driver takes."""
+        self.frames: dict[tuple[int, ...], Frame] = {}
+        for what, values in (("input", plan.inputs), ("result", plan.outputs)):
+            for index, value in enumerate(values):
+                if is_static(value.shape):
+                    shape = static(value.shape)
+                    check_fits(f"{what} {index} {shape}", math.prod(shape) * value.dtype.itemsize)
+
+    @abstractmethod
+    def drive(
+        self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
+    ) -> None:
+        """Runs the driver, which writes the outputs."""
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        symbols = tuple(find(place, values) for place in self.plan.symbols.values())
+        frame = self.frames.get(symbols) or self.frame(symbols)
+        inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
+        outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
+        self.drive(symbols, inputs, outputs, frame.arena_bytes)
+        for index, source in self.plan.copies:
+            given = (
+                source
+                if isinstance(source, np.ndarray)
+                else inputs[source]
+                if source >= 0
+                else outputs[-1 - source]
+            )
+            outputs[index][...] = given.reshape(outputs[index].shape)
+        looked_at = iter(outputs[self.returned :])
+        del outputs[self.returned :]
+        for check in self.checks:
+            try:
+                run_operator(check, tuple(islice(looked_at, len(check.operands))), RANDOM)
+            except ExirError as error:
+                name_place(error, check)
+                raise
+        results: list[Any] = outputs
+        for position, number in frame.numbers:
+            results.insert(position, number)
+        return results
+
+    def frame(self, values: tuple[int, ...]) -> Frame:
+        """What these values of the symbols say.
+
+        Raises `AssertionFailed` where they break what the program asserts.
+        """
+        symbols = dict(zip(self.plan.symbols, values, strict=True))
+
+        def number(size: Dim) -> int:
+            return int(size.evaluate(symbols)) if isinstance(size, Expr) else size
+
+        for condition, message in self.plan.checks:
+            if not number(condition):
+                raise AssertionFailed(message)
+        frame = Frame(
+            [(tuple(map(number, value.shape)), value.dtype.numpy) for value in self.plan.outputs],
+            [
+                (position, size.evaluate(symbols) if isinstance(size, Expr) else size)
+                for position, size in sorted(self.plan.numbers.items())
+            ],
+            max(number(self.plan.arena_bytes), 1),
+        )
+        for index, (shape, dtype) in enumerate(frame.outputs):
+            check_fits(f"result {index} {shape}", math.prod(shape) * np.dtype(dtype).itemsize)
+        check_fits("intermediate results", frame.arena_bytes)
+        if len(self.frames) >= MOST_FRAMES:
+            self.frames.clear()
+        self.frames[values] = frame
+        return frame
+
+
+def aligned_bytes(count: int) -> Array:
+    """Bytes that begin at a cache line."""
+    memory = np.empty(count + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count]
+
+
+def find(place: Place, values: Sequence[Any]) -> int:
+    """A symbol's value."""
+    value = values[place.argument]
+    given = value if place.dim is None else np.shape(value)[place.dim]
+    if place.is_symbol:
+        return given
+    solved = solve(place.size, given)
+    assert solved is not None, "the planner takes no other places"
+    return solved
+
+
+RANDOM = np.random.default_rng(0)
+"""Checks draw no numbers: what kernels are called with."""
+MOST_FRAMES = 1024
+"""Sizes that a method remembers."""
+
+
+class InterpretedMethod(PlannedMethod):
+    """A method whose driver, and what it calls, is run by the interpreter."""
+
+    def __init__(self, plan: Plan, interpreter: Interpreter, passed: Sequence[int]):
+        super().__init__(plan, passed)
+        self.interpreter = interpreter
+        self.constants = [array for _, array in plan.constants]
+        self.types = plan.driver.function_type.inputs.data[len(plan.symbols) :]
+        """Of the memory that the driver takes."""
+
+    def drive(
+        self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
+    ) -> None:
+        arena = [aligned_bytes(arena_bytes)] if is_planned(self.plan.driver) else []
+        memory = map(as_memory, (*inputs, *self.constants, *outputs, *arena), self.types)
+        run_function(self.interpreter, self.plan.driver.sym_name.data, (*map(np.int64, symbols), *memory))
+
+
+def as_memory(array: Array, type: Attribute) -> Array:
+    """An array as memory of a type: flat where that does not say its shape."""
+    assert isa(type, MemRefType[Attribute])
+    held = array.view(numpy_dtype(type.element_type))
+    return held.reshape(type.get_shape() if type.has_static_shape() else -1)
+
+
+def interpreted(driver: FuncOp, program: Program, interpreter: Interpreter) -> InterpretedMethod:
+    """A method from its driver."""
+    plan, passed = plan_of(driver, program.state)
+    return InterpretedMethod(plan, interpreter, passed)
+
+
+class DriverEngine:
+    """Runs the methods of a program whose methods are drivers in the interpreter."""
+
+    fallbacks: Sequence[Unsupported] = ()
+    hosted: Sequence[Unsupported] = ()
+
+    def __init__(self, program: Program):
+        """Raises `UnsupportedError` for a program with the code of kernels."""
+        if stage_of(program.module) == "kernels":
+            reason = "the interpreter does not run kernels' code: take it as it was planned"
+            raise UnsupportedError([Unsupported("a program lowered to kernels", reason)])
+        self.interpreter = make_interpreter(program.module)
+        self.methods = {
+            name: interpreted(driver, program, self.interpreter) for name, driver in program.methods.items()
+        }
+
+    def reads(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it looks at; constants are the driver's own."""
+        return self.methods[method].passed
+
+    def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
+        """Results of a method for argument values (arrays)."""
+        return self.methods[method](values)

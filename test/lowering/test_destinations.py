@@ -1,0 +1,206 @@
+"""Programs as drivers over memrefs, and the dispatches that they call: run, compiled and written at every stage below edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.func import FuncOp
+
+import xdsl_exir
+from xdsl_exir.dialects.signature import PLAN
+from xdsl_exir.errors import ExirError, LoadError, UnsupportedError
+from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.program import Program
+
+torch = pytest.importorskip("torch")
+
+STAGES = ("buffers", "planned")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path))
+
+
+class Attention(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out, self.norm = (
+            torch.nn.Linear(16, 48),
+            torch.nn.Linear(16, 16),
+            torch.nn.LayerNorm(16),
+        )
+
+    def forward(self, x: Any) -> Any:
+        q, k, v = (y.unflatten(-1, (4, 4)).transpose(1, 2) for y in self.qkv(self.norm(x)).chunk(3, -1))
+        scores = torch.softmax(q @ k.transpose(-1, -2) * 0.5, -1)
+        return x + torch.nn.functional.gelu(self.out((scores @ v).transpose(1, 2).flatten(-2)))
+
+
+class Convolutions(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        nn = torch.nn
+        self.body = nn.Sequential(
+            *(nn.Conv2d(3, 20, 3, padding=1, bias=False), nn.BatchNorm2d(20), nn.SiLU()),
+            *(nn.Conv2d(20, 20, 3, groups=20, stride=2), nn.ReLU6(), nn.MaxPool2d(2)),
+            *(nn.Conv2d(20, 9, 1), nn.Hardswish(), nn.Conv2d(9, 6, 3, groups=3, padding=1)),
+        )
+
+    def forward(self, x: Any) -> Any:
+        return self.body(x).mean((2, 3))
+
+
+class Several(torch.nn.Module):
+    """A constant, an input and another result as results, a number, an index, and what MLIR lowers."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.arange(12.0).reshape(4, 3))
+
+    def forward(self, x: Any, i: Any) -> Any:
+        y = self.table[i] + x.cumsum(0)
+        return y, self.table * 2, x, y.sort(0).values, x.shape[0], (y > 1).any(1)
+
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: Any) -> Any:
+        self.total.add_(x.relu())
+        return self.total * 2
+
+
+class Loop(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        from torch._higher_order_ops.scan import scan
+
+        return scan(lambda h, row: (torch.tanh(h + row), h * row), torch.zeros(3), x)
+
+
+ROWS = torch.export.Dim("rows", min=2, max=50)
+PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
+    "attention": lambda: (Attention(), (torch.randn(2, 5, 16),), None),
+    "attention of any length": lambda: (Attention(), (torch.randn(2, 5, 16),), {"x": {1: ROWS}}),
+    "convolutions": lambda: (Convolutions(), (torch.randn(2, 3, 17, 13),), None),
+    "several results": lambda: (
+        Several(),
+        (torch.randn(5, 3), torch.tensor([0, 3, 3, 1, 2])),
+        {"x": {0: ROWS}, "i": {0: ROWS}},
+    ),
+    "loop": lambda: (Loop(), (torch.randn(6, 3),), None),
+}
+
+
+@pytest.fixture(params=PROGRAMS)
+def case(request: pytest.FixtureRequest) -> tuple[Program, tuple[Any, ...], list[Any]]:
+    """A program at edge, inputs, and what PyTorch makes of them."""
+    torch.manual_seed(0)
+    module, inputs, dynamic = PROGRAMS[request.param]()
+    module = module.eval()
+    with torch.no_grad():
+        exported = torch.export.export(module, inputs, dynamic_shapes=dynamic)
+        wanted = torch.utils._pytree.tree_leaves(module(*inputs))
+    return xdsl_exir.from_exported_program(exported).to_edge(), inputs, wanted
+
+
+def check(program: Program, target: str, inputs: tuple[Any, ...], wanted: list[Any]) -> None:
+    given = xdsl_exir.compile(program, target)(*(x.numpy() for x in inputs))
+    for a, b in zip(torch.utils._pytree.tree_leaves(given), wanted, strict=True):
+        torch.testing.assert_close(torch.as_tensor(a), torch.as_tensor(b))
+
+
+def test_drivers_are_run(case: tuple[Program, tuple[Any, ...], list[Any]], tmp_path: Path) -> None:
+    """In the interpreter, and from text."""
+    program, inputs, wanted = case
+    for stage in STAGES:
+        lowered = program.to(stage)
+        check(lowered, "interpreter", inputs, wanted)
+        lowered.save(tmp_path / "lowered.mlir")
+        check(xdsl_exir.load(tmp_path / "lowered.mlir"), "interpreter", inputs, wanted)
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_drivers_are_compiled(case: tuple[Program, tuple[Any, ...], list[Any]]) -> None:
+    """From every stage on, and with what dispatches compute in place of their kernels."""
+    program, inputs, wanted = case
+    for stage in (*STAGES, "kernels"):
+        check(program.to(stage), "native", inputs, wanted)
+    planned = program.to("planned")
+    for function in planned.module.ops:
+        function.attributes.pop(KERNEL, None)
+    check(planned, "native", inputs, wanted)
+
+
+def test_state_is_kept() -> None:
+    program = xdsl_exir.from_exported_program(torch.export.export(Counter(), (torch.ones(3),))).to("planned")
+    run, x = xdsl_exir.compile(program), np.array([1.0, -1.0, 2.0], np.float32)
+    np.testing.assert_array_equal(run(x), [2, 0, 4])
+    np.testing.assert_array_equal(run(x), [4, 0, 8])
+
+
+def edge() -> Program:
+    return xdsl_exir.from_exported_program(
+        torch.export.export(torch.nn.Linear(3, 2), (torch.ones(1, 3),))
+    ).to_edge()
+
+
+def test_stages_go_on_from_each_other() -> None:
+    program = edge()
+    assert str(program.to("buffers").to("planned")) == str(program.to("planned"))
+    assert str(program.to("planned").to("kernels")) == str(program.to("kernels"))
+    with pytest.raises(
+        ExirError, match="a program lowered to planned is not taken to buffers: take it there from edge"
+    ):
+        program.to("planned").to("buffers")
+    with pytest.raises(UnsupportedError, match="the interpreter does not run kernels' code"):
+        xdsl_exir.compile(program.to("kernels"))
+    with pytest.raises(UnsupportedError, match="Export IR takes it as it was at edge"):
+        program.to("planned").fx_text()
+
+
+def test_the_weights_are_the_drivers() -> None:
+    """Packed, and not beside those that the program had."""
+    assert sorted(edge().to("buffers").state) == ["forward.constant_0", "forward.constant_1"]
+
+
+ONE = IntegerAttr(1, i64)
+DAMAGED: dict[str, tuple[str, Any]] = {
+    "inputs": ("the inputs are no tensors", ArrayAttr([IntegerAttr(7, i64)])),
+    "constants": ("no data for the constant", ArrayAttr([StringAttr("x")])),
+    "copies": ("is no pair", ArrayAttr([ONE])),
+    "checks": ("is no condition", ArrayAttr([ArrayAttr([ArrayAttr([]), StringAttr("m")])])),
+}
+
+
+@pytest.mark.parametrize("part", DAMAGED)
+def test_drivers_that_do_not_say_how_they_are_called(part: str) -> None:
+    program = edge().to("buffers")
+    driver = program.method()
+    said = driver.attributes[PLAN]
+    assert isinstance(said, DictionaryAttr)
+    message, attr = DAMAGED[part]
+    driver.attributes[PLAN] = DictionaryAttr({**said.data, part: attr})
+    with pytest.raises(LoadError, match=message):
+        xdsl_exir.compile(program)
+    driver.attributes[PLAN] = DictionaryAttr({name: attr for name, attr in said.data.items() if name != part})
+    with pytest.raises(LoadError, match=f"has no list '{part}'"):
+        xdsl_exir.compile(program)
+
+
+def test_dispatches_that_are_missing() -> None:
+    program = edge().to("buffers")
+    for function in list(program.module.ops):
+        if isinstance(function, FuncOp) and KERNEL in function.attributes:
+            function.detach()
+            function.erase()
+    with pytest.raises(ExirError, match=r"exir\.kernel_"):
+        xdsl_exir.compile(program, "native")
