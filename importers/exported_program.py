@@ -55,14 +55,14 @@ from xdsl_exir.importers.exported_pytree import (
 )
 
 
-def read_exported_program(ep: Any) -> ExportedGraph:
-    """The program as plain data, its weights as views of the tensors. Raises LoadError."""
+def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
+    """The program as plain data, with its weights as they are now or, to `share` them, as views of the tensors. Raises LoadError."""
     torch = import_untyped("torch")
 
     if not isinstance(ep, torch.export.ExportedProgram):
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
     register_containers(ep.module_call_graph)
-    storages: dict[int, Storage] = {}
+    storages = _Storages(share)
     program = ExportedGraph(
         graph=_GraphReader(ep.graph_module).read(),
         inputs=tuple(_input_spec(spec) for spec in ep.graph_signature.input_specs),
@@ -504,7 +504,7 @@ def _module_call(entry: Any) -> ModuleCall:
 # Tensors
 
 
-def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> TensorData:
+def _tensor_data(name: str, tensor: Any, storages: _Storages) -> TensorData:
     """A view of a tensor's memory, which lives as long as the view."""
     torch = import_untyped("torch")
     fake_tensor = import_untyped("torch._subclasses.fake_tensor")
@@ -521,18 +521,25 @@ def _tensor_data(name: str, tensor: Any, storages: dict[int, Storage]) -> Tensor
         raise LoadError(f"{name}: quantized, sparse and other tensors without strides are not supported")
     live: Any = tensor.detach().resolve_conj().resolve_neg()
     return TensorData(
-        _dtype(live.dtype), tuple(live.shape), live.stride(), live.storage_offset(), _storage(live, storages)
+        _dtype(live.dtype), tuple(live.shape), live.stride(), live.storage_offset(), storages.under(live)
     )
 
 
-def _storage(tensor: Any, storages: dict[int, Storage]) -> Storage:
-    """The memory under a tensor, one object for all tensors that share it."""
-    torch = import_untyped("torch")
+class _Storages:
+    """The memory under tensors, one object for all tensors that share it: copied, or the tensors' own."""
 
-    storage = tensor.untyped_storage()
-    key: int = storage._cdata
-    if key not in storages:
-        on_cpu: Any = storage.cpu()
-        data: Any = torch.empty(0, dtype=torch.uint8).set_(on_cpu)
-        storages[key] = Storage(memoryview(data.numpy()).toreadonly())
-    return storages[key]
+    def __init__(self, share: bool):
+        self.share = share
+        self._found: dict[int, tuple[Any, Storage]] = {}
+        """With the tensors' storages: another one may have the address of one that is gone."""
+
+    def under(self, tensor: Any) -> Storage:
+        torch = import_untyped("torch")
+
+        storage = tensor.untyped_storage()
+        key: int = storage._cdata
+        if key not in self._found:
+            copied = storage.clone() if storage.device.type == "cpu" and not self.share else storage.cpu()
+            data: Any = torch.empty(0, dtype=torch.uint8).set_(copied)
+            self._found[key] = storage, Storage(memoryview(data.numpy()).toreadonly())
+        return self._found[key][1]

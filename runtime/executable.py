@@ -183,7 +183,7 @@ class Executable:
         if name not in self.state:
             raise ExirError(f"the program has no data for '{name}'")
         array = self.state[name].numpy()
-        # A live program's buffers are the module's own, which changes them too.
+        # Other executables start from the program's as well.
         return arrays.setdefault(name, array.copy(order="K") if name in self.changed else array)
 
     def leave(self, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> None:

@@ -495,13 +495,17 @@ def load(path: str | os.PathLike[str], mmap: bool = False, inputs: Sequence[Any]
     return verified(from_graphs(graphs, os.fspath(path)))
 
 
-def from_exported_program(exported: Any) -> Program:
+def from_exported_program(exported: Any, share: bool = False) -> Program:
     """A program from a live `torch.export.ExportedProgram`, or from a dict of them: one method each.
 
-    Arrays of its state are those of the live program. Raises `LoadError`, `UnsupportedError` as `load` does.
+    Its state is that of now: training the module further, or calling `exported.module()`, changes nothing in it. With `share`, arrays
+    are the module's own and take no memory; nobody may write to them then as long as the program or anything made of it lives: what
+    was compiled may compute with some as they were and others as they are.
+
+    Raises `LoadError`, `UnsupportedError` as `load` does.
     """
     from xdsl_exir.importers.exported_program import read_exported_program
 
     programs = exported if is_mapping(exported) else {DEFAULT_METHOD: exported}
-    graphs = {name: read_exported_program(program) for name, program in programs.items()}
+    graphs = {name: read_exported_program(program, share) for name, program in programs.items()}
     return verified(from_graphs(graphs, "ExportedProgram"))

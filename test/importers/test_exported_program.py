@@ -454,10 +454,11 @@ def test_weights(export: Any, tmp_path: Path) -> None:
         assert [data.numpy().tolist() for data in program.constants.values()] == [[1, 2]]
 
 
-def test_live_weights_are_not_copied(export: Any) -> None:
+@pytest.mark.parametrize("share", [False, True])
+def test_live_weights_are_copied_unless_shared(export: Any, share: bool) -> None:
     ep = export(weights)
-    ours = read_exported_program(ep).state["strided"].numpy()
-    assert ours.ctypes.data == ep.state_dict["strided"].data_ptr()
+    ours = read_exported_program(ep, share).state["strided"].numpy()
+    assert (ours.ctypes.data == ep.state_dict["strided"].data_ptr()) == share
 
 
 def test_several_models(export: Any, tmp_path: Path) -> None:

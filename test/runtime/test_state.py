@@ -106,3 +106,33 @@ def test_state_is_apart_from_the_exported_modules() -> None:
         assert eager(x).tolist() == [calls, calls]
         for run in runs:
             assert run(x.numpy()).tolist() == [calls, calls]
+
+
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+def test_training_goes_on_without_what_was_compiled(target: str) -> None:
+    """Native code has some weights packed, others as they lie: it computed with new ones beside old ones."""
+
+    class Layers(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(64, 64), nn.Linear(64, 4, bias=False)
+            self.second.weight.data = self.first.weight.data[:4]  # shares memory
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.second(self.first(x).relu())
+
+    model, x = Layers(), torch.ones(2, 64)
+    exported = torch.export.export(model, (x,))
+    expected = model(x).detach().numpy()
+    program = xdsl_exir.from_exported_program(exported)
+    shared = xdsl_exir.from_exported_program(exported, share=True)
+    run = xdsl_exir.compile(program, target)
+    with torch.no_grad():
+        model.first.weight.mul_(2)
+        model.first.bias.zero_()
+    changed = model(x).detach().numpy()
+    assert not np.allclose(changed, expected)
+    for each in (run, xdsl_exir.compile(program, target)):
+        np.testing.assert_allclose(each(x.numpy()), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(xdsl_exir.compile(shared, target)(x.numpy()), changed, rtol=1e-5, atol=1e-6)
+    assert program.state["first.weight"].storage_key == program.state["second.weight"].storage_key
