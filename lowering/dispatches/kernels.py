@@ -109,12 +109,12 @@ def product(
     absorber = Absorber(planner, result, lambda value: True, frame)
     absorber.run()
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine)
-    left = planner.plain(planner.value(lhs))
+    left = planner.plain(in_batches(planner.value(lhs), batch))
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
         right = planner.constant(kernel.pack(planner.constants[rhs]), dt.Float)
     else:
-        right = planner.plain(planner.value(rhs))
+        right = planner.plain(in_batches(planner.value(rhs), batch))
         if 1 not in right.strides[-2:]:
             right = planner.contiguous(right)
         transposed = right.strides[-1] != 1
@@ -146,15 +146,26 @@ def product(
 def batches_apart(
     planner: Planner, lhs: SSAValue, rhs: SSAValue
 ) -> tuple[SSAValue, SSAValue, list[Dim]] | None:
-    """The operands with the several batch dimensions that a view made one of, if that view would have to copy one of them."""
+    """The operands with the several batch dimensions that a view made one of, if that view would have to copy one of them; those of
+    size 1, which an `unbind` leaves, count for nothing."""
     sources = [before_view(planner, value) for value in (lhs, rhs)]
     left, right = sources
-    if left is None or right is None or shape_of(left)[:-2] != shape_of(right)[:-2]:
+    if left is None or right is None:
+        return None
+    batch, other = ([size for size in shape_of(source)[:-2] if size != 1] for source in (left, right))
+    if batch != other:
         return None
     seen = zip((left, right), (lhs, rhs), strict=True)
     if all(reshaped(planner.value(source), shape_of(value)) is not None for source, value in seen):
         return None
-    return left, right, list(shape_of(left)[:-2])
+    return left, right, batch
+
+
+def in_batches(value: Value, batch: Sequence[Dim]) -> Value:
+    """Matrices seen in these batch dimensions."""
+    seen = reshaped(value, (*batch, *value.shape[-2:]))
+    assert seen is not None  # it has no others but of size 1
+    return seen
 
 
 def before_view(planner: Planner, value: SSAValue) -> SSAValue | None:

@@ -281,6 +281,24 @@ def test_attention_copies_nothing(threads: int):
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("ones", [1, 2])
+def test_batches_without_dimensions_of_one(ones: int):
+    """Queries that an `unbind` gave, whose first dimension was not squeezed before they became one batch: nothing is copied."""
+    first = "1x" * ones
+    text = f"""
+    func.func @main(%q : tensor<{first}5x6x2x4xf32>, %k : tensor<5x6x2x4xf32>) -> tensor<10x6x6xf32> {{
+      %0 = edge.aten.permute(%q, dims = [{", ".join(map(str, range(ones)))}, {ones}, {ones + 2}, {ones + 1}, {ones + 3}]) : (tensor<{first}5x6x2x4xf32>) -> tensor<{first}5x2x6x4xf32>
+      %1 = edge.aten.view(%0, size = [10, 6, 4]) : (tensor<{first}5x2x6x4xf32>) -> tensor<10x6x4xf32>
+      %2 = edge.aten.permute(%k, dims = [0, 2, 3, 1]) : (tensor<5x6x2x4xf32>) -> tensor<5x2x4x6xf32>
+      %3 = edge.aten.view(%2, size = [10, 4, 6]) : (tensor<5x2x4x6xf32>) -> tensor<10x4x6xf32>
+      %4 = edge.aten.bmm(%1, %3) : (tensor<10x6x4xf32>, tensor<10x4x6xf32>) -> tensor<10x6x6xf32>
+      func.return %4 : tensor<10x6x6xf32>
+    }}"""
+    plan = check(text, random(*(1,) * ones, 5, 6, 2, 4), random(5, 6, 2, 4))
+    assert kinds(plan) == ["kernel"]
+
+
+@pytest.mark.native
 def test_rotary_embedding_is_one_dispatch():
     t, h, c = "tensor<2x5x8xf32>", "tensor<2x5x4xf32>", "tensor<5x8xf32>"
     text = f"""func.func @main(%x: tensor<5x2x8xf32>, %c: {c}, %s: {c}) -> {t} {{
