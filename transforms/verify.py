@@ -347,7 +347,7 @@ def _state_violations(program: Program, function: FuncOp) -> Iterator[Violation]
 
 @dataclass(frozen=True)
 class VerifyAten(ModulePass):
-    """Refuses what the aten stage may not hold; changes nothing."""
+    """Changes nothing. Raises `VerificationError` listing what the aten stage may not hold."""
 
     name = "verify-aten"
 
@@ -357,7 +357,7 @@ class VerifyAten(ModulePass):
 
 @dataclass(frozen=True)
 class VerifyEdge(ModulePass):
-    """Refuses what the edge stage may not hold; changes nothing.
+    """Changes nothing. Raises `VerificationError` listing what the edge stage may not hold.
 
     `dtypes="edge.yaml"` names a file of ExecuTorch's form (`dialects/spec/edge_yaml.py`): an operator that it lists may have
     only the dtypes that it lists.
