@@ -389,7 +389,9 @@ class Planner:
 
     # dispatches
 
-    def call_kernel(self, kernel: Kernel, arguments: Sequence[Value], body: Callable[[], Body]) -> None:
+    def call_kernel(
+        self, kernel: Kernel, arguments: Sequence[Value], body: Callable[[], Body | None]
+    ) -> None:
         """Calls a dispatch that has a kernel; `body` says what it computes."""
         self.driver.call(self.dispatches.kernel(kernel, body), kernel.symbols, arguments)
 

@@ -12,16 +12,18 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
+from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.method_plans import keep_plan
 from xdsl_exir.lowering.processor import processor
+from xdsl_exir.lowering.schedules import Kernel
 from xdsl_exir.lowering.schedules.attributes import as_attribute
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
@@ -80,9 +82,16 @@ def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list
     found: list[func.FuncOp] = []
     for name in dict.fromkeys(name for driver in drivers for name in calls_of(driver)):
         kernel = kernels.get(name)
-        made = bodies[name] if kernel is None else dispatches.bodies[kernel].function(kernel, name)
+        made = bodies[name] if kernel is None else dispatch_of(kernel, name, dispatches.bodies[kernel])
         made.properties["sym_visibility"] = StringAttr("private")
         if kernel is not None:
             made.attributes[KERNEL] = as_attribute(kernel)
         found.append(made)
     return found
+
+
+def dispatch_of(kernel: Kernel, name: str, body: Body | None) -> func.FuncOp:
+    """The dispatch of a kernel: a declaration where its operators cannot be said in terms of what the kernel takes."""
+    if body is not None:
+        return body.function(kernel, name)
+    return func.FuncOp.external(name, [*[IndexType()] * len(kernel.symbols), *kernel.types.values()], [])

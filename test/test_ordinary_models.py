@@ -60,3 +60,10 @@ def test_native_code_equals_eager(name: str):
     programs, inputs, expected = exported(name)
     for program in programs:
         assert_calls(xdsl_exir.compile(program, target="native"), inputs, expected)
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_drivers_equal_eager(name: str):
+    """Lowered as far as the interpreter runs it: dispatches over planned memory."""
+    programs, inputs, expected = exported(name)
+    assert_calls(xdsl_exir.compile(programs[-1].to("planned")), inputs, expected)

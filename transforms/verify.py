@@ -281,6 +281,8 @@ def stage_of(module: ModuleOp) -> str:
 
     if any(map(is_edge, module.walk())):
         return "edge"
+    if any(PLAN in op.attributes for op in module.ops):
+        return "linalg"
     dialects = {op.dialect_name() for op in module.walk()} - {"builtin", "func"}
     return "linalg" if dialects and dialects <= DIALECTS["linalg"] else "aten"
 

@@ -175,12 +175,12 @@ class Dispatches:
 
     scheduled: dict[Kernel, str] = field(default_factory=dict["Kernel", str])
     """The names of kernels, which are made when their code is."""
-    bodies: dict[Kernel, Body] = field(default_factory=dict["Kernel", "Body"])
-    """What they compute."""
+    bodies: dict[Kernel, Body | None] = field(default_factory=dict["Kernel", "Body | None"])
+    """What they compute, where that can be said."""
     functions: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
     """What MLIR lowers, by its text with `NAME` for the name."""
 
-    def kernel(self, kernel: Kernel, body: Callable[[], Body]) -> str:
+    def kernel(self, kernel: Kernel, body: Callable[[], Body | None]) -> str:
         """The name of a kernel, and of what it computes, which is asked of the first of those that are equal."""
         if kernel not in self.scheduled:
             self.scheduled[kernel] = name_of("kernel", kernel.key)

@@ -58,7 +58,7 @@ def dispatch(
     kernel: Matmul | Conv2d,
     arguments: Sequence[Value],
     out: Value,
-    body: Callable[[Sequence[Value]], Body],
+    body: Callable[[Sequence[Value]], Body | None],
 ) -> None:
     """Calls a kernel, with its scratch buffer if it has one."""
     scratch = [planner.scratch(kernel.scratch)] if kernel.scratch else []
@@ -127,11 +127,12 @@ def product(
     out = planner.allocate(frame, dt.Float, strides if place is not None else None)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
     instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
-    ops = [*scaled, *also_scaled, op, *absorber.ops]
 
-    def body(arguments: Sequence[Value]) -> Body:
+    def body(arguments: Sequence[Value]) -> Body | None:
         stored = absorber.result if absorber.ops else place or result
-        return Outline(planner, ops, True).body(arguments, [stored], instead)
+        outline = Outline(planner, [*scaled, *also_scaled, op], True)
+        outline.epilogue(absorber.ops, absorber.made)
+        return outline.body(arguments, [stored], instead)
 
     if place is None or place is result:
         whole = reshaped(out, shape_of(result))
@@ -302,7 +303,7 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     source = planner.contiguous(planner.value(a["input"]))
     absorber.commit()
 
-    def body(arguments: Sequence[Value]) -> Body:
+    def body(arguments: Sequence[Value]) -> Body | None:
         outline = Outline(planner, [], True)
         given = {
             "input": outline.brought(a["input"]),
@@ -311,7 +312,7 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         }
         made = outline.add(type(op).from_bound({**a, **given}, op.result_types))
         outline.mapper |= {op.results[0]: made.results[0], result: made.results[0]}
-        outline.operators(absorber.ops)
+        outline.epilogue(absorber.ops, absorber.made)
         return outline.body(arguments, [absorber.result])
 
     arguments = [source, packed, shift, *absorber.inputs]

@@ -19,7 +19,7 @@ from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_symbol, symbols_of
-from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import Value, memref_type
@@ -53,6 +53,8 @@ class Outline:
         self.inputs: list[SSAValue | Value | Packed] = []
         """Values of the program, or what a kernel has in their place, in the order of the block's arguments behind numbers."""
         self.numbers: dict[SymType, SSAValue] = {}
+        self.lying: dict[SSAValue, SSAValue] = {}
+        """Values whose elements the block has in the order of others, and these."""
         self.operators(ops)
 
     def operators(self, ops: Sequence[OperatorOp]) -> None:
@@ -67,6 +69,38 @@ class Outline:
         op.attributes.clear()
         self.block.add_op(op)
         return op
+
+    def epilogue(self, ops: Sequence[OperatorOp], made: Mapping[SSAValue, SSAValue]) -> None:
+        """Adds what happens to a kernel's result before it is stored; `made` says of what is made of it in which order its elements are:
+        of the same one as the result's, or as a view's. Elementwise operators on a view are applied to what it is a view of."""
+        for op in ops:
+            mine = next(operand for operand in op.operands if operand in made)
+            root, orders = mine, {made[mine]}
+            while root not in self.mapper and (source := self.source(root)) is not None:
+                root = source
+                orders.add(made[root])
+            if len(orders) == 1:
+                self.operators([op])
+            else:
+                self.apply(op, root, made)
+
+    def apply(self, op: OperatorOp, to: SSAValue, made: Mapping[SSAValue, SSAValue]) -> None:
+        """Adds an elementwise operator on views of a value, applied to the value; its other operands are numbers."""
+        value = self.mapper[to]
+
+        def operand(given: SSAValue) -> SSAValue:
+            if given in made:
+                return value
+            number = self.planner.splat(given)
+            assert number is not None
+            constant = ConstantOp(number, tensor_type((), tensor_meta(given.type).dtype))
+            self.block.add_op(constant)
+            return constant.result
+
+        type_ = tensor_type(tensor_meta(value.type).shape, tensor_meta(op.results[0].type).dtype)
+        applied = self.add(type(op).from_bound(op.arguments(operand), [type_]))
+        self.mapper[op.results[0]] = applied.results[0]
+        self.lying[op.results[0]] = self.lying.get(to, to)
 
     def argument(self, type: Attribute, value: SSAValue | Value | Packed) -> SSAValue:
         """Makes a value an input."""
@@ -135,8 +169,9 @@ class Outline:
         arguments: Sequence[Value],
         outputs: Sequence[SSAValue],
         instead: Mapping[SSAValue, Packed] = MappingProxyType({}),
-    ) -> Body:
-        """What a kernel called with arguments computes. `instead` says what it has in place of constants."""
+    ) -> Body | None:
+        """What a kernel called with arguments computes; None where no strides say what its arguments are of the program's values.
+        `instead` says what it has in place of constants."""
         planner = self.planner
         copies = {
             planner.copied[value.buffer]: value.buffer
@@ -153,12 +188,14 @@ class Outline:
             value = planner.value(given)
             return Value(copies[value], value.shape, value.dtype) if value in copies else value
 
-        block = self.end(outputs)
-        made = [in_memory(planner, value) for value in outputs]
-        assert None not in made
-        return Body(
-            block, arguments, [place(given) for given in self.inputs], [v for v in made if v is not None]
-        )
+        block, inputs = self.end(outputs), [place(given) for given in self.inputs]
+        made = [in_memory(planner, self.lying.get(value, value)) for value in outputs]
+        stored = [value for value in made if value is not None]
+        there = {value.buffer for value in arguments}
+        used = [*stored, *(given.value if isinstance(given, Packed) else given for given in inputs)]
+        if len(stored) != len(made) or any(value.buffer not in there for value in used):
+            return None
+        return Body(block, arguments, inputs, stored)
 
 
 def symbols_in(block: Block) -> set[str]:
@@ -209,9 +246,18 @@ class Body:
     """What the block's inputs are of these arguments, and its outputs."""
     outputs: Sequence[Value]
 
+    @property
+    def symbols(self) -> list[str]:
+        """The symbols that the operators need."""
+        types = [arg.type for arg in self.block.args if isinstance(arg.type, SymIntType)]
+        return [str(type.data) for type in types if is_symbol(type.data)]
+
     def function(self, kernel: Kernel, name: str) -> FuncOp:
-        """The function of this name that takes what the kernel takes."""
+        """The function of this name that takes what the kernel takes; a declaration where the kernel is not given a symbol that the
+        operators need."""
         types: list[Attribute] = [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
+        if not set(self.symbols) <= set(kernel.symbols):
+            return FuncOp.external(name, types, [])
         entry = Block(arg_types=types)
         symbols = dict(zip(kernel.symbols, entry.args, strict=False))
         memory = {
@@ -234,10 +280,8 @@ class Body:
             packed = Tensor(read(given.value), given.value.shape, given.value.dtype)
             return given.unpack(builder, packed).value
 
-        types_of_numbers = [arg.type for arg in self.block.args if isinstance(arg.type, SymIntType)]
-        names = [str(type.data) for type in types_of_numbers if is_symbol(type.data)]
         lowered = FunctionLowering(FuncOp(name, type_of(self.block), Region(self.block))).run().body.block
-        given = [*(symbols[name] for name in names), *map(read, self.inputs)]
+        given = [*(symbols[name] for name in self.symbols), *map(read, self.inputs)]
         for arg, value in zip(lowered.args, given, strict=True):
             arg.replace_all_uses_with(value)
         end = lowered.last_op

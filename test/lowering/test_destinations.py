@@ -85,6 +85,11 @@ class Loop(torch.nn.Module):
         return scan(lambda h, row: (torch.tanh(h + row), h * row), torch.zeros(3), x)
 
 
+class Nothing(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x
+
+
 ROWS = torch.export.Dim("rows", min=2, max=50)
 PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
     "attention": lambda: (Attention(), (torch.randn(2, 5, 16),), None),
@@ -95,6 +100,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
         (torch.randn(5, 3), torch.tensor([0, 3, 3, 1, 2])),
         {"x": {0: ROWS}, "i": {0: ROWS}},
     ),
+    "nothing": lambda: (Nothing(), (torch.randn(3),), None),
     "loop": lambda: (Loop(), (torch.randn(6, 3),), None),
 }
 
