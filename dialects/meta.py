@@ -52,6 +52,10 @@ def shape_rule(*names: str) -> Callable[[ShapeRule], ShapeRule]:
     return SHAPES.register(*names)
 
 
+Number: TypeAlias = bool | int | float | complex | Expr | NumberMeta
+"""A number argument: a constant, or what is known of one that the program computes."""
+
+
 def check(condition: bool, message: str) -> None:
     """Raises `MetaError` unless the condition holds."""
     if not condition:
@@ -111,6 +115,13 @@ def broadcasts(operators: Mapping[str, str]) -> None:
 
 def shape_text(shape: Sequence[Dim]) -> str:
     return f"[{', '.join(map(str, shape))}]"
+
+
+def check_shape(what: str, given: Sequence[Dim], expected: Sequence[Dim]) -> None:
+    """Raises `MetaError` unless `what` has the shape that it has to have."""
+    check(
+        same_shape(given, expected), f"{what} has shape {shape_text(given)}, expected {shape_text(expected)}"
+    )
 
 
 def wrap_dim(dim: int, rank: int) -> int:
@@ -338,9 +349,11 @@ def may_equal(a: Attribute, b: Attribute) -> bool:
 __all__ = [
     "BY_CODE",
     "MetaError",
+    "Number",
     "Shape",
     "broadcast_shapes",
     "check",
+    "check_shape",
     "numel",
     "pair",
     "promote_types",

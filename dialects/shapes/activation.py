@@ -5,10 +5,12 @@ from __future__ import annotations
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import (
+    Number,
     Shape,
     broadcast_shapes,
     broadcasts,
     check,
+    check_shape,
     numel,
     same_shape,
     same_size,
@@ -16,8 +18,6 @@ from xdsl_exir.dialects.meta import (
     shape_text,
     wrap_dim,
 )
-from xdsl_exir.dialects.shapes.backward import check_shape
-from xdsl_exir.dialects.shapes.pointwise import Number
 from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 UNARY = """

@@ -14,8 +14,8 @@ from xdsl_exir.dialects.meta import (
     broadcast_shapes,
     broadcasts,
     check,
+    check_shape,
     numel,
-    same_shape,
     same_size,
     shape_rule,
     shape_text,
@@ -33,12 +33,6 @@ from xdsl_exir.dialects.tensors import TensorMeta
 
 NOTHING: Shape = (0,)
 """Shape of a gradient that nobody asked for."""
-
-
-def check_shape(what: str, given: Sequence[Dim], expected: Sequence[Dim]) -> None:
-    check(
-        same_shape(given, expected), f"{what} has shape {shape_text(given)}, expected {shape_text(expected)}"
-    )
 
 
 def asked(mask: Sequence[bool], *shapes: Shape) -> list[Shape]:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import (
+    Number,
     Shape,
     broadcast_shapes,
     broadcasts,
@@ -24,9 +25,6 @@ from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 Tensor: TypeAlias = TensorMeta | NumberMeta
 """A tensor argument: in `aten` it may be a Python number."""
-
-Number: TypeAlias = bool | int | float | complex | Expr | NumberMeta
-"""A number argument: a constant, or one that the program computes."""
 
 
 def check_expands(shape: Sequence[Dim], target: Sequence[Dim], what: str) -> None:

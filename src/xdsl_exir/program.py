@@ -476,19 +476,21 @@ def load(path: str | os.PathLike[str], mmap: bool = False, inputs: Sequence[Any]
     """
     from pathlib import Path
 
-    from xdsl_exir.importers.pt2 import read_pt2
-    from xdsl_exir.importers.torchscript.archive import is_torchscript
-
     if Path(path).suffix == ".mlir":
         from xdsl_exir.importers.mlir import read_mlir
 
         return read_mlir(Path(path), mmap).verify()
 
-    if Path(path).suffix != ".pt2" and is_torchscript(path):
-        from xdsl_exir.importers.torchscript.program import read_torchscript
+    if Path(path).suffix != ".pt2":
+        from xdsl_exir.importers.torchscript.archive import is_torchscript
 
-        script = read_torchscript(path, mmap)
-        return script if inputs is None else script.to_aten(inputs)
+        if is_torchscript(path):
+            from xdsl_exir.importers.torchscript.program import read_torchscript
+
+            script = read_torchscript(path, mmap)
+            return script if inputs is None else script.to_aten(inputs)
+
+    from xdsl_exir.importers.pt2 import read_pt2
 
     read = read_pt2(path, mmap)
     graphs = read if isinstance(read, Mapping) else {DEFAULT_METHOD: read}

@@ -7,10 +7,8 @@ from math import pi, sqrt
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
+from xdsl_exir.transforms.arithmetic import Number, both, choose, computing, product, promotion, scalar
 from xdsl_exir.transforms.decompositions import decomposition
-from xdsl_exir.transforms.decompositions.backward import both, product
-from xdsl_exir.transforms.decompositions.loss import choose
-from xdsl_exir.transforms.decompositions.pointwise import Number, computing, promotion, scalar
 
 
 @decomposition("aten.relu6")

@@ -17,11 +17,11 @@ from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Category, DType, Long
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.shapes.loss import MEAN
+from xdsl_exir.transforms.arithmetic import both, choose, computing, product
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 from xdsl_exir.transforms.decompositions.attention import default_scale, masked_scores, repeat_heads
-from xdsl_exir.transforms.decompositions.loss import channel_of, choose, per_class
+from xdsl_exir.transforms.decompositions.loss import channel_of, per_class
 from xdsl_exir.transforms.decompositions.matmul import Size, transpose
-from xdsl_exir.transforms.decompositions.pointwise import computing
 from xdsl_exir.transforms.decompositions.resampling import (
     Taps,
     constant_sizes,
@@ -43,17 +43,9 @@ def zeros(aten: Namespace, shape: Sequence[Size], dtype: DType) -> SSAValue:
     return aten.full(list(shape), 0, dtype=dtype)
 
 
-def product(aten: Namespace, *factors: SSAValue | float) -> SSAValue:
-    return reduce(aten.mul.Tensor, factors)
-
-
 def difference(aten: Namespace, *terms: SSAValue) -> SSAValue:
     """The first less the others."""
     return reduce(aten.sub.Tensor, terms)
-
-
-def both(aten: Namespace, *conditions: SSAValue) -> SSAValue:
-    return reduce(aten.logical_and, conditions)
 
 
 def added_along(

@@ -14,6 +14,7 @@ from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
 from xdsl_exir.dialects.promotion import promote_types
 from xdsl_exir.dialects.shapes.loss import MEAN, NONE, SUM
 from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.arithmetic import choose
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 other_names(
@@ -189,11 +190,6 @@ def stirling(aten: Namespace, n: SSAValue) -> SSAValue:
 
 
 # --- margins -------------------------------------------------------------------------------------------------
-
-
-def choose(aten: Namespace, condition: SSAValue, value: SSAValue) -> SSAValue:
-    """The value where the condition holds, else 0."""
-    return aten.where.self(condition, value, aten.full([], 0, dtype=meta(value).dtype))
 
 
 @decomposition("aten.hinge_embedding_loss")

@@ -1,56 +1,21 @@
-"""Decompositions of pointwise operators, into those that PyTorch's own decompositions end in.
-
-Many are stated for floating-point numbers of full precision: `computing` brings operands to the dtype that PyTorch
-computes in, and `cast` rounds the result.
-"""
+"""Decompositions of pointwise operators, into those that PyTorch's own decompositions end in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf, nan, pi
-from typing import Any, TypeAlias
+from typing import Any
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
+from xdsl_exir.dialects.builder import Namespace, cast, meta
 from xdsl_exir.dialects.dtypes import Bool, Category, Double, DType
-from xdsl_exir.dialects.meta import as_meta, as_operand
-from xdsl_exir.dialects.promotion import Operand, result_type
 from xdsl_exir.dialects.tensors import is_tensor_type
+from xdsl_exir.transforms.arithmetic import Number, computing, promotion, scalar
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 
-Number: TypeAlias = bool | int | float | complex | SSAValue
-"""A number argument: a constant, or one that the program computes."""
-
-
 # --- what rules share ----------------------------------------------------------------------------------------
-
-
-def promotion(*operands: Number) -> DType:
-    """The dtype that operands promote to."""
-    seen = [as_operand(as_meta(v.type) if isinstance(v, SSAValue) else v) for v in operands]
-    return result_type(tuple(operand for operand in seen if isinstance(operand, Operand)))
-
-
-def computing(
-    aten: Namespace, *operands: SSAValue, int_to_float: bool = False
-) -> tuple[Sequence[SSAValue], DType]:
-    """Operands in the dtype PyTorch computes in, float32 for shorter floats; and the dtype that the result has."""
-    dtype = promotion(*operands)
-    if int_to_float and dtype.category <= Category.INT:
-        dtype = dt.Float
-    # A Python number computes in any dtype.
-    tensors = [
-        cast(aten, operand, opmath(dtype)) if is_tensor_type(operand.type) else operand
-        for operand in operands
-    ]
-    return tensors, dtype
-
-
-def scalar(aten: Namespace, number: Number, dtype: DType) -> SSAValue:
-    """A number as 0-dim tensor."""
-    return aten.scalar_tensor(number, dtype=dtype)
 
 
 def is_complex(value: SSAValue) -> bool:

@@ -8,8 +8,9 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
 from xdsl_exir.dialects.shapes.special import POLYNOMIALS
+from xdsl_exir.transforms.arithmetic import Number, computing, scalar
 from xdsl_exir.transforms.decompositions import decomposition, other_names
-from xdsl_exir.transforms.decompositions.pointwise import Number, computing, in_dtype, scalar
+from xdsl_exir.transforms.decompositions.pointwise import in_dtype
 
 # --- other names ---------------------------------------------------------------------------------------------
 
