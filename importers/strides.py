@@ -86,7 +86,11 @@ def memory_order(meta: g.TensorMeta) -> tuple[int, ...] | None:
 
     Of several orders that describe the same memory (a dimension of size 1 lies anywhere) the one nearest to row-major.
     """
-    sizes, strides = [*map(size_of, meta.sizes)], [*map(size_of, meta.strides)]
+    return _order_of(tuple(map(size_of, meta.sizes)), tuple(map(size_of, meta.strides)))
+
+
+@lru_cache(maxsize=1024)
+def _order_of(sizes: tuple[Dim, ...], strides: tuple[Dim, ...]) -> tuple[int, ...] | None:
     if 0 in sizes:
         return tuple(range(len(sizes)))
     left = [dim for dim, size in enumerate(sizes) if size != 1]
@@ -217,8 +221,10 @@ def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
         else:
             order = _moved_with(node, after, {refs[name]: found for name, found in operands.items()}, graph)
         if order is not None and len(order) == len(after.sizes):
-            values[result], moved = replace(after, strides=strides_in(after, order)), True
-    return replace(graph, values=values) if values != graph.values else graph
+            strides = strides_in(after, order)
+            if strides != tuple(after.strides):
+                values[result], moved = replace(after, strides=strides), True
+    return replace(graph, values=values) if moved else graph
 
 
 def _moved_with(node: g.Node, after: g.TensorMeta, operands: Operands, graph: g.Graph) -> Order | None:
@@ -238,9 +244,11 @@ def _moved_with(node: g.Node, after: g.TensorMeta, operands: Operands, graph: g.
 
 def strides_in(meta: g.TensorMeta, order: tuple[int, ...]) -> tuple[int | g.Symbolic, ...]:
     """The strides of a tensor without gaps, by its dimensions from outermost to innermost."""
-    inner: dict[int, Dim] = {
-        dim: prod(size_of(meta.sizes[d]) for d in order[n + 1 :]) for n, dim in enumerate(order)
-    }
+    inner: dict[int, Dim] = {}
+    stride: Dim = 1
+    for dim in reversed(order):
+        inner[dim] = stride
+        stride = stride * size_of(meta.sizes[dim])
     strides = (inner[dim] for dim in range(len(order)))
     return tuple(stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride)) for stride in strides)
 
