@@ -1,15 +1,17 @@
 """How a method is called whose driver takes memory (`lowering.driver`), kept in attributes of the driver that need no dialect of ours.
 
     exir.signature    the method as it was at edge
-    exir.plan         {inputs = [...], constants = [...], copies = [...], checks = [...]}
+    exir.plan         {inputs = [...], constants = [...], copies = [...], conditions = [...], checks = [...]}
 
 `inputs` are the positions of the method's arguments that the driver takes, behind its symbols; `constants` the names, in the program's state, of
-the arrays that it takes next; `copies` and `checks` are `Plan`'s. All else the signature says.
+the arrays that it takes next; `copies` are `Plan`'s, `conditions` its checks of symbols; `checks` are the operators that look at the last results (`lowering.checks`).
+All else the signature says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
@@ -17,10 +19,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import PLAN
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import LoadError
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.lowering.checks import check_of, check_text
 from xdsl_exir.lowering.dispatch import symbol_places
 from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Plan, Value, value_for
 from xdsl_exir.lowering.driver import as_attribute, size_in
@@ -33,8 +37,23 @@ def words(*values: Attribute) -> ArrayAttr[Attribute]:
     return ArrayAttr(values)
 
 
-def keep_plan(plan: Plan, method: FuncOp, passed: Sequence[int], state: State) -> None:
+PARTS = ("inputs", "constants", "copies", "conditions", "checks")
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """How a method is called."""
+
+    plan: Plan
+    passed: list[int]
+    """Positions of the method's arguments that the driver takes as inputs."""
+    checks: list[OperatorOp]
+    """What the caller has to check: the driver's last results are what these look at."""
+
+
+def keep_plan(call: PlannedCall, method: FuncOp, state: State) -> None:
     """Says of the driver of a method how it is called. Its constants become the program's state."""
+    plan = call.plan
     name, driver = method.sym_name.data, plan.driver
 
     def constant(array: Array) -> StringAttr:
@@ -44,27 +63,28 @@ def keep_plan(plan: Plan, method: FuncOp, passed: Sequence[int], state: State) -
         words(as_attribute(at), as_attribute(source) if isinstance(source, int) else constant(source))
         for at, source in plan.copies
     ]
-    checks = [words(as_attribute(condition), StringAttr(message)) for condition, message in plan.checks]
+    conditions = [words(as_attribute(condition), StringAttr(message)) for condition, message in plan.checks]
     driver.attributes[PLAN] = DictionaryAttr(
         {
-            "inputs": words(*(IntegerAttr(position, i64) for position in passed)),
+            "inputs": words(*(IntegerAttr(position, i64) for position in call.passed)),
             "constants": words(*(constant(array) for _, array in plan.constants)),
             "copies": words(*copies),
-            "checks": words(*checks),
+            "conditions": words(*conditions),
+            "checks": words(*(StringAttr(check_text(check)) for check in call.checks)),
         }
     )
     keep_signature(method, driver)
 
 
-def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> tuple[Plan, list[int]]:
-    """The plan of a method from its driver, and the positions of the method's arguments that it takes.
+def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> PlannedCall:
+    """How a method is called, from its driver.
 
     Raises `LoadError` where the driver's attributes do not say it."""
     name, said = driver.sym_name.data, driver.attributes.get(PLAN)
     signature = signature_of(driver)
     if not isinstance(said, DictionaryAttr) or signature is driver:
         raise LoadError(f"'{name}' does not say how it is called: it has no {PLAN} and signature")
-    parts = {key: list_in(said, key, name) for key in ("inputs", "constants", "copies", "checks")}
+    parts = {key: list_in(said, key, name) for key in PARTS}
     types = signature.function_type.inputs.data
     passed = [position for position in map(number_in, parts["inputs"]) if 0 <= position < len(types)]
     if len(passed) != len(parts["inputs"]) or not all(is_tensor_type(types[p]) for p in passed):
@@ -73,7 +93,9 @@ def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> tuple[Plan, list
     plan.driver = driver
     plan.symbols = symbol_places(types)
     plan.inputs = [value_for(tensor_meta(types[position])) for position in passed]
-    for position, type in enumerate(signature.function_type.outputs):
+    checks = [check_in(attr) for attr in parts["checks"]]
+    looked_at = (type for check in checks for type in check.operand_types)
+    for position, type in enumerate((*signature.function_type.outputs, *looked_at)):
         if isinstance(type, SymType):
             plan.numbers[position] = type.data
         elif is_tensor_type(type):
@@ -90,7 +112,7 @@ def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> tuple[Plan, list
     for at, source in map(pair_in, parts["copies"]):
         given = constant(source).numpy() if isinstance(source, StringAttr) else number_in(source)
         plan.copies.append((number_in(at), given))
-    for condition, message in map(pair_in, parts["checks"]):
+    for condition, message in map(pair_in, parts["conditions"]):
         size = size_in(condition)
         if size is None or not isinstance(message, StringAttr):
             raise LoadError(f"{PLAN} of '{name}': {condition} is no condition")
@@ -98,7 +120,7 @@ def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> tuple[Plan, list
     if is_planned(driver):
         plan.arena_bytes = arena_bytes_of(driver)
     check_arguments(driver, plan)
-    return plan, passed
+    return PlannedCall(plan, passed, checks)
 
 
 def list_in(said: DictionaryAttr, key: str, name: str) -> Sequence[Attribute]:
@@ -115,6 +137,13 @@ def pair_in(attr: Attribute) -> tuple[Attribute, Attribute]:
         raise LoadError(f"{PLAN}: {attr} is no pair")
     first, second = attr.data
     return first, second
+
+
+def check_in(attr: Attribute) -> OperatorOp:
+    """A check. Raises `LoadError` for anything else."""
+    if not isinstance(attr, StringAttr):
+        raise LoadError(f"{PLAN}: {attr} is no check")
+    return check_of(attr.data)
 
 
 def number_in(attr: Attribute) -> int:

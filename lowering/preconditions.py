@@ -1,7 +1,7 @@
 """What operators raise for by what tensors hold, as assertions: native code itself cannot raise.
 
 An operator of the table gets an assertion after it, `_assert_async` of a boolean, which its caller looks at
-(`runtime.native.take_checks`). A region has no caller to do so: its booleans become results of it, those of a branch that is
+(`lowering.checks`). A region has no caller to do so: its booleans become results of it, those of a branch that is
 not taken True, those of all turns together, and are asserted where the region ends.
 """
 

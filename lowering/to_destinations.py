@@ -17,18 +17,21 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.tensors import is_tensor_type
+from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
 from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
-from xdsl_exir.lowering.method_plans import keep_plan
+from xdsl_exir.lowering.method_plans import PlannedCall, keep_plan
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Kernel
 from xdsl_exir.lowering.schedules.attributes import as_attribute
 from xdsl_exir.program import methods_of, state_of
+from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
+from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
 
 @dataclass(frozen=True)
@@ -41,23 +44,27 @@ class ToDestinations(ModulePass):
     name = "to-destinations"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        module = op.clone()
-        for each in (ForgetLayouts(), ForgetSizes()):
+        module, originals = op.clone(), methods_of(op)
+        for each in (ForgetLayouts(), CountSizes(), NumbersToTensors(), ForgetSizes()):
             each.apply(ctx, module)
         dispatches, state, machine = Dispatches(), state_of(ctx), processor().machine()
+        checks = take_checks(module, state)
         methods = methods_of(module)
         constants = {name: constant_arguments(module, method, state) for name, method in methods.items()}
-        plans = {
-            name: Planner(method, constants[name], machine, dispatches).run(name)
+        calls = {
+            name: PlannedCall(
+                Planner(method, constants[name], machine, dispatches).run(name),
+                passed(method, constants[name]),
+                checks[name],
+            )
             for name, method in methods.items()
         }
-        drivers = [plan.driver for plan in plans.values()]
+        drivers = [call.plan.driver for call in calls.values()]
         old, new = op.body.block, Block([*functions_of(dispatches, drivers), *drivers])
-        for name, method in methods.items():
-            for target in targets(method, constants[name]):
-                state.pop(target, None)
-        for name, method in methods.items():
-            keep_plan(plans[name], method, passed(method, constants[name]), state)
+        for target in {t for name, method in methods.items() for t in targets(method, constants[name])}:
+            state.pop(target, None)
+        for name, call in calls.items():
+            keep_plan(call, originals[name], state)
         op.body.insert_block(new, 0)
         op.body.erase_block(old)
 

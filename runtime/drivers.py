@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
-from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -30,7 +29,7 @@ from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
 from xdsl_exir.locations import name_place
 from xdsl_exir.lowering.dispatch import Array, Place, Plan
-from xdsl_exir.lowering.method_plans import plan_of
+from xdsl_exir.lowering.method_plans import PlannedCall, plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
 from xdsl_exir.lowering.sizes import solve, static
 from xdsl_exir.program import Program
@@ -157,8 +156,9 @@ MOST_FRAMES = 1024
 class InterpretedMethod(PlannedMethod):
     """A method whose driver, and what it calls, is run by the interpreter."""
 
-    def __init__(self, plan: Plan, interpreter: Interpreter, passed: Sequence[int]):
-        super().__init__(plan, passed)
+    def __init__(self, method: PlannedCall, interpreter: Interpreter):
+        super().__init__(method.plan, method.passed, method.checks)
+        plan = method.plan
         self.interpreter = interpreter
         self.constants = [array for _, array in plan.constants]
         self.types = plan.driver.function_type.inputs.data[len(plan.symbols) :]
@@ -179,12 +179,6 @@ def as_memory(array: Array, type: Attribute) -> Array:
     return held.reshape(type.get_shape() if type.has_static_shape() else -1)
 
 
-def interpreted(driver: FuncOp, program: Program, interpreter: Interpreter) -> InterpretedMethod:
-    """A method from its driver."""
-    plan, passed = plan_of(driver, program.state)
-    return InterpretedMethod(plan, interpreter, passed)
-
-
 class DriverEngine:
     """Runs the methods of a program whose methods are drivers in the interpreter."""
 
@@ -198,7 +192,8 @@ class DriverEngine:
             raise UnsupportedError([Unsupported("a program lowered to kernels", reason)])
         self.interpreter = make_interpreter(program.module)
         self.methods = {
-            name: interpreted(driver, program, self.interpreter) for name, driver in program.methods.items()
+            name: InterpretedMethod(plan_of(driver, program.state), self.interpreter)
+            for name, driver in program.methods.items()
         }
 
     def reads(self, method: str) -> Collection[int]:

@@ -39,6 +39,7 @@ from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments
 from xdsl_exir.locations import location_text
+from xdsl_exir.lowering.checks import is_draw
 from xdsl_exir.lowering.dispatch import symbol_places
 from xdsl_exir.lowering.edge_to_linalg import (
     FunctionLowering,
@@ -50,7 +51,7 @@ from xdsl_exir.lowering.edge_to_linalg import (
 from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.runtime.native import NativeEngine, as_edge, is_draw, without_checks
+from xdsl_exir.runtime.native import NativeEngine, as_edge, without_checks
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead

@@ -12,7 +12,6 @@ from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation
 
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.operator import OperatorOp
@@ -21,14 +20,12 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.interpreter.backend import BACKENDS
-from xdsl_exir.interpreter.operators import IMPLS
-from xdsl_exir.lowering import LOWERINGS
+from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of, units_of_functions
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
-from xdsl_exir.lowering.preconditions import assert_preconditions
 from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.toolchain import ENTRY, describe, entry, load_objects, words_of
@@ -53,55 +50,10 @@ def as_edge(program: Program) -> Program:
     return program.apply(*inlined, ForgetLayouts())
 
 
-def is_check(op: Operation) -> bool:
-    """Whether an operation only looks at what tensors hold, and raises where that is not right."""
-    if not isinstance(op, OperatorOp) or op.results or not op.operands:
-        return False
-    return LOWERINGS.find(op.SPEC) is None and IMPLS.find(op.SPEC) is not None
-
-
-def take_checks(function: FuncOp) -> list[OperatorOp]:
-    """Takes the checks out of a function, which native code cannot raise for.
-
-    What they look at become further results of the function; who calls it runs them, in order.
-    """
-    end = function.get_return_op()
-    assert end is not None
-    checks: list[OperatorOp] = []
-    for op in list(function.body.block.ops):
-        if isinstance(op, OperatorOp) and is_check(op):
-            end.operands = (*end.operands, *op.operands)
-            block = Block(arg_types=op.operand_types)
-            check = op.clone(dict(zip(op.operands, block.args, strict=True)))
-            block.add_op(check)
-            checks.append(check)
-            op.detach()
-            op.erase()
-    function.update_function_type()
-    return checks
-
-
-def is_draw(op: Operation) -> bool:
-    """Whether an operation draws random numbers."""
-    return isinstance(op, OperatorOp) and "random" in op.SPEC.tags
-
-
-def drop_draws(function: FuncOp) -> None:
-    """Drops random numbers that nobody uses: native code has no stream of them that others continue."""
-    for op in reversed(list(function.walk())):
-        if is_draw(op) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
-
-
 def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp]]]:
-    """The program without the operators that only look at what tensors hold, and those by method, of which others' demands on
-    their operands have become some; without random numbers that nobody uses."""
+    """The program without the operators that only look at what tensors hold, and those by method."""
     program = replace(program, module=program.module.clone())
-    for function in program.methods.values():
-        drop_draws(function)
-        assert_preconditions(function, constant_arguments(program.module, function, program.state))
-    return program, {name: take_checks(function) for name, function in program.methods.items()}
+    return program, take_checks(program.module, program.state)
 
 
 class Call:
@@ -272,12 +224,16 @@ def plan_drivers(program: Program, cpu: Processor) -> Planned:
     functions = [op for op in module.ops if isinstance(op, FuncOp) and op not in methods.values()]
     planned = Planned(program, Dispatches(), {}, {}, {}, cpu, functions)
     for index, (name, driver) in enumerate(methods.items()):
-        plan, planned.passed[name] = plan_of(driver, program.state)
+        method = plan_of(driver, program.state)
         for attribute in (SIGNATURE, PLAN):
             del driver.attributes[attribute]
         driver.detach()
         driver.properties["sym_name"] = StringAttr(driver_name(index))
-        planned.plans[name], planned.checks[name] = plan, []
+        planned.plans[name], planned.passed[name], planned.checks[name] = (
+            method.plan,
+            method.passed,
+            method.checks,
+        )
     unplanned = [plan for plan in planned.plans.values() if not is_planned(plan.driver)]
     plan_arenas(unplanned)
     return planned

@@ -74,33 +74,39 @@ class Outline:
         """Adds what happens to a kernel's result before it is stored; `made` says of what is made of it in which order its elements are:
         of the same one as the result's, or as a view's. Elementwise operators on a view are applied to what it is a view of."""
         for op in ops:
-            mine = next(operand for operand in op.operands if operand in made)
-            root, orders = mine, {made[mine]}
-            while root not in self.mapper and (source := self.source(root)) is not None:
-                root = source
-                orders.add(made[root])
-            if len(orders) == 1:
+            mine = [operand for operand in op.operands if operand in made]
+            under = {operand: self.under(operand) for operand in mine}
+            if all(made[operand] is made[root] for operand, root in under.items()):
                 self.operators([op])
             else:
-                self.apply(op, root, made)
+                self.apply(op, under)
 
-    def apply(self, op: OperatorOp, to: SSAValue, made: Mapping[SSAValue, SSAValue]) -> None:
-        """Adds an elementwise operator on views of a value, applied to the value; its other operands are numbers."""
-        value = self.mapper[to]
+    def under(self, value: SSAValue) -> SSAValue:
+        """What the block has that a value is a view of."""
+        while value not in self.mapper:
+            source = self.source(value)
+            assert source is not None
+            value = source
+        return value
+
+    def apply(self, op: OperatorOp, under: Mapping[SSAValue, SSAValue]) -> None:
+        """Adds an elementwise operator, applied to what its operands are views of; others are numbers."""
 
         def operand(given: SSAValue) -> SSAValue:
-            if given in made:
-                return value
+            if given in under:
+                return self.mapper[under[given]]
             number = self.planner.splat(given)
             assert number is not None
             constant = ConstantOp(number, tensor_type((), tensor_meta(given.type).dtype))
             self.block.add_op(constant)
             return constant.result
 
-        type_ = tensor_type(tensor_meta(value.type).shape, tensor_meta(op.results[0].type).dtype)
-        applied = self.add(type(op).from_bound(op.arguments(operand), [type_]))
+        first = next(iter(under.values()))
+        shape = tensor_meta(self.mapper[first].type).shape
+        dtype = tensor_meta(op.results[0].type).dtype
+        applied = self.add(type(op).from_bound(op.arguments(operand), [tensor_type(shape, dtype)]))
         self.mapper[op.results[0]] = applied.results[0]
-        self.lying[op.results[0]] = self.lying.get(to, to)
+        self.lying[op.results[0]] = self.lying.get(first, first)
 
     def argument(self, type: Attribute, value: SSAValue | Value | Packed) -> SSAValue:
         """Makes a value an input."""

@@ -85,6 +85,18 @@ class Loop(torch.nn.Module):
         return scan(lambda h, row: (torch.tanh(h + row), h * row), torch.zeros(3), x)
 
 
+class Views(torch.nn.Module):
+    """What follows a product is applied to a view, whose elements are in another order."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 1)
+
+    def forward(self, x: Any) -> Any:
+        y = self.conv(x).permute(0, 2, 3, 1).reshape(x.shape[0], -1)
+        return torch.nn.functional.silu(y) * 2
+
+
 class Nothing(torch.nn.Module):
     def forward(self, x: Any) -> Any:
         return x
@@ -100,6 +112,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
         (torch.randn(5, 3), torch.tensor([0, 3, 3, 1, 2])),
         {"x": {0: ROWS}, "i": {0: ROWS}},
     ),
+    "views": lambda: (Views(), (torch.randn(2, 3, 5, 4),), None),
     "nothing": lambda: (Nothing(), (torch.randn(3),), None),
     "loop": lambda: (Loop(), (torch.randn(6, 3),), None),
 }
@@ -153,6 +166,22 @@ def test_state_is_kept() -> None:
     np.testing.assert_array_equal(run(x), [4, 0, 8])
 
 
+class Checked(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        torch.ops.aten._assert_async.msg(x.sum() > 0, "too little")
+        return x * 2
+
+
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_what_is_checked(target: str, native_tools: None) -> None:
+    program = xdsl_exir.from_exported_program(torch.export.export(Checked(), (torch.ones(3),)))
+    for stage in STAGES:
+        run = xdsl_exir.compile(program.to(stage), target)
+        np.testing.assert_array_equal(run(np.ones(3, np.float32)), [2, 2, 2])
+        with pytest.raises(ExirError, match="too little"):
+            run(-np.ones(3, np.float32))
+
+
 def edge() -> Program:
     return xdsl_exir.from_exported_program(
         torch.export.export(torch.nn.Linear(3, 2), (torch.ones(1, 3),))
@@ -183,7 +212,8 @@ DAMAGED: dict[str, tuple[str, Any]] = {
     "inputs": ("the inputs are no tensors", ArrayAttr([IntegerAttr(7, i64)])),
     "constants": ("no data for the constant", ArrayAttr([StringAttr("x")])),
     "copies": ("is no pair", ArrayAttr([ONE])),
-    "checks": ("is no condition", ArrayAttr([ArrayAttr([ArrayAttr([]), StringAttr("m")])])),
+    "conditions": ("is no condition", ArrayAttr([ArrayAttr([ArrayAttr([]), StringAttr("m")])])),
+    "checks": ("is no check", ArrayAttr([StringAttr("func.func private @check()")])),
 }
 
 
