@@ -76,7 +76,7 @@ class Outline:
         for op in ops:
             mine = [operand for operand in op.operands if operand in made]
             under = {operand: self.under(operand) for operand in mine}
-            if all(made[operand] is made[root] for operand, root in under.items()):
+            if all(made[value] is made[root] and root not in self.lying for value, root in under.items()):
                 self.operators([op])
             else:
                 self.apply(op, under)
