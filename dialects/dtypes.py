@@ -75,6 +75,10 @@ class DType:
         """Size of an element in bytes."""
         return self.bits // 8
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """There is one of each: pickles name it."""
+        return named, (self.torch_name,)
+
     def __repr__(self) -> str:
         return self.name
 
@@ -132,6 +136,13 @@ DTYPES: tuple[DType, ...] = (
 
 BY_NAME = {dtype.name: dtype for dtype in DTYPES}
 BY_TORCH_NAME = {dtype.torch_name: dtype for dtype in DTYPES}
+
+
+def named(torch_name: str) -> DType:
+    """The dtype of a name of PyTorch's."""
+    return BY_TORCH_NAME[torch_name]
+
+
 BY_CODE = {dtype.code: dtype for dtype in DTYPES}
 BY_MLIR_TYPE = {dtype.mlir_type: dtype for dtype in DTYPES}
 BY_SERIALIZED_CODE = {dtype.serialized_code: dtype for dtype in DTYPES}

@@ -91,6 +91,14 @@ class Storage:
         """Length in bytes."""
         return self._buffer.nbytes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: the bytes, wherever they are."""
+        return _in_memory, (bytes(self.buffer),)
+
+
+def _in_memory(data: bytes) -> Storage:
+    return Storage(memoryview(data))
+
 
 class _Part(Storage):
     """Bytes of a file: read when asked for, as often as nobody has them any more."""

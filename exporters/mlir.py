@@ -32,19 +32,10 @@ def write_mlir(path: Path, program: Program) -> None:
             f"{weights} is not of a program that was saved as {path.name}, and its weights would take its place; "
             "move it away, or save under another name"
         )
-    module = program.module.clone()
-    annotated = replace(program, module=module)
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-    for name, convention in program.conventions.items():
-        if name in functions:
-            functions[name].attributes[CONVENTION] = StringAttr(json.dumps(_convention(convention)))
     with scratch(text.parent) as folder, scratch(weights.parent) as weights_folder:
         new_text, new_weights = folder / text.name, weights_folder / weights.name
         digest = write_safetensors(new_weights, program.state)
-        module.attributes[WEIGHTS] = StringAttr(digest)
-        # xDSL does not read all that it prints of upstream dialects, locations among it: the generic form it does.
-        generic = stage_of(module) not in ("aten", "edge")
-        new_text.write_text(annotated.text(generic, locations=True) + "\n", encoding="utf-8")
+        new_text.write_text(text_of(program, digest), encoding="utf-8")
         settle(new_text, text)
         settle(new_weights, weights)
         with locked(text.parent, weights.parent):
@@ -55,6 +46,20 @@ def write_mlir(path: Path, program: Program) -> None:
             # Those of a process that was killed in between: nothing names them any more.
             for left in weights.parent.glob(f"{waiting(weights, '').name}*"):
                 left.unlink()
+
+
+def text_of(program: Program, digest: str | None = None) -> str:
+    """All of a program but its arrays, whose file may have a digest."""
+    module = program.module.clone()
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    for name, convention in program.conventions.items():
+        if name in functions:
+            functions[name].attributes[CONVENTION] = StringAttr(json.dumps(_convention(convention)))
+    if digest is not None:
+        module.attributes[WEIGHTS] = StringAttr(digest)
+    # xDSL does not read all that it prints of upstream dialects, locations among it: the generic form it does.
+    generic = stage_of(module) not in ("aten", "edge")
+    return replace(program, module=module).text(generic, locations=True) + "\n"
 
 
 def _is_ours(weights: Path) -> bool:

@@ -98,13 +98,25 @@ def read_module(text: str, name: str) -> ModuleOp:
         raise LoadError(f"{parser.place}: cannot be read: {error or type(error).__name__}") from error
 
 
-def _read(path: Path, text: str, mapped: bool) -> Program:
-    module = read_module(text, str(path))
+def unpickled(text: str, state: dict[str, TensorData]) -> Program:
+    """A program from what `exporters.mlir.text_of` wrote, and its arrays."""
+    module, conventions = _read_text("pickle", text)
+    return Program(module, state, conventions)
+
+
+def _read_text(name: str, text: str) -> tuple[ModuleOp, dict[str, CallingConvention]]:
+    """A module, and how its methods are called."""
+    module = read_module(text, name)
     conventions = {
-        function.sym_name.data: _read_convention(f"{path}: {function.sym_name.data}: {CONVENTION}", attr)
+        function.sym_name.data: _read_convention(f"{name}: {function.sym_name.data}: {CONVENTION}", attr)
         for function in _functions(module)
         if (attr := function.attributes.pop(CONVENTION, None)) is not None
     }
+    return module, conventions
+
+
+def _read(path: Path, text: str, mapped: bool) -> Program:
+    module, conventions = _read_text(str(path), text)
     attr = module.attributes.pop(WEIGHTS, None)
     digest = attr.data if isinstance(attr, StringAttr) else None
     if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
 
+from xdsl_exir.dialects.describing import shortened, signature_text, user_inputs
 from xdsl_exir.dialects.signature import (
     INPUT,
     MUTATIONS,
@@ -24,6 +27,7 @@ from xdsl_exir.errors import ExirError, InputError, Unsupported
 from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program, signature_of
+from xdsl_exir.runtime.given_state import replaced_state
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written
 from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.verify import refuse_buffers
@@ -99,13 +103,18 @@ def compile(
     Raises `UnsupportedError` that lists every operator and dtype in the way, `ExirError` for an unknown target or
     processor, and for one whose code cannot run here.
     """
+    if not isinstance(program, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ExirError(
+            f"expected a Program, got {type(program).__name__}; xdsl_exir.load and from_exported_program make one"
+        )
     if fallback not in get_args(Fallback):
         raise ExirError(f"no fallback '{fallback}'; there is {', '.join(get_args(Fallback))}")
     if target not in ENGINES:
         raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
     cpu = check_name(cpu)
     refuse_buffers(program, f"target {target}")
-    return Executable(program, ENGINES[target](program, fallback, cpu))
+    make = partial(ENGINES[target], fallback=fallback, cpu=cpu)
+    return Executable(program, make(program), make)
 
 
 class Executable:
@@ -118,8 +127,10 @@ class Executable:
     last call that had ended left them.
     """
 
-    def __init__(self, program: Program, engine: Engine):
+    def __init__(self, program: Program, engine: Engine, make: Callable[[Program], Engine] | None = None):
+        self.program = program
         self.engine = engine
+        self._make = make
         self.state = dict(program.state)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         """State as arrays; what no call needs, when it is asked for. Replaced as a whole by what changes state: who has it has
@@ -136,9 +147,20 @@ class Executable:
             raise ExirError("a program without methods")
         self.changed = frozenset[str]().union(*(method.changed for method in self.methods.values()))
         """Names of the state that calls change."""
-        for method in self.methods.values():
-            for name in method.needed & self.state.keys():
-                self.array(name)
+        self._needed = frozenset[str]().union(*(method.needed for method in self.methods.values()))
+        self._saved = frozenset(
+            spec.target for method in self.methods.values() for spec in method.inputs if is_saved(spec)
+        )
+        """Names that a module's `state_dict` has."""
+        for name in self._needed & self.state.keys():
+            self.array(name)
+
+    def __repr__(self) -> str:
+        lines = [repr(method) for method in self.methods.values()]
+        return "\n  ".join([f"Executable ({type(self.engine).__name__})", *lines])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ExirError("compiled code cannot be copied or pickled; pickle its program, and compile that")
 
     @property
     def fallbacks(self) -> tuple[Unsupported, ...]:
@@ -186,6 +208,28 @@ class Executable:
         # Other executables start from the program's as well.
         return arrays.setdefault(name, array.copy(order="K") if name in self.changed else array)
 
+    def load_state(self, state: Mapping[str, Any], strict: bool = True) -> None:
+        """Takes other weights, by the names of the program's state, as arrays or tensors; they are copied.
+
+        What is compiled stays as it is: natively weights are laid out anew for the same code, which the cache has. State that is not
+        named is as it was; `strict`, all parameters and buffers that the module's `state_dict` has must be. Names that share their
+        memory have one value. No call may run meanwhile.
+
+        Raises `InputError` for names that the program does not have, and arrays of another dtype or shape.
+        """
+        if self._make is None:
+            raise ExirError("this executable was not made by compile()")
+        with self.lock:
+            new = replaced_state(self.program.state, state, self._saved if strict else frozenset())
+            self.state = {**self.state, **new}
+            self.engine = self._make(replace(self.program, state=self.state))
+            kept = {name: array for name, array in self.arrays.items() if name not in new}
+            self.arrays = {}
+            for name in self._needed:
+                if name in new:
+                    self.first(self.arrays, name)
+            self.arrays |= kept
+
     def leave(self, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> None:
         """Takes over what a call leaves behind, all at once."""
         if state:
@@ -229,6 +273,11 @@ class Method:
         }
         """Names of the state that a call takes."""
         self.changes_state = bool(self.changed)
+        self.signature = function
+        """For messages."""
+
+    def __repr__(self) -> str:
+        return signature_text(self.signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
@@ -242,7 +291,10 @@ class Method:
                 )
             return self.flat(args)
         pytree.check_known(convention.out_spec)
-        leaves = pytree.flatten_call(args, kwargs, convention.in_spec, convention.arg_names)
+        try:
+            leaves = pytree.flatten_call(args, kwargs, convention.in_spec, convention.arg_names)
+        except InputError as error:
+            raise InputError(f"{error}; {self.taken()}") from None
         inputs: list[Any] = []
         for leaf, slot in zip(leaves, convention.inputs, strict=True):
             if not slot.is_constant:
@@ -294,13 +346,15 @@ class Method:
     def bind(self, inputs: Sequence[Any]) -> list[Any]:
         """Argument values: user inputs, checked, and state."""
         if len(inputs) != self.user_inputs:
-            raise InputError(f"{self.name} takes {self.user_inputs} inputs, got {len(inputs)}")
+            raise InputError(
+                f"{self.name} takes {self.user_inputs} inputs, got {len(inputs)}; {self.taken()}"
+            )
         given, arrays = iter(inputs), self.owner.arrays
         values: list[Any] = []
         seen: list[Seen] = []
         for spec, type in zip(self.inputs, self.types, strict=True):
             if spec.kind is InputKind.USER_INPUT:
-                values.append(check_input(spec.target, next(given), type, seen))
+                values.append(check_input(spec.target, next(given), type, seen, spec.target in self.written))
             else:
                 known = arrays.get(spec.target)
                 if known is None and spec.target in self.needed:
@@ -310,6 +364,10 @@ class Method:
         if self.written:
             self.check_written(values)
         return values
+
+    def taken(self) -> str:
+        """`forward takes x: float32[4, 64]`."""
+        return f"{self.name} takes {shortened(user_inputs(self.signature)) or 'no inputs'}"
 
     def check_written(self, values: Sequence[Any]) -> None:
         """Raises `InputError` for user inputs that cannot be written to without others changing, or at all."""
@@ -321,6 +379,11 @@ class Method:
         for position, (name, value) in enumerate(pairs):
             if name in self.written and is_array(value):
                 check_written(name, value, (*pairs[:position], *pairs[position + 1 :]))
+
+
+def is_saved(spec: InputSpec) -> bool:
+    """Whether an argument is what a module's `state_dict` has."""
+    return spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
 
 
 def apart(results: Iterable[Any], written: Sequence[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ Sizes that are symbols say their values; of sizes of another form one that is no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, Category
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.signature import UNSAID, conditions_of, ranges_of
 from xdsl_exir.dialects.sizes import is_symbol
@@ -162,8 +163,27 @@ def typed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, 
     return array.view(dtype) if array.dtype == np.dtype(f"V{dtype.itemsize}") else array
 
 
-def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any:
-    """A user input as the method takes it; notes its symbolic sizes.
+def array_of(value: Any) -> np.ndarray[Any, Any]:
+    """The array of what has one: over the same memory, for arrays, tensors of PyTorch's on the CPU, and what has DLPack's protocol.
+
+    Raises `TypeError`, `ValueError`, `RuntimeError` and `BufferError`, as NumPy and PyTorch do."""
+    if isinstance(value, BOXES):
+        return np.asarray(value)
+    torch = sys.modules.get("torch")  # who has a tensor has imported it
+    if torch is not None and isinstance(value, torch.Tensor):
+        tensor = value.detach().resolve_conj().resolve_neg()
+        dtype = BY_TORCH_NAME.get(str(tensor.dtype).removeprefix("torch."))
+        if dtype is None or dtype.numpy.isbuiltin == 1:
+            return tensor.numpy()
+        # Which PyTorch does not give NumPy, as bfloat16.
+        return tensor.view(getattr(torch, f"uint{8 * dtype.itemsize}")).numpy().view(dtype.numpy)
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.from_dlpack(value)
+    return np.asarray(value)
+
+
+def check_input(name: str, value: Any, type: Attribute, seen: list[Seen], is_written: bool = False) -> Any:
+    """A user input as the method takes it, which may write to it; notes its symbolic sizes.
 
     Raises `InputError` for another dtype, rank or size than the method was exported with.
     """
@@ -184,10 +204,14 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen]) -> Any
         return value
     meta = tensor_meta(type)
     try:
-        array = typed(np.asarray(value), meta.dtype.numpy)
-    except (TypeError, ValueError, RuntimeError) as error:
-        # What PyTorch does not give NumPy: bfloat16, tensors that require gradients.
+        array = typed(array_of(value), meta.dtype.numpy)
+    except (TypeError, ValueError, RuntimeError, BufferError, AttributeError) as error:
+        # Of sparse tensors, of those on other devices, of what is no array.
         raise InputError(f"{what} is no array: {error}") from None
+    if not array.dtype.isnative and array.dtype.newbyteorder("=") == meta.dtype.numpy:
+        if is_written:
+            raise InputError(f"{what} is written to, and its bytes are in another order than this machine's")
+        array = array.astype(meta.dtype.numpy)
     if array.dtype != meta.dtype.numpy:
         found = value.__class__.__name__ if array.dtype.kind in "OUS" else str(array.dtype)
         raise InputError(f"{what} is {found}, expected {meta.dtype.torch_name}")

@@ -326,8 +326,10 @@ def test_inputs_of_another_structure(tree: Any, change: Any) -> None:
         (np.zeros((2, 4), np.float32), "input 'x', dimension 0: 2 is not 3"),
         ("text", "input 'x' is str, expected float32"),
         (None, "input 'x' is NoneType, expected float32"),
-        (torch.zeros(3, 4, requires_grad=True), "input 'x' is no array: .*requires grad"),
-        (torch.zeros(3, 4, dtype=torch.bfloat16), "input 'x' is no array: .*BFloat16"),
+        (torch.zeros(3, 4, dtype=torch.bfloat16), "input 'x' is bfloat16, expected float32"),
+        (torch.zeros(3, 4, device="meta"), "input 'x' is no array: .*meta"),
+        (torch.zeros(3, 4).to_sparse(), "input 'x' is no array: .*[Ss]parse"),
+        (np.zeros((3, 4), ">f8"), "input 'x' is >f8, expected float32"),
     ],
 )
 def test_inputs_of_another_type(program: Program, value: Any, message: str) -> None:

@@ -76,7 +76,7 @@ class Model(torch.nn.Module):
 x, y = torch.randn(2, 3), torch.randn(3, 4)
 ep = torch.export.export(Model(), (x, y))
 torch.export.save(ep, "model.pt2")
-args, kwargs = (x.numpy(), y.numpy()), {}
+args, kwargs, weights = (x.numpy(), y.numpy()), {}, Model().state_dict()
 
 import warnings
 with warnings.catch_warnings(action="ignore"):

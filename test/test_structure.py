@@ -26,7 +26,7 @@ ROOMS = (
     ("tools",),
 )
 """Modules and folders of the package, lowest first: each imports what stands before it, those of one row each other."""
-FACADE = ("__init__", "universe")
+FACADE = ("__init__", "__main__", "universe")
 """What users see first. It imports what it calls, wherever that is, and nothing but the program's verbs imports it."""
 VERBS = "program"
 """Data, which anybody above the dialects may make; the methods that do something import what they call when they are called."""

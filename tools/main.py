@@ -21,6 +21,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+import xdsl_exir
+
 COMMANDS = ("import_program", "run", "compile", "diff", "bisect", "memory", "irdl", "ops")
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
 
@@ -33,6 +35,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="xdsl-exir", description="PyTorch's exported programs as MLIR: import, transform, run, inspect."
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {xdsl_exir.__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="command")
     for command in COMMANDS:
         importlib.import_module(f"xdsl_exir.tools.{command}").add_parser(subparsers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import re
 import sys
 from typing import Any
 
@@ -18,7 +19,9 @@ def add_parser(subparsers: Any) -> None:
         "ops", help="browse the operators", description=__doc__
     )
     parser.add_argument(
-        "patterns", nargs="*", help="names or patterns (aten.add.*); one name shows all about it"
+        "patterns",
+        nargs="*",
+        help="names, parts of names (relu) or patterns (aten.add.*); one whole name shows all about it",
     )
     parser.add_argument(
         "--family", help=f"only operators of this family: {', '.join(FAMILIES)}, or the namespace of users'"
@@ -47,6 +50,13 @@ def stages_of(spec: OperatorSpec) -> dict[str, bool]:
     }
 
 
+def matches(name: str, pattern: str) -> bool:
+    """Whether a name is what a pattern says or, where that is no operator's name, contains it."""
+    if pattern in specs():
+        return name == pattern
+    return fnmatch.fnmatchcase(name, pattern if re.search(r"[*?\[]", pattern) else f"*{pattern}*")
+
+
 def run(args: argparse.Namespace) -> int:
     """Prints one operator in full, or a line for each."""
     patterns: list[str] = args.patterns
@@ -59,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     selected = [
         spec
         for name, spec in specs().items()
-        if (not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
+        if (not patterns or any(matches(name, pattern) for pattern in patterns))
         and args.family in (None, spec.family)
         and (args.tag is None or args.tag in spec.tags)
     ]

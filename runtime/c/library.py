@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import re
 import struct
 import tempfile
@@ -97,7 +98,9 @@ class Artifact:
     weights: Path
 
 
-def compile_library(program: Program, folder: Path, name: str, cpu: str | None = None) -> Artifact:
+def compile_library(
+    program: Program, folder: str | os.PathLike[str], name: str, cpu: str | None = None
+) -> Artifact:
     """Compiles a program, at any stage, to files in a folder, which is made if it is not there. They take the places of
     others one after the other when all are written; a library refuses the weights of another one.
 
@@ -129,6 +132,7 @@ def compile_library(program: Program, folder: Path, name: str, cpu: str | None =
         layout.weights.digest(),
         planned.cpu,
     )
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     artifact = Artifact(folder / f"lib{name}.so", folder / f"{name}.h", folder / f"{name}.weights")
     with aside(artifact.library, artifact.header, artifact.weights) as names:

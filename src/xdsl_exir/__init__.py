@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from xdsl_exir.transforms.rewrite import rewrite
     from xdsl_exir.universe import register_ops, unregister_ops
 
+    __version__: str
+
 _HOMES = {
     **dict.fromkeys(
         ("ExirError", "InputError", "LoadError", "SpecError", "UnsupportedError", "VerificationError"),
@@ -74,9 +76,17 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("xdsl-exir")
     if name not in _HOMES:
         raise AttributeError(f"module 'xdsl_exir' has no attribute '{name}'")
     value = getattr(import_module(f"xdsl_exir.{_HOMES[name]}"), name)

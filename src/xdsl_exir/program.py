@@ -23,6 +23,8 @@ from xdsl_exir.narrowing import is_mapping, is_sequence
 from xdsl_exir.threads import lock_against_forks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xdsl.dialects.func import FuncOp
     from xdsl.ir import Operation
     from xdsl.pattern_rewriter import RewritePattern
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from xdsl_exir.exchange.graph import ExportedGraph
     from xdsl_exir.exchange.pytree import TreeSpec
     from xdsl_exir.exchange.tensor_data import TensorData
+    from xdsl_exir.importers.sources import Source, Target
 
 DEFAULT_METHOD = "forward"
 
@@ -208,6 +211,28 @@ class Program:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        """A line for each method: what it takes and gives, how long it is; and the state."""
+        from xdsl_exir.dialects.describing import signature_text
+
+        lines = [
+            f"{signature_text(signature_of(function))}, {sum(1 for _ in function.walk()) - 2} operations"
+            for function in self.methods.values()
+        ]
+        nbytes = sum(data.nbytes for data in self.state.values())
+        return "\n  ".join(["Program", *lines, f"state: {len(self.state)} arrays, {nbytes:,} bytes"])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        """Another module over the same arrays, which nobody writes to."""
+        return replace(self, module=self.module.clone())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: a text, as it is saved, and the arrays."""
+        from xdsl_exir.exporters.mlir import text_of
+        from xdsl_exir.importers.mlir import unpickled
+
+        return unpickled, (text_of(self), dict(self.state))
+
     def text(self, generic: bool = False, locations: bool = False) -> str:
         """The module as MLIR; `generic` in the form that other tools read, `locations` with source lines."""
         stream = StringIO()
@@ -381,28 +406,42 @@ class Program:
         verify_program(self)
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Target) -> None:
         """Writes the program, without PyTorch: to a `.pt2` archive, which `torch.export.load` reads, or to MLIR text
-        (`.mlir`) with the weights in a `.safetensors` file beside it. `xdsl_exir.load` reads both.
+        (`.mlir`) with the weights in a `.safetensors` file beside it. `xdsl_exir.load` reads both. A file that is open for
+        writing becomes an archive.
 
         Raises `UnsupportedError` listing what the format has no form for, `VerificationError` for a program that
         `load` would refuse, as one with operations of other dialects than its stage's, `ExirError` for another suffix.
         """
         from pathlib import Path
 
+        from xdsl_exir.importers.sources import is_file
+
+        if is_file(path, "write"):
+            from xdsl_exir.exporters.pt2 import write_pt2
+
+            write_pt2(path, self._archived())
+            return
         target = Path(path)
         if target.suffix == ".mlir":
             from xdsl_exir.exporters.mlir import write_mlir
 
             write_mlir(target, self.verify())
         elif target.suffix == ".pt2":
-            from xdsl_exir.exporters.graph import graphs_of
-            from xdsl_exir.exporters.pt2 import MODEL, save_pt2
+            from xdsl_exir.exporters.pt2 import save_pt2
 
-            graphs = graphs_of(self)
-            save_pt2(target, graphs if len(graphs) > 1 else {MODEL: next(iter(graphs.values()))})
+            save_pt2(target, self._archived())
         else:
             raise ExirError(f"{path}: programs are saved as .pt2 or .mlir")
+
+    def _archived(self) -> Mapping[str, ExportedGraph]:
+        """The methods by their names in an archive."""
+        from xdsl_exir.exporters.graph import graphs_of
+        from xdsl_exir.exporters.pt2 import MODEL
+
+        graphs = graphs_of(self)
+        return graphs if len(graphs) > 1 else {MODEL: next(iter(graphs.values()))}
 
     def fx_text(self, method: str | None = None) -> str:
         """A method, the first by default, as PyTorch prints graphs (`print(ep.graph)`), its sub-graphs after it.
@@ -458,8 +497,13 @@ def verified(program: Program) -> Program:
         raise
 
 
-def load(path: str | os.PathLike[str], mmap: bool = False, inputs: Sequence[Any] | None = None) -> Program:
-    """Reads a `.pt2` archive, without PyTorch, MLIR text (`.mlir`), or a TorchScript archive (`torch.jit.save`).
+def load(
+    source: Source,
+    mmap: bool = False,
+    inputs: Sequence[Any] | None = None,
+) -> Program:
+    """Reads a `.pt2` archive, without PyTorch, MLIR text (`.mlir`), or a TorchScript archive (`torch.jit.save`): a path,
+    a file that is open, or its contents as `bytes`.
 
     Weights stay in the file, or in the
     `.safetensors` file beside the text, and are read when used; `compile` reads all that it needs. A file that was written to
@@ -471,17 +515,28 @@ def load(path: str | os.PathLike[str], mmap: bool = False, inputs: Sequence[Any]
     A TorchScript archive is a `ScriptProgram`, which can be called and has no types; with `inputs` (arrays, or types as text)
     it is the ordinary program that it is for inputs like these: its `to_aten(inputs)`.
 
-    Raises `LoadError` for a file that is damaged, of another version, or holds what is refused (pickles, paths that
+    Raises `LoadError` for a file that is damaged, of another kind or version, or holds what is refused (pickles, paths that
     leave the archive), `UnsupportedError` listing every operator that is not known.
     """
-    from pathlib import Path
+    from xdsl_exir.importers.sources import as_file
 
-    if Path(path).suffix == ".mlir":
+    with as_file(source) as path:
+        return _load(path, mmap, inputs)
+
+
+def _load(path: Path, mmap: bool, inputs: Sequence[Any] | None) -> Program:
+    if path.suffix == ".mlir":
         from xdsl_exir.importers.mlir import read_mlir
 
-        return read_mlir(Path(path), mmap).verify()
+        return read_mlir(path, mmap).verify()
 
-    if Path(path).suffix != ".pt2":
+    from xdsl_exir.importers.foreign import recognised
+
+    if path.is_file():
+        with open(path, "rb") as file:
+            if (found := recognised(file)) is not None:
+                raise LoadError(f"{path}: {found}")
+    if path.suffix != ".pt2":
         from xdsl_exir.importers.torchscript.archive import is_torchscript
 
         if is_torchscript(path):

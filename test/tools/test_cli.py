@@ -281,6 +281,17 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
     assert any(line.startswith("aten.permute ") for line in views)
 
 
+def test_parts_of_names(capsys: pytest.CaptureFixture[str]) -> None:
+    def names(*patterns: str) -> set[str]:
+        return {line.split()[0] for line in output_of(capsys, "ops", *patterns).splitlines()}
+
+    assert names("relu") >= {"aten.relu", "aten.relu6", "aten.leaky_relu"}
+    assert all("relu" in name for name in names("relu"))
+    assert names("aten.add") >= {"aten.add.Tensor", "aten.add.Scalar", "aten.addmm"}
+    assert names("aten.mm", "aten.relu") == {"aten.mm", "aten.relu"}
+    assert error_of(capsys, "ops", "nonesuch") == "no operator matches nonesuch"
+
+
 def test_one_operator(capsys: pytest.CaptureFixture[str]) -> None:
     shown = output_of(capsys, "ops", "aten.sigmoid")
     assert shown.startswith(
