@@ -13,10 +13,10 @@ operators promote; programs whose casts are explicit are not cast anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
@@ -46,6 +46,8 @@ from xdsl_exir.dialects.tensors import (
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import State, methods_of, state_of
 from xdsl_exir.transforms.fold_constants import input_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,22 @@ class Specialize(ModulePass):
 
 def read_symbols(texts: Sequence[str], functions: Sequence[FuncOp]) -> dict[str, int]:
     """`s0=4` as name and number."""
-    symbols = dict(map(read_symbol, texts))
+    symbols = table_of(map(read_symbol, texts))
     known = {name for function in functions for name in checked_ranges_of(function)}
     if unknown := [name for name in symbols if name not in known]:
         raise ExirError(
             f"specialize: no symbol '{unknown[0]}'; there are {', '.join(sorted(known)) or 'none'}"
         )
     return symbols
+
+
+def table_of(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """What is said of names. Raises `ExirError` where two things are said of one."""
+    said: dict[str, T] = {}
+    for name, value in pairs:
+        if said.setdefault(name, value) != value:
+            raise ExirError(f"specialize: '{name}' is {said[name]}, and {value}")
+    return said
 
 
 def read_symbol(text: str) -> tuple[str, int]:
@@ -174,13 +185,14 @@ DTYPES = {str(dtype.mlir_type): dtype for dtype in dt.DTYPES}
 
 def read_dtypes(texts: Sequence[str]) -> dict[str, DType]:
     """`x=f16` as name and dtype; the name is that of an argument, of state, or of a dtype."""
-    read: dict[str, DType] = {}
-    for text in texts:
-        name, _, dtype = text.partition("=")
-        if dtype not in DTYPES:
-            raise ExirError(f"specialize: '{text}' is not NAME=DTYPE; dtypes are {', '.join(DTYPES)}")
-        read[name] = DTYPES[dtype]
-    return read
+    return table_of(map(read_dtype, texts))
+
+
+def read_dtype(text: str) -> tuple[str, DType]:
+    name, _, dtype = text.partition("=")
+    if dtype not in DTYPES:
+        raise ExirError(f"specialize: '{text}' is not NAME=DTYPE; dtypes are {', '.join(DTYPES)}")
+    return name, DTYPES[dtype]
 
 
 def pin_dtypes(functions: Sequence[FuncOp], dtypes: Mapping[str, DType], state: State) -> None:

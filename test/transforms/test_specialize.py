@@ -53,6 +53,7 @@ def test_symbols_are_pinned() -> None:
         ('"s7=4"', "no symbol 's7'; there are s0, s1"),
         ('"s0=-1"', "is not SYMBOL=NUMBER"),
         ('"u0=1"', "'u0' depends on data"),
+        ('"s0=4","s0=5"', "'s0' is 4, and 5"),
     ],
 )
 def test_symbols_that_cannot_be_pinned(symbols: str, message: str) -> None:
@@ -161,6 +162,7 @@ def test_dtypes_by_name() -> None:
         (NAMED, '"z=f16"', "no method has an argument 'z'"),
         (NAMED, '"x=half"', "'x=half' is not NAME=DTYPE"),
         (NAMED, '"x"', "'x' is not NAME=DTYPE"),
+        (NAMED, '"f32=f16","f32=bf16"', "'f32' is Half, and BFloat16"),
         (NAMED.replace("aten.", "edge.aten.").replace("%n: tensor<3xi64>", "%n: tensor<3xf32>").replace("tensor<3xi64>", "tensor<3xf32>"), '"x=f16"', "do this before `to_edge`"),
         (NAMED.replace("aten.mul.Tensor", "aten.bitwise_and.Tensor").replace("f32", "i64"), '"x=f32"', "'self' is Float; allowed"),
     ],
