@@ -248,7 +248,12 @@ class Method:
         self.types = function.function_type.inputs.data
         self.inputs = list(_specs(function.arg_attrs, INPUT, InputAttr, len(self.types), _USER_INPUT))
         self.targets = [spec.target for spec in self.inputs]
-        self.user_inputs = sum(spec.kind is InputKind.USER_INPUT for spec in self.inputs)
+        self.given = [
+            (position, spec.target, self.types[position])
+            for position, spec in enumerate(self.inputs)
+            if spec.kind is InputKind.USER_INPUT
+        ]
+        """Positions of user inputs, with their names and types."""
         self.guards = Guards.of(function)
         results = function.function_type.outputs.data
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
@@ -264,14 +269,15 @@ class Method:
             for spec, kind in zip(self.outputs, self.mutations, strict=True)
             if kind not in (None, InputKind.USER_INPUT)
         }
-        state = (spec.target if spec.kind is not InputKind.USER_INPUT else None for spec in self.inputs)
         reads = owner.engine.reads(self.name)
-        self.needed = {
-            target
-            for position, target in enumerate(state)
-            if target is not None and (position in reads or target in self.changed)
-        }
-        """Names of the state that a call takes."""
+        self.taken_state = [
+            (position, spec.target)
+            for position, spec in enumerate(self.inputs)
+            if spec.kind is not InputKind.USER_INPUT and (position in reads or spec.target in self.changed)
+        ]
+        """Positions of the state that a call takes, with its names: of a large model natively there is little, and no call is to
+        look at all weights."""
+        self.needed = {target for _, target in self.taken_state}
         self.changes_state = bool(self.changed)
         self.signature = function
         """For messages."""
@@ -324,7 +330,7 @@ class Method:
     def _run(self, inputs: Sequence[Any]) -> list[Any]:
         values = self.bind(inputs)
         results = self.owner.engine.run(self.name, values)
-        written = dict(zip(self.targets, values, strict=True))
+        written = dict(zip(self.targets, values, strict=True)) if self.written or self.changes_state else {}
         results = apart(results, [written[name] for name in self.written])
         outputs: list[Any] = []
         state, gradients = dict[str, Any](), dict[str, Any]()
@@ -345,21 +351,15 @@ class Method:
 
     def bind(self, inputs: Sequence[Any]) -> list[Any]:
         """Argument values: user inputs, checked, and state."""
-        if len(inputs) != self.user_inputs:
-            raise InputError(
-                f"{self.name} takes {self.user_inputs} inputs, got {len(inputs)}; {self.taken()}"
-            )
-        given, arrays = iter(inputs), self.owner.arrays
-        values: list[Any] = []
+        if len(inputs) != len(self.given):
+            raise InputError(f"{self.name} takes {len(self.given)} inputs, got {len(inputs)}; {self.taken()}")
+        arrays, values = self.owner.arrays, list[Any]([None] * len(self.inputs))
         seen: list[Seen] = []
-        for spec, type in zip(self.inputs, self.types, strict=True):
-            if spec.kind is InputKind.USER_INPUT:
-                values.append(check_input(spec.target, next(given), type, seen, spec.target in self.written))
-            else:
-                known = arrays.get(spec.target)
-                if known is None and spec.target in self.needed:
-                    known = self.owner.first(arrays, spec.target)
-                values.append(known)
+        for (position, target, type), value in zip(self.given, inputs, strict=True):
+            values[position] = check_input(target, value, type, seen, target in self.written)
+        for position, target in self.taken_state:
+            known = arrays.get(target)
+            values[position] = self.owner.first(arrays, target) if known is None else known
         self.guards.check(seen)
         if self.written:
             self.check_written(values)
