@@ -9,9 +9,8 @@ The polynomials interpolate the functions at Chebyshev points, in float64, of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
@@ -22,19 +21,6 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xdsl_exir.lowering.schedules.builder import Lanes, OperationBuilder
-
-
-class Arithmetic(Protocol):
-    """What formulas are written with: operations on float32, and on i32 of the same shape."""
-
-    def constant(self, value: float) -> SSAValue: ...
-
-    def integer(self, value: int) -> SSAValue: ...
-
-    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f32") -> SSAValue: ...
-
-    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue: ...
-
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
 EXP = (1.0, 1.00000004, 0.500000005, 0.166664155, 0.0416663529, 0.0083751264, 0.00139411085)
@@ -63,7 +49,7 @@ LOG2_E = 1.44269504
 LOG2_HIGH, LOG2_LOW = 0.693359375, -2.12194440e-4
 
 
-def polynomial(w: Arithmetic, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
+def polynomial(w: Lanes, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
     """By Horner's rule, lowest power first in `coefficients`."""
     value = w.constant(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
@@ -71,7 +57,7 @@ def polynomial(w: Arithmetic, x: SSAValue, coefficients: Sequence[float]) -> SSA
     return value
 
 
-def exp(w: Arithmetic, x: SSAValue) -> SSAValue:
+def exp(w: Lanes, x: SSAValue) -> SSAValue:
     """e^x = 2^n e^r with n the integer nearest to x / log(2). 2^n in two factors, as it may exceed the exponent's range."""
     # Beyond these limits the result is 0 or infinity; NaN passes.
     x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-105.0))
@@ -136,16 +122,25 @@ def lanes_of(type: Attribute) -> int | None:
     return type.get_shape()[0]
 
 
-def expand(function: FuncOp) -> None:
-    """Expands a function's operations in place; constants are made at its top, each once."""
+class Apart(Lanes):
+    """Products and sums are rounded each: not every processor has both in one, and a call of libm for it takes long."""
+
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        return self.op(arith.AddfOp, self.op(arith.MulfOp, a, b), c)
+
+
+def expand(
+    function: FuncOp, kinds: Collection[type[Operation]] = EXPANSIONS.keys(), lanes_type: type[Lanes] = Lanes
+) -> None:
+    """Expands a function's operations of these kinds in place; constants are made at its top, each once."""
     builder = OperationBuilder(Block())
-    for op in [op for op in function.walk() if type(op) in EXPANSIONS]:
+    for op in [op for op in function.walk() if type(op) in kinds]:
         lanes = lanes_of(op.results[0].type)
         if lanes is None:
             continue
         block = Block()
         with builder.inside(block):
-            value = EXPANSIONS[type(op)](Lanes(builder, lanes), op.operands[0])
+            value = EXPANSIONS[type(op)](lanes_type(builder, lanes), op.operands[0])
         parent = op.parent
         assert parent is not None
         made = list(block.ops)

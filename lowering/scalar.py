@@ -36,9 +36,6 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
-from xdsl_exir.lowering import expand_math
-from xdsl_exir.lowering.schedules.builder import defaults
-from xdsl_exir.lowering.schedules.description import ELEMENT_TYPES
 
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
 
@@ -489,7 +486,7 @@ def _wide(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
     return lambda x: cast(_of(op(cast(x, dt.Double).value), dt.Double), x.dtype)
 
 
-_exp = _function(math.ExpOp)
+exp = _function(math.ExpOp)
 exp2 = _function(math.Exp2Op)
 _expm1 = _function(math.ExpM1Op)
 log = _wide(math.LogOp)
@@ -514,29 +511,6 @@ _floor = _function(math.FloorOp)
 _ceil = _function(math.CeilOp)
 _trunc = _function(math.TruncOp)
 _roundeven = _function(math.RoundEvenOp)
-
-
-class _Formula:
-    """What formulas of `expand_math` are written with in loop bodies. Products and sums are rounded each: not every processor has
-    both in one."""
-
-    def constant(self, value: float) -> SSAValue:
-        return constant(value, dt.Float).value
-
-    def integer(self, value: int) -> SSAValue:
-        return constant(value, dt.Int).value
-
-    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f32") -> SSAValue:
-        types = [ELEMENT_TYPES[dtype]]
-        return kind.create(operands=operands, result_types=types, properties=defaults(kind)).results[0]
-
-    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-        return self.op(arith.AddfOp, self.op(arith.MulfOp, a, b), c)
-
-
-def exp(x: Scalar) -> Scalar:
-    """e^x; of float32 by the formula of `expand_math`: MLIR's loses some units where it nearly overflows."""
-    return Scalar(expand_math.exp(_Formula(), x.value), x.dtype) if x.dtype is dt.Float else _exp(x)
 
 
 def expm1(x: Scalar) -> Scalar:

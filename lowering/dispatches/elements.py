@@ -9,10 +9,11 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules.description import Elementwise
-from xdsl_exir.lowering.schedules.elements import ELEMENTS
+from xdsl_exir.lowering.schedules.elements import element_of
 
 CODES = {dt.Float: "f", dt.Bool: "b"}
 
@@ -20,25 +21,30 @@ CODES = {dt.Float: "f", dt.Bool: "b"}
 def elementwise(
     op: OperatorOp, arguments: Mapping[str, Any]
 ) -> tuple[Elementwise, Sequence[SSAValue]] | None:
-    """An operator on elements, and its tensors; None if it is not in the table with these dtypes and arguments.
+    """An operator on elements, and its tensors; None if it is not computed by element with these dtypes and arguments.
 
     `arguments` are its arguments by name, tensors that are filled with one number as that number.
     """
-    entry = ELEMENTS.get(op.SPEC.qualified_name)
-    tensors = [op.results[0], *op.operands]
-    if entry is None or not all(is_tensor_type(value.type) for value in tensors):
+    if op.SPEC.family not in BY_ELEMENTS or len(op.results) != 1:
         return None
-    result, *codes = (CODES.get(meta_of(value).dtype, "?") for value in tensors)
-    if result == "?" or "".join(codes) != entry.operands.replace("n", "f"):
+    if not all(is_tensor_type(value.type) for value in (*op.results, *op.operands)):
+        return None
+    codes = {operand: CODES.get(meta_of(operand).dtype, "") for operand in op.operands}
+    if meta_of(op.results[0]).dtype not in CODES or not all(codes.values()):
         return None
     given = op.arguments()
-    names = [name for name, value in given.items() if isinstance(value, SSAValue)]
-    numbers = [name for name, code in zip(names, entry.operands, strict=True) if code == "n"]
-    if any(isinstance(arguments[name], SSAValue) for name in numbers):
+    others = {name: value for name, value in given.items() if not isinstance(value, SSAValue)}
+    if not all(isinstance(value, float | int | str | None) for value in others.values()):
         return None
-    others = {name: arguments[name] for name in given if name not in names or name in numbers}
-    if not entry.takes(others):
-        return None
-    return Elementwise(op.SPEC.qualified_name, tuple(sorted(others.items()))), [
-        given[name] for name in names if name not in numbers
-    ]
+    tensors: dict[str, SSAValue] = {
+        name: value for name, value in given.items() if isinstance(value, SSAValue)
+    }
+    numbers = {name: arguments[name] for name in tensors if not isinstance(arguments[name], SSAValue)}
+    for taken in ({}, numbers):
+        left = [value for name, value in tensors.items() if name not in taken]
+        operands = "".join(codes[value] for value in left)
+        said = tuple(sorted({**others, **taken}.items()))
+        element = Elementwise(op.SPEC.qualified_name, said, operands if "b" in operands else "")
+        if element_of(element) is not None:
+            return element, left
+    return None

@@ -22,7 +22,6 @@ from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.schedules.description import Elementwise
-from xdsl_exir.lowering.schedules.elements import ELEMENTS
 from xdsl_exir.lowering.schedules.rows import (
     Concat,
     Gather,
@@ -287,7 +286,7 @@ class RowGroup:
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
         return all(
-            op.SPEC.qualified_name in ELEMENTS and last(shape_of(op.results[0])).length == length
+            op.SPEC.qualified_name not in ROW_OPS and last(shape_of(op.results[0])).length == length
             for op in self.ops
         )
 
@@ -365,7 +364,9 @@ class Builder:
     def apply(self, operator: str, *operands: int, dtype: Literal["f32", "i1"] = "f32") -> int:
         """An elementwise operator on nodes."""
         length = lengthwise([self.nodes[operand].length for operand in operands])
-        return self.add(Map(length, operands, dtype, Elementwise(operator)))
+        codes = "".join("b" if self.nodes[operand].dtype == "i1" else "f" for operand in operands)
+        element = Elementwise(operator, operands=codes if "b" in codes else "")
+        return self.add(Map(length, operands, dtype, element))
 
     def operator(self, op: OperatorOp) -> None:
         entry = ROW_OPS.get(op.SPEC.qualified_name)

@@ -78,7 +78,9 @@ class Elementwise:
 
     operator: str
     arguments: tuple[tuple[str, float | bool | str | None], ...] = ()
-    """By name, in the order of names."""
+    """By name, in the order of names; among them tensors that are one number."""
+    operands: str = ""
+    """The dtypes of its tensors in order, f for Float and b for Bool; where none are said all are Float."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.schedules.builder import INDEX, Index, KernelBuilder, Lanes, Mask, predicate, type_of
 from xdsl_exir.lowering.schedules.description import Elementwise, Input, Machine, memref, workers
-from xdsl_exir.lowering.schedules.elements import ELEMENTS, expand
+from xdsl_exir.lowering.schedules.elements import element_of, expand
 from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.sizes import Sizes
 
@@ -94,7 +94,8 @@ class Map(Node):
 
     @property
     def cost(self) -> int:
-        return ELEMENTS[self.element.operator].cost if self.element else 1
+        found = element_of(self.element) if self.element else None
+        return found.cost if found else 1
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,10 @@ def assert_same(got: Any, wanted: Any) -> None:
 
 def assert_runs_alike(ours: Any, theirs: Any, args: Any, kwargs: Any) -> None:
     """Two calls, so that what the first does to buffers shows, with what they do to their inputs."""
-    one, other = ours.module(), copy.deepcopy(theirs).module()  # a module's calls write to its program's buffers
+    one, other = (
+        ours.module(),
+        copy.deepcopy(theirs).module(),
+    )  # a module's calls write to its program's buffers
     for _ in range(2):
         mine, its = copy.deepcopy(args), copy.deepcopy(args)
         with torch.no_grad():

@@ -550,7 +550,7 @@ def test_one_element_of_an_input_s_row():
         Load(5, (), "i1", 1),
         Slice(1, (0,), start=4),
         Slice(1, (1,), "i1", start=2),
-        Map(5, (3, 2, 0), element=Elementwise("aten.where.self")),
+        Map(5, (3, 2, 0), element=Elementwise("aten.where.self", operands="bff")),
     )
     library = load_kernel(Rows((3,), (Input((3, 5)), Input((3, 5), "i8")), program, (4,)))
     given, out = random(3, 5), np.empty((3, 5), np.float32)
