@@ -8,6 +8,7 @@ schema live in `aten`, `edge` and users' dialects; regions in `higher_order`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -61,12 +62,17 @@ def number_attr(value: object) -> Attribute:
     if isinstance(value, bool):
         return IntegerAttr.from_bool(value)
     if isinstance(value, int):
-        return IntegerAttr(value, i64)
+        return _integer_attr(value)
     if isinstance(value, float):
         return FloatAttr(value, f64)
     if not isinstance(value, complex):
         raise TypeError(f"expected a number, got {value!r}")
     return ArrayAttr([FloatAttr(value.real, f64), FloatAttr(value.imag, f64)])
+
+
+@lru_cache(maxsize=1024)
+def _integer_attr(value: int) -> Attribute:
+    return IntegerAttr(value, i64)
 
 
 def number_value(attr: Attribute) -> PythonNumber:
@@ -132,21 +138,22 @@ def float_text(value: float) -> str:
 
 def parse_optional_number(parser: AttrParser) -> PythonNumber | None:
     """Reads what `print_number` writes; None where no number stands."""
+    negative = parser.parse_optional_punctuation("-") is not None
+    value = parser.parse_optional_number()
+    if value is None and (word := parser.parse_optional_keyword_in(("inf", "nan"))) is not None:
+        value = float(word)
+    if value is not None:
+        return -value if negative else value
+    if negative:
+        parser.raise_error("a number must follow '-'")
     if parser.parse_optional_punctuation("("):
         real = _parse_float(parser)
         parser.parse_punctuation(",")
         imag = _parse_float(parser)
         parser.parse_punctuation(")")
         return complex(real, imag)
-    word = parser.parse_optional_keyword_in(("true", "false", "inf", "nan"))
-    if word is not None:
-        return word == "true" if word in ("true", "false") else float(word)
-    negative = parser.parse_optional_punctuation("-") is not None
-    word = parser.parse_optional_keyword_in(("inf", "nan"))
-    value = float(word) if word is not None else parser.parse_optional_number()
-    if value is None:
-        return parser.raise_error("a number must follow '-'") if negative else None
-    return -value if negative else value
+    word = parser.parse_optional_keyword_in(("true", "false"))
+    return None if word is None else word == "true"
 
 
 def _parse_float(parser: AttrParser) -> float:

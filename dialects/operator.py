@@ -64,7 +64,7 @@ from xdsl_exir.dialects.arguments import (
 from xdsl_exir.dialects.canonicalization import Canonicalizes, Folds, MaterializesConstants
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.meta import as_meta, depends_on_data, infer_result_types, may_equal
+from xdsl_exir.dialects.meta import SHAPES, as_meta, depends_on_data, infer_result_types, may_equal
 from xdsl_exir.dialects.schema import MISSING
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.dialects.tensors import (
@@ -155,6 +155,9 @@ class ResultTypes(OpTrait):
         op.verify_result_types()
 
 
+MOST_VERIFIED = 1024
+
+
 class OperatorOp(IRDLOperation):
     """Base of every operation made from an operator's spec."""
 
@@ -165,6 +168,8 @@ class OperatorOp(IRDLOperation):
     """The IRDL definition, once `define` has made it."""
     NUMBERS: ClassVar[bool]
     """Whether Python numbers may stand for tensors, and operands may promote (the reading of `aten`)."""
+    VERIFIED: ClassVar[dict[tuple[object, ...], object]]
+    """Types and properties of operations that were verified, at most `MOST_VERIFIED`, and the shape rule that they were by."""
 
     def __init__(
         self,
@@ -275,7 +280,17 @@ class OperatorOp(IRDLOperation):
         return define(cls)
 
     def verify_(self) -> None:
+        # What is verified are types and properties, by the shape rule: of operations that are alike, one is.
+        alike, rule = (
+            (self.operand_types, self.result_types, *self.properties.items()),
+            SHAPES.find(self.SPEC),
+        )
+        if rule is not None and self.VERIFIED.get(alike) is rule and not self.regions:
+            return
         define(type(self)).verify(self)
+        if len(self.VERIFIED) >= MOST_VERIFIED:
+            self.VERIFIED.clear()
+        self.VERIFIED[alike] = rule
 
     def verify_result_types(self) -> None:
         """Raises `VerifyException` unless the results' types are those the operator gives."""
@@ -481,6 +496,7 @@ def make_class(spec: OperatorSpec, prefix: str, numbers: bool) -> type[OperatorO
         "name": prefix + spec.qualified_name,
         "SPEC": spec,
         "NUMBERS": numbers,
+        "VERIFIED": {},
         "traits": OpTraits(lambda: _traits(spec)),
     }
     return type(class_name(spec), (OperatorOp,), members)

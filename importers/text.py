@@ -12,12 +12,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, RankedStructure
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    RankedStructure,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineExpr, AffineMap, AffineSet
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
@@ -27,6 +36,8 @@ from xdsl_exir.limits import LIMITS
 
 if TYPE_CHECKING:
     from xdsl.context import Context
+
+T = TypeVar("T", bound=TypeAttribute)
 
 # --- before parsing ------------------------------------------------------------------------------------------
 
@@ -145,8 +156,14 @@ class TextLexer(MLIRLexer):
         return Token(kind, Span(start, self.pos, self.input))
 
 
-_TENSOR = re.compile(r"tensor<(?:(?:[0-9]+|\?)x)*[a-z][a-zA-Z0-9]*>")
+_TYPE = r"tensor<(?>(?:(?:[0-9]+|\?)x)*)[a-z][a-zA-Z0-9]*(?:, #exir\.shape<[^<>\"]*>)?>"
+_TENSOR = re.compile(_TYPE)
+_TYPES = rf"\((?:{_TYPE}(?:, {_TYPE})*+)?\)"
+_FUNCTION = re.compile(rf"{_TYPES} -> (?:{_TYPES}|{_TYPE})")
 _NUMBERS = re.compile(r":((?:\s*-?[0-9]+\s*,)*\s*-?[0-9]+\s*)>")
+_INTEGERS = re.compile(r"\[((?:\s*-?[0-9]+\s*,)*+\s*-?[0-9]+\s*)\]")
+_NUMBER = re.compile(r"-?[0-9]++(?P<fraction>\.[0-9]*+(?:[eE][+-]?[0-9]++)?)?")
+_ROW = re.compile(rf"\[(?:\s*{_NUMBER.pattern.replace('?P<fraction>', '?:')}\s*,)*+\s*{_NUMBER.pattern}\s*\]")
 
 
 class Aliases(dict[str, Attribute]):
@@ -188,8 +205,8 @@ class TextParser(Parser):
         super().__init__(ctx, "", name)
         self._parser_state.lexer = TextLexer(Input(text, name))
         self.aliases = self.attribute_aliases = Aliases(self.raise_error)
-        self.tensors: dict[str, TypeAttribute] = {}
-        """Types of tensors by their text."""
+        self.types: dict[str, TypeAttribute] = {}
+        """Types of tensors, and of functions of tensors, by their text."""
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         self._resume_from(0)
@@ -201,15 +218,22 @@ class TextParser(Parser):
         self.aliases.define(name, self.lexer.input.content[start : self.pos], expanded)
 
     def parse_optional_type(self) -> TypeAttribute | None:
-        found = _TENSOR.match(self.lexer.input.content, self.pos)
+        return self._read_once(_TENSOR, super().parse_optional_type)
+
+    def parse_optional_function_type(self) -> FunctionType | None:
+        return self._read_once(_FUNCTION, super().parse_optional_function_type)
+
+    def _read_once(self, pattern: re.Pattern[str], parse: Callable[[], T | None]) -> T | None:
+        """What `parse` gives; where a text of this pattern was read before, what it was then."""
+        found = pattern.match(self.lexer.input.content, self.pos)
         if found is None:
-            return super().parse_optional_type()
-        if (known := self.tensors.get(found[0])) is not None:
+            return parse()
+        if (known := self.types.get(found[0])) is not None:
             self._resume_from(found.end())
-            return known
-        type = super().parse_optional_type()
+            return cast("T", known)
+        type = parse()
         if type is not None:
-            self.tensors[found[0]] = type
+            self.types[found[0]] = type
         return type
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
@@ -227,6 +251,26 @@ class TextParser(Parser):
         type.verify_value(max(values))
         self._resume_from(found.end())
         return DenseArrayBase.from_list(type, values)
+
+    def _parse_optional_array_attr(self) -> ArrayAttr | None:
+        found = _INTEGERS.match(self.lexer.input.content, self.pos)
+        if found is None:
+            return super()._parse_optional_array_attr()
+        attr = ArrayAttr([IntegerAttr(int(value), i64) for value in found[1].split(",")])
+        self._resume_from(found.end())
+        return attr
+
+    def _parse_tensor_literal(self) -> tuple[list[AttrParser._TensorLiteralElement], list[int]]:
+        input = self.lexer.input
+        found = _ROW.match(input.content, self.pos)
+        if found is None:
+            return super()._parse_tensor_literal()
+        elements: list[AttrParser._TensorLiteralElement] = []
+        for number in _NUMBER.finditer(input.content, *found.span()):
+            value = int(number[0]) if number["fraction"] is None else float(number[0])
+            elements.append(self._TensorLiteralElement(value < 0, value, Span(*number.span(), input)))
+        self._resume_from(found.end())
+        return elements, [len(elements)]
 
     def _parse_dense_literal_type(self) -> RankedStructure[Any]:
         return self.bounded(super()._parse_dense_literal_type())

@@ -17,15 +17,18 @@ from length import SHAPES, function, op
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 import xdsl_exir
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.errors import ExirError, LoadError
+from xdsl_exir.importers.mlir import read_module
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.lowering.compile import units_of
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.toolchain import emit_object, to_llvm_ir
-from xdsl_exir.program import Program
+from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.native import Planned, plan_program
 
 LINEAR = 2.3
@@ -50,6 +53,88 @@ def loaded(shape: str, count: int, folder: Path) -> Program:
     path = folder / f"{count}.mlir"
     path.write_text(SHAPES[shape][0](count))
     return xdsl_exir.load(path)
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "most"), [("text of operations", 600), ("dense numbers", 15), ("numbers in a list", 60)]
+)
+def test_reading_is_linear(shape: str, most: int, tmp_path: Path) -> None:
+    """And takes few calls: what is written as before is looked up, and lists are read whole (some 800 calls an operation, 50
+    and 90 a number otherwise)."""
+    loaded(shape, 1, tmp_path)
+    one, two = (calls(lambda count=count: loaded(shape, count, tmp_path)) for count in (500, 1000))
+    assert two - one < 500 * most
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "[1, -2,  3]",
+            "[]",
+            "[1 : i32, 2]",
+            "[1.5, 2]",
+            "[true, 1]",
+            "[ 9223372036854775807 ]",
+            "[[1, 2], [3]]",
+        ),
+        *(
+            "[0x10, 1]",
+            "[1, 2,]",
+            "[1,, 2]",
+            "[9223372036854775808]",
+            "[1 2]",
+            "[1, 2",
+            "[- 1]",
+            "[1 // one\n, 2]",
+        ),
+        *(
+            f"dense<{row}> : tensor<2xf32>"
+            for row in ("[1, -2.5]", "[-0.0, -0]", "[1e3, 2]", "[1.0E+2, 3.e-1]")
+        ),
+        *(
+            f"dense<{row}> : tensor<2xf32>"
+            for row in ("[0x7F800000, 1]", "[true, 1]", "[1, 2, 3]", "[1, 2,]")
+        ),
+        *(f"dense<{row}> : tensor<2xi8>" for row in ("[1, -128]", "[1, 300]", "[1.0, 2]", "5", "[1]", "[]")),
+        *(
+            f"dense<{row}> : tensor<2x2xui8>"
+            for row in ("[[1, 2], [3, 4]]", "[[1, 2], [3]]", "[[-1, 2], [3, 4]]")
+        ),
+        "dense<[(1.0, 2.0), (3.0, -0.0)]> : tensor<2xcomplex<f32>>",
+        "dense<[0, 1]> : tensor<2xi1>",
+        *(
+            "(i32) -> i32",
+            "(tensor<4xf32>) -> tensor<4xf32>",
+            "(tensor<4xf32>,tensor<f32>) -> (tensor<2xi1>)",
+        ),
+        *(
+            "() -> tensor<2x?xf32>",
+            "(tensor<4xf32>) -> ()",
+            "(tensor<f32>) -> () -> ()",
+            "(tensor<f32>,) -> tensor<i1>",
+        ),
+        *(
+            "(tensor<2xf32>) -> tensor<2xnope>",
+            "tensor<?xf32, #exir.shape<[s0]>>",
+            "tensor<2x3xf32, #exir.shape<[s0]>>",
+        ),
+        "(tensor<?xf32, #exir.shape<[2 * s0 + 1]>>) -> tensor<?x?xf32, #exir.shape<[gt(s0, 1), s1]>>",
+    ],
+)
+def test_attributes_are_what_xdsl_reads(text: str) -> None:
+    """Lists and types, of which this reader has its own ways; each twice, as one that was read is found again."""
+    text = f'"builtin.module"() ({{}}) {{a = {text}, b = [{text}, {text}]}} : () -> ()'
+    try:
+        expected = Parser(context().clone(), text).parse_module()
+    except (ParseError, ValueError, VerifyException):
+        with pytest.raises(LoadError):
+            read_module(text, "text")
+    else:
+        assert read_module(text, "text").is_structurally_equivalent(expected)
 
 
 # --- compiling -----------------------------------------------------------------------------------------------

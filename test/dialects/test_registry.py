@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import VerifyException
 
+from xdsl_exir.dialects.meta import SHAPES
 from xdsl_exir.dialects.registry import Parameters
 from xdsl_exir.errors import SpecError
 from xdsl_exir.program import Program, context
@@ -95,3 +97,16 @@ def test_functions_are_read_as_signatures_are() -> None:
         == Parameters.of(partial(plain))
         == Parameters(("a", "b", "c", "d"), frozenset({"b", "d"}))
     )
+
+
+def test_verified_operations_are_verified_by_another_rule() -> None:
+    """Of operations that are alike one is verified: until what says their types is another function."""
+    module = Parser(context().clone(), TEXT).parse_module()
+    module.verify()
+    former = SHAPES.override("aten.silu", lambda self: (4,))
+    try:
+        with pytest.raises(VerifyException, match="result 0 is tensor<4xf32>"):
+            module.verify()
+    finally:
+        SHAPES.override("aten.silu", former)
+    module.verify()
