@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, cast
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import FunctionType, LocationAttr
 from xdsl.ir import Attribute, Block, Dialect, Operation, OpTraits, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -349,8 +349,7 @@ class OperatorOp(IRDLOperation):
         printer.print_string("()" if separator == "(" else ")")
         if self.attributes:
             printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_function_type(self.operand_types, self.result_types)
+        printer.print_string(f" : {_function_type(self.operand_types, self.result_types)}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -384,6 +383,12 @@ class OperatorOp(IRDLOperation):
             return cls(result_types=type.outputs.data, attributes=attributes, **bound_args)
         except (TypeError, ExirError) as error:
             parser.raise_error(str(error), start, parser.pos)
+
+
+@lru_cache(maxsize=1024)
+def _function_type(operands: Sequence[Attribute], results: Sequence[Attribute]) -> str:
+    """The text of a type, which takes longer to print than the rest of an operation."""
+    return str(FunctionType.from_lists(operands, results))
 
 
 def _meta_of(value: SSAValue) -> TensorMeta | NumberMeta | Expr | int:

@@ -69,6 +69,14 @@ def test_reading_is_linear(shape: str, most: int, tmp_path: Path) -> None:
     assert two - one < 500 * most
 
 
+def test_printing_takes_few_calls(tmp_path: Path) -> None:
+    """The types of operations that are alike are printed once (some 250 calls an operation otherwise)."""
+    str(loaded("text of operations", 1, tmp_path))
+    programs = [loaded("text of operations", count, tmp_path) for count in (500, 1000)]
+    one, two = (calls(lambda program=program: str(program)) for program in programs)
+    assert two - one < 500 * 200
+
+
 @pytest.mark.parametrize(
     "text",
     [
