@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xdsl_exir.dialects.ancestry import calls_of, places_of
-from xdsl_exir.dialects.backend import DelegateOp
+from xdsl_exir.dialects.backend import PartOp
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.expr import to_str
@@ -80,7 +80,7 @@ def exportable(program: Program) -> Program:
 
     refuse_linalg(program, "Export IR")
     program = program.inlined()
-    if any(isinstance(op, DelegateOp) for op in program.module.walk()):
+    if any(isinstance(op, PartOp) for op in program.module.walk()):
         program = program.apply(InlineDelegates())
     if has_flex_attention(program.module):  # which PyTorch itself does not save
         program = program.apply(ExpandFlexAttention())

@@ -78,6 +78,12 @@ class BackendFunctions(InterpreterFunctions):
     ) -> tuple[TerminatorValue, PythonValues]:
         return ReturnedValues(args), ()
 
+    @impl(backend.DispatchOp)
+    def run_dispatch(
+        self, interpreter: Interpreter, op: backend.DispatchOp, args: PythonValues
+    ) -> PythonValues:
+        return interpreter.run_ssacfg_region(op.body, args, op.name)
+
     @impl(backend.DelegateOp)
     def run_delegate(
         self, interpreter: Interpreter, op: backend.DelegateOp, args: PythonValues

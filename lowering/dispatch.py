@@ -36,6 +36,7 @@ from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.assertions import ASSERTIONS, UNCHECKED
+from xdsl_exir.lowering.dispatches.boundaries import Boundaries, Formed
 from xdsl_exir.lowering.dispatches.buffers import (
     ALIGNMENT,
     NAME,
@@ -106,10 +107,15 @@ class Planner:
         state: Mapping[SSAValue, Array | TensorData],
         machine: Machine,
         dispatches: Dispatches,
+        boundaries: Boundaries | None = None,
     ):
         self.function = function
         self.dispatches = dispatches
         self.machine = machine
+        self.boundaries = boundaries or Boundaries()
+        """What the program says of what goes into one dispatch."""
+        self.formed: list[Formed] = []
+        """The dispatches of the program's operators, in order."""
         self.plan = Plan()
         self.driver = Driver()
         folding = Folding(function, state, inner=True, lowers=lambda op: obstacle(op) is None)
@@ -157,6 +163,7 @@ class Planner:
         self.block(self.function.body.block)
         self.driver.source = self.returned
         self.finish()
+        self.boundaries.check(self.formed)
         self.plan.driver = self.driver.function(name, list(self.plan.symbols))
         return self.plan
 
@@ -177,9 +184,9 @@ class Planner:
         self.assertion(op)
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
-        schedule = SCHEDULES.get(op.SPEC.qualified_name)
+        kernel, schedule = SCHEDULES.get(op.SPEC.qualified_name, (None, None))
         self.driver.source = op
-        if schedule is None or not schedule(self, op):
+        if schedule is None or not self.boundaries.takes(op, kernel) or not schedule(self, op):
             self.pending[op] = None
 
     # symbols
@@ -355,7 +362,7 @@ class Planner:
         """A float32 buffer for one dispatch."""
         return self.allocate(shape, dt.Float)
 
-    def unscale(self, value: SSAValue) -> tuple[float, list[OperatorOp]]:
+    def unscale(self, value: SSAValue, user: OperatorOp) -> tuple[float, list[OperatorOp]]:
         """Takes a multiplication by a number, which waits, out of what a value is made of; gives the number, and what multiplied.
 
         For users to whom it does not matter when it happens: a matrix product's operand is scaled in the result.
@@ -366,6 +373,7 @@ class Planner:
             not isinstance(op, OperatorOp)
             or op not in self.pending
             or op.SPEC.qualified_name != "aten.mul.Tensor"
+            or not self.boundaries.are_together(op, user)
         ):
             return 1.0, []
         numbers = [self.splat(operand) for operand in op.operands]
@@ -390,13 +398,22 @@ class Planner:
     # dispatches
 
     def call_kernel(
-        self, kernel: Kernel, arguments: Sequence[Value], body: Callable[[], Body | None]
+        self,
+        kernel: Kernel,
+        arguments: Sequence[Value],
+        body: Callable[[], Body | None],
+        ops: Sequence[OperatorOp],
     ) -> None:
-        """Calls a dispatch that has a kernel; `body` says what it computes."""
+        """Calls a dispatch of operators that has a kernel; `body` says what it computes."""
+        self.formed.append(Formed(type(kernel).__name__, ops))
         self.driver.call(self.dispatches.kernel(kernel, body), kernel.symbols, arguments)
 
-    def call_function(self, function: FuncOp, arguments: Sequence[Value]) -> None:
-        """Calls a dispatch that MLIR lowers."""
+    def call_function(
+        self, function: FuncOp, arguments: Sequence[Value], ops: Sequence[OperatorOp] = ()
+    ) -> None:
+        """Calls a dispatch of operators, or of copies alone, that MLIR lowers."""
+        if ops:
+            self.formed.append(Formed(None, ops))
         self.driver.call(self.dispatches.function("group", function), symbols_taken(function), arguments)
 
     def copy(self, source: Value, target: Value) -> None:

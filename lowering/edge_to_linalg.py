@@ -21,7 +21,7 @@ from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.ancestry import descent_of
-from xdsl_exir.dialects.backend import DelegateOp
+from xdsl_exir.dialects.backend import DelegateOp, DispatchOp, YieldOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
 from xdsl_exir.dialects.exir import ConstantOp, RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr
@@ -38,6 +38,7 @@ from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.layouts import ForgetLayouts
+from xdsl_exir.transforms.partition import inline_dispatches
 from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
 
@@ -54,7 +55,9 @@ def obstacle(op: Operation) -> str | None:
             return "no lowering"
     elif isinstance(op, DelegateOp):
         return f"belongs to backend {op.backend}"
-    elif not isinstance(op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp | REGIONS):
+    elif not isinstance(
+        op, ConstantOp | RefineOp | ReturnOp | FuncOp | ModuleOp | DispatchOp | YieldOp | REGIONS
+    ):
         return "no lowering"
     if (reason := obstacle_of_region(op)) is not None:
         return reason
@@ -304,6 +307,7 @@ class EdgeToLinalg(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
             inline_modules(op)
+        inline_dispatches(op)
         ForgetLayouts().apply(ctx, op)
         found = obstacles(op)
         if found:

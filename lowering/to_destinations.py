@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
+from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
 from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
@@ -36,7 +37,7 @@ from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
 @dataclass(frozen=True)
 class ToDestinations(ModulePass):
-    """Cuts the methods of an edge program into dispatches, for this processor.
+    """Cuts the methods of an edge program into dispatches, for this processor: those that it has, if `form-dispatches` made them.
 
     Raises `UnsupportedError` listing everything that cannot be lowered; then nothing is changed.
     """
@@ -45,15 +46,14 @@ class ToDestinations(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         module, originals = op.clone(), methods_of(op)
-        for each in (ForgetLayouts(), CountSizes(), NumbersToTensors(), ForgetSizes()):
-            each.apply(ctx, module)
+        boundaries = prepare(ctx, module)
         dispatches, state, machine = Dispatches(), state_of(ctx), processor().machine()
         checks = take_checks(module, state)
         methods = methods_of(module)
         constants = {name: constant_arguments(module, method, state) for name, method in methods.items()}
         calls = {
             name: PlannedCall(
-                Planner(method, constants[name], machine, dispatches).run(name),
+                Planner(method, constants[name], machine, dispatches, boundaries).run(name),
                 passed(method, constants[name]),
                 checks[name],
             )
@@ -67,6 +67,14 @@ class ToDestinations(ModulePass):
             keep_plan(call, originals[name], state)
         op.body.insert_block(new, 0)
         op.body.erase_block(old)
+
+
+def prepare(ctx: Context, module: ModuleOp) -> Boundaries:
+    """Makes an edge program ready for being planned; which dispatches its operators are part of already."""
+    boundaries = take_boundaries(module)
+    for each in (ForgetLayouts(), CountSizes(), NumbersToTensors(), ForgetSizes()):
+        each.apply(ctx, module)
+    return boundaries
 
 
 def passed(method: func.FuncOp, constants: Container[SSAValue]) -> list[int]:

@@ -57,9 +57,9 @@ from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead
 from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
-from xdsl_exir.transforms.partition import group
+from xdsl_exir.transforms.partition import group, inline_dispatches
 from xdsl_exir.transforms.runnable import runnable
-from xdsl_exir.transforms.stages import stage_of
+from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
 def make_engine(
@@ -69,7 +69,7 @@ def make_engine(
 
     Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
     """
-    if stage_of(program.module) not in ("aten", "edge"):
+    if stage_of(program.module) not in ("aten", *EDGE):
         return NativeEngine(program, cpu)
     program = as_edge(program).apply(CountSizes(), NumbersToTensors())
     unchecked, _ = without_checks(program)
@@ -127,6 +127,7 @@ def split(program: Program) -> Split:
     """Splits a program at any stage."""
     edge = as_edge(program)
     edge = replace(edge, module=edge.module.clone())
+    inline_dispatches(edge.module)
     state = dict(edge.state)
     cut = Split(edge.module, Program(ModuleOp([]), state))
     for name, function in edge.methods.items():

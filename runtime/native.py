@@ -23,6 +23,7 @@ from xdsl_exir.interpreter.backend import BACKENDS
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of, units_of_functions
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
+from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
@@ -37,13 +38,13 @@ from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
-from xdsl_exir.transforms.stages import stage_of
+from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
 def as_edge(program: Program) -> Program:
     """The program at edge, with what delegates hold in their place, but for those that a registered backend runs, and
     without wishes for layouts."""
-    if stage_of(program.module) != "edge":
+    if stage_of(program.module) not in EDGE:
         program = program.to_edge()
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
     inlined = (InlineDelegates(keep=tuple(BACKENDS)),) if has_delegates else ()
@@ -181,12 +182,13 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
         case _:
             pass
     program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
+    boundaries = take_boundaries(program.module)
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
     machine = planned.cpu.machine()
     for index, (name, function) in enumerate(program.methods.items()):
         constants = constant_arguments(program.module, function, program.state)
         with REWRITING:
-            planner = Planner(function, constants, machine, planned.dispatches)
+            planner = Planner(function, constants, machine, planned.dispatches, boundaries)
             planned.plans[name] = planner.run(driver_name(index))
         planned.passed[name] = [
             position

@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
-from xdsl_exir.dialects.backend import DelegateOp, YieldOp, is_delegable
+from xdsl_exir.dialects.backend import DelegateOp, DispatchOp, PartOp, YieldOp, is_delegable
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import specs
@@ -111,8 +111,8 @@ def delegate(ops: Sequence[Operation], backend: str) -> DelegateOp:
     return made
 
 
-def inline(op: DelegateOp) -> None:
-    """Puts a delegate's operations in its place."""
+def inline(op: PartOp) -> None:
+    """Puts what a delegate or a dispatch holds in its place."""
     end = op.yielded
     outside: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
     for result, value in zip(op.outputs, end.values, strict=True):
@@ -122,6 +122,12 @@ def inline(op: DelegateOp) -> None:
     Rewriter.inline_block(op.body.block, InsertPoint.before(op), op.inputs)
     op.detach()
     op.erase()
+
+
+def inline_dispatches(module: ModuleOp) -> None:
+    """Puts what dispatches hold in their place."""
+    for op in [op for op in module.walk() if isinstance(op, DispatchOp)]:
+        inline(op)
 
 
 def matching(patterns: Iterable[str]) -> frozenset[str]:
@@ -173,7 +179,7 @@ class Partition(ModulePass):
 
 @dataclass(frozen=True)
 class InlineDelegates(ModulePass):
-    """Puts the operations of delegates back into the program around them; not those of the backends in `keep`."""
+    """Puts the operations of delegates, and of dispatches, back into the program around them; not those of the backends in `keep`."""
 
     name = "inline-delegates"
 
@@ -183,3 +189,4 @@ class InlineDelegates(ModulePass):
         for inner in [inner for inner in op.walk() if isinstance(inner, DelegateOp)]:
             if inner.backend.data not in self.keep:
                 inline(inner)
+        inline_dispatches(op)

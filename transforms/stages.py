@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xdsl_exir.dialects.backend import DispatchOp
 from xdsl_exir.dialects.signature import ARENA_BYTES, EXPANDED, PLAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program, methods_of
@@ -14,6 +15,7 @@ from xdsl_exir.transforms import verify
 STAGES = ("imported", "core", "edge")
 
 LOWERED: dict[str, tuple[str, str]] = {
+    "dispatches": ("edge", "form-dispatches"),
     "linalg": ("edge", "edge-to-linalg"),
     "buffers": ("edge", "to-destinations"),
     "planned": ("buffers", "plan-memory,verify-memory"),
@@ -21,7 +23,10 @@ LOWERED: dict[str, tuple[str, str]] = {
 }
 """For a stage below edge, the one before it, and the passes from there."""
 
-RUN = (*STAGES, "linalg", "buffers", "planned")
+EDGE = ("edge", "dispatches")
+"""Those from which the passes that take an edge program go on."""
+
+RUN = (*STAGES, "dispatches", "linalg", "buffers", "planned")
 """Those whose programs are run by the interpreter as they stand."""
 
 
@@ -33,7 +38,8 @@ def has_drivers(module: ModuleOp) -> bool:
 def stage_of(module: ModuleOp) -> str:
     """The last stage that a module has reached; `aten` for those before edge."""
     if not has_drivers(module):
-        return verify.stage_of(module)
+        has_dispatches = any(isinstance(op, DispatchOp) for op in module.walk())
+        return "dispatches" if has_dispatches else verify.stage_of(module)
     if not all(ARENA_BYTES in method.attributes for method in methods_of(module).values()):
         return "buffers"
     return "kernels" if any(EXPANDED in op.attributes for op in module.ops) else "planned"
@@ -59,6 +65,8 @@ def road(now: str, stage: str) -> Sequence[str]:
     found: list[str] = []
     at = stage
     while at != now:
+        if at == "edge" and now in EDGE:
+            return found
         if at == "edge" and now == "aten":
             return [*found, "edge"]
         if at not in LOWERED:

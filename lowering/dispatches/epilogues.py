@@ -53,6 +53,12 @@ class Absorber:
     places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """Other operands: their position among inputs."""
 
+    @property
+    def maker(self) -> Operation:
+        """What makes the kernel's result."""
+        assert isinstance(self.start.owner, Operation)
+        return self.start.owner
+
     def run(self) -> None:
         """Absorbs as many operators as leave one value to store."""
         self.made[self.start] = self.start
@@ -92,6 +98,8 @@ class Absorber:
     def step(self, op: Operation) -> Absorbed | None:
         """An operator as a step, its other operands as inputs; None if it cannot be one."""
         if not isinstance(op, OperatorOp) or op in self.planner.absorbed or len(op.results) != 1:
+            return None
+        if not self.planner.boundaries.are_together(op, self.maker):
             return None
         found = elementwise(op, self.planner.arguments_of(op))
         result = meta_of(op.results[0])

@@ -75,7 +75,7 @@ class LinalgGroup:
         inputs = [planner.value(value) for value in outline.inputs if isinstance(value, SSAValue)]
         arguments = [*inputs, *(planner.make(value) for value in outputs)]
         function = linalg_function(block, outputs, arguments, planner.is_large(arguments))
-        planner.call_function(function, arguments)
+        planner.call_function(function, arguments, self.ops)
 
 
 def weight(op: OperatorOp) -> int:
@@ -98,7 +98,7 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
         ]
         candidates = range(max(producers, default=0), len(groups))
         joined = next(
-            (i for i in candidates if joins(groups[i], op, i in producers or roots & reads[i])), None
+            (i for i in candidates if joins(planner, groups[i], op, i in producers or roots & reads[i])), None
         )
         if joined is None:
             space = space_of(planner, op)
@@ -111,9 +111,10 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
     return groups
 
 
-def joins(group: Group, op: OperatorOp, related: object) -> bool:
+def joins(planner: Planner, group: Group, op: OperatorOp, related: object) -> bool:
     """Whether an operator joins a group: rows if both use the same, or one uses the other's; linalg any."""
-    return bool(related or isinstance(group, LinalgGroup)) and group.takes(op)
+    fits = bool(related or isinstance(group, LinalgGroup))
+    return fits and planner.boundaries.are_together(group.ops[0], op) and group.takes(op)
 
 
 def linalg_function(

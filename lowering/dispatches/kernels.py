@@ -25,21 +25,21 @@ from xdsl_exir.lowering.dispatches.epilogues import Absorber
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.schedules import Conv2d, Matmul, MaxPool2d
+from xdsl_exir.lowering.schedules import Conv2d, Kernel, Matmul, MaxPool2d
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
 
 Schedule = Callable[["Planner", OperatorOp], bool]
-SCHEDULES: dict[str, Schedule] = {}
-"""By operator: makes a dispatch of it and what it can absorb, if a schedule takes it."""
+SCHEDULES: dict[str, tuple[str | None, Schedule]] = {}
+"""By operator: the kind of kernel, None for MLIR's lowering; and what makes a dispatch of it and what it can absorb, if a schedule takes it."""
 
 
-def schedule(*names: str) -> Callable[[Schedule], Schedule]:
-    """Registers how operators become scheduled dispatches."""
+def schedule(name: str, kernel: type[Kernel] | None) -> Callable[[Schedule], Schedule]:
+    """Registers how an operator becomes a scheduled dispatch."""
 
     def register(function: Schedule) -> Schedule:
-        SCHEDULES.update(dict.fromkeys(names, function))
+        SCHEDULES[name] = (kernel and kernel.__name__, function)
         return function
 
     return register
@@ -59,29 +59,30 @@ def dispatch(
     arguments: Sequence[Value],
     out: Value,
     body: Callable[[Sequence[Value]], Body | None],
+    ops: Sequence[OperatorOp],
 ) -> None:
-    """Calls a kernel, with its scratch buffer if it has one."""
+    """Calls a kernel for operators, with its scratch buffer if it has one."""
     scratch = [planner.scratch(kernel.scratch)] if kernel.scratch else []
     arguments = [*arguments, *scratch, out]
-    planner.call_kernel(kernel, arguments, lambda: body(arguments))
+    planner.call_kernel(kernel, arguments, lambda: body(arguments), ops)
 
 
 # --- matrix products -----------------------------------------------------------------------------------------
 
 
-@schedule("aten.mm")
+@schedule("aten.mm", Matmul)
 def _mm(planner: Planner, op: OperatorOp) -> bool:
     lhs, rhs = op.operands
     return product(planner, op, lhs, rhs)
 
 
-@schedule("aten.addmm")
+@schedule("aten.addmm", Matmul)
 def _addmm(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     return (a["alpha"], a["beta"]) == (1, 1) and product(planner, op, a["mat1"], a["mat2"], a["self"])
 
 
-@schedule("aten.bmm")
+@schedule("aten.bmm", Matmul)
 def _bmm(planner: Planner, op: OperatorOp) -> bool:
     lhs, rhs = op.operands
     return product(planner, op, lhs, rhs)
@@ -99,7 +100,7 @@ def product(
     fits = shape_of(lhs) == (*batch, m, k) and shape_of(rhs) == (*batch, k, n)
     if not is_float32(result, *given) or not fits or 0 in (*batch, m, n, k):
         return False
-    (left_factor, scaled), (right_factor, also_scaled) = planner.unscale(lhs), planner.unscale(rhs)
+    (left_factor, scaled), (right_factor, also_scaled) = planner.unscale(lhs, op), planner.unscale(rhs, op)
     factor = left_factor * right_factor
     apart = batches_apart(planner, lhs, rhs) if batch else None
     if apart is not None:
@@ -140,7 +141,8 @@ def product(
         planner.values[result] = whole
     else:
         planner.values[place] = out
-    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body)
+    ops = [*scaled, *also_scaled, op, *absorber.ops]
+    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
     return True
 
 
@@ -229,7 +231,7 @@ def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
 # --- pooling -------------------------------------------------------------------------------------------------
 
 
-@schedule("aten.max_pool2d_with_indices")
+@schedule("aten.max_pool2d_with_indices", MaxPool2d)
 def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     result, indices = op.results
@@ -254,14 +256,14 @@ def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     assert planes is not None
     assert target is not None
     arguments = [planes, planner.scratch(pool.scratch), target]
-    planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]))
+    planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op])
     return True
 
 
 # --- convolutions --------------------------------------------------------------------------------------------
 
 
-@schedule("aten.convolution")
+@schedule("aten.convolution", Conv2d)
 def _convolution(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     constants = planner.constants
@@ -288,12 +290,12 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     if 0 in shape or shape != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
         return False
     result = op.results[0]
-    norm = result.get_user_of_unique_use()
+    norm, ops = result.get_user_of_unique_use(), [op]
     folded = fold_batch_norm(planner, norm, weight, bias)
-    if folded is not None:
-        assert norm is not None
+    if isinstance(norm, OperatorOp) and folded is not None and planner.boundaries.are_together(op, norm):
         weight, bias = folded
         planner.absorbed.add(norm)
+        ops.append(norm)
         result = norm.results[0]
     absorber = Absorber(planner, result, lambda value: value.is_plain and fits_convolution(value, conv))
     absorber.run()
@@ -302,6 +304,7 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
     source = planner.contiguous(planner.value(a["input"]))
     absorber.commit()
+    ops += absorber.ops
 
     def body(arguments: Sequence[Value]) -> Body | None:
         outline = Outline(planner, [], True)
@@ -316,7 +319,7 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         return outline.body(arguments, [absorber.result])
 
     arguments = [source, packed, shift, *absorber.inputs]
-    dispatch(planner, conv, arguments, planner.make(result), body)
+    dispatch(planner, conv, arguments, planner.make(result), body, ops)
     return True
 
 
@@ -355,7 +358,7 @@ MOST_PIECES = 32
 """Pieces of a `cat` that is fused with what makes and uses them; and of one dispatch, where there are more."""
 
 
-@schedule("aten.cat")
+@schedule("aten.cat", None)
 def _cat(planner: Planner, op: OperatorOp) -> bool:
     """A `cat` of many pieces, each copied to its part of the result: compiled in time that grows with their number."""
     a = op.arguments()
@@ -377,5 +380,5 @@ def _cat(planner: Planner, op: OperatorOp) -> bool:
     for first in range(0, len(copies), MOST_PIECES):
         some = copies[first : first + MOST_PIECES]
         function = groups.copies(some, planner.is_large([value for value, _ in some]))
-        planner.call_function(function, [value for copy in some for value in copy])
+        planner.call_function(function, [value for copy in some for value in copy], [] if first else [op])
     return True

@@ -194,6 +194,8 @@ ROW_OPS: dict[str, RowOp] = {
 def space_of(planner: Planner, op: OperatorOp) -> Space | None:
     """The rows that an operator runs over; None if it does not work row by row."""
     arguments = planner.arguments_of(op)
+    if not planner.boundaries.takes(op, Rows.__name__):
+        return None
     if elementwise(op, arguments) is not None:
         shape = shape_of(op.results[0])
         # A size that a guard fixes may be an expression in one place and a number in another: those are no rows of one length.
@@ -280,7 +282,10 @@ class RowGroup:
         ]
         arguments = [*inputs, *scratch, *views]
         self.planner.call_kernel(
-            kernel, arguments, lambda: Outline(self.planner, self.ops, True).body(arguments, outputs)
+            kernel,
+            arguments,
+            lambda: Outline(self.planner, self.ops, True).body(arguments, outputs),
+            self.ops,
         )
 
     def is_elementwise(self, length: Dim) -> bool:

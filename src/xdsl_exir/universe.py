@@ -86,6 +86,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "plan-memory": _pass("lowering.plan_memory", "PlanMemory"),
         "expand-kernels": _pass("lowering.expand_kernels", "ExpandKernels"),
         "pack-arguments": _pass("lowering.pack_arguments", "PackArguments"),
+        "form-dispatches": _pass("lowering.form_dispatches", "FormDispatches"),
         "to-destinations": _pass("lowering.to_destinations", "ToDestinations"),
         "verify-memory": _pass("lowering.verify_memory", "VerifyMemory"),
         "edge-to-linalg": _pass("lowering.edge_to_linalg", "EdgeToLinalg"),
