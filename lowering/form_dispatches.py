@@ -17,12 +17,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xdsl_exir.dialects.backend import DispatchOp, YieldOp, is_delegable
 from xdsl_exir.dialects.exir import ConstantOp
+from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.to_destinations import prepare
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.fold_constants import constant_arguments
+from xdsl_exir.transforms.partition import inline
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def flat(module: ModuleOp) -> Iterable[Operation]:
 def plan(ctx: Context, module: ModuleOp, boundaries: Boundaries) -> Sequence[Planner]:
     """The plans of a module's methods."""
     dispatches, state, machine = Dispatches(), state_of(ctx), processor().machine()
+    take_checks(module, state)
     planners = [
         Planner(method, constant_arguments(module, method, state), machine, dispatches, boundaries)
         for method in methods_of(module).values()
@@ -143,22 +146,32 @@ def erase_unused(ops: Sequence[Operation], moved: Collection[Operation]) -> None
 
 
 def sort(block: Block) -> None:
-    """Brings the operations of a block into an order in which each comes after what it needs, close to theirs."""
-    ops = list(block.ops)
-    for op in ops:
+    """Brings the operations of a block into an order in which each comes after what it needs, close to theirs. A dispatch that needs
+    itself, through what is known when the program is compiled, is given up: nothing is between its operators then."""
+    while isinstance(order := order_of(block), DispatchOp):
+        inline(order)
+    for op in order:
         op.detach()
+    block.add_ops(order)
+
+
+def order_of(block: Block) -> list[Operation] | DispatchOp:
+    """The operations of a block in such an order, or a dispatch that needs itself."""
+    order = dict[Operation, None]()
     seen = set[Operation]()
-    for op in ops:
+    for op in block.ops:
         waiting = [op]
         while waiting:
             last = waiting[-1]
             owners = (value.owner for value in last.operands)
-            needed = [owner for owner in owners if isinstance(owner, Operation) and owner.parent is None]
-            if needed:
-                assert last not in seen  # nothing needs itself
+            needed = [each for each in owners if isinstance(each, Operation) and each not in order]
+            if not needed:
+                order[waiting.pop()] = None
+            elif last not in seen:
                 seen.add(last)
                 waiting += needed
             else:
-                waiting.pop()
-                if last.parent is None:
-                    block.add_op(last)
+                return next(
+                    each for each in reversed(waiting) if isinstance(each, DispatchOp) and each in seen
+                )
+    return list(order)
