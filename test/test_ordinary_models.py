@@ -66,4 +66,4 @@ def test_native_code_equals_eager(name: str):
 def test_drivers_equal_eager(name: str):
     """Lowered as far as the interpreter runs it: dispatches over planned memory."""
     programs, inputs, expected = exported(name)
-    assert_calls(xdsl_exir.compile(programs[-1].to("planned")), inputs, expected)
+    assert_calls(xdsl_exir.compile(programs[-1].to("dispatches").to("planned")), inputs, expected)

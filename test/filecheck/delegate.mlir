@@ -49,7 +49,7 @@ func.func @aten(%x : tensor<2xf32>) -> tensor<2xf32> {
   }
   func.return %0 : tensor<2xf32>
 }
-// CHECK: a delegate holds edge operators without effects and literals, not aten.relu
+// CHECK: backend.delegate holds edge operators without effects and literals, not aten.relu
 
 // -----
 
@@ -61,4 +61,15 @@ func.func @effect(%x : tensor<2xf32>) -> tensor<2xf32> {
   }
   func.return %0 : tensor<2xf32>
 }
-// CHECK: a delegate holds edge operators without effects and literals, not edge.aten.rand_like
+// CHECK: backend.delegate holds edge operators without effects and literals, not edge.aten.rand_like
+
+// -----
+
+func.func @dispatch(%x : tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = backend.dispatch inputs(%x : tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%a : tensor<4x4xf32>):
+    backend.yield %a : tensor<4x4xf32>
+  }
+  func.return %0 : tensor<4x8xf32>
+}
+// CHECK: arguments of the body

@@ -1,4 +1,4 @@
-"""Programs as drivers over memrefs, and the dispatches that they call: run, compiled and written at every stage below edge."""
+"""Programs cut into dispatches, and as drivers over memrefs that call these: run, compiled and written at every stage below edge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xdsl_exir.program import Program
 
 torch = pytest.importorskip("torch")
 
-STAGES = ("buffers", "planned")
+STAGES = ("dispatches", "buffers", "planned")
 
 
 @pytest.fixture(autouse=True)

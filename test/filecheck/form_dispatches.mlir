@@ -1,0 +1,87 @@
+// RUN: xdsl-opt %s --split-input-file -p form-dispatches,verify-edge | filecheck %s
+// RUN: xdsl-opt %s --split-input-file -p form-dispatches --print-op-generic | xdsl-opt --split-input-file | filecheck %s
+// RUN: xdsl-opt %s --split-input-file -p form-dispatches,form-dispatches | filecheck %s
+// RUN: xdsl-opt %s --split-input-file -p form-dispatches,inline-delegates | filecheck %s --check-prefix=BACK
+// RUN: xdsl-opt %s --split-input-file -p form-dispatches,to-destinations | filecheck %s --check-prefix=DRIVER
+// RUN: %if mlir-opt %{ xdsl-opt %s --split-input-file -p form-dispatches --print-op-generic | mlir-opt-22 --split-input-file --allow-unregistered-dialect > /dev/null %}
+
+// A product with what follows it is one kernel; a view is no dispatch; rows are another kernel, and what has none is MLIR's.
+func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi64>) -> (tensor<16x4xf32>, tensor<4x16xf32>) {
+  %0 = edge.aten.mm(%x, %w) : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = edge.aten.relu(%0) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %2 = edge.aten._softmax(%1, dim = 1, half_to_float = false) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %3 = edge.aten.index_select(%2, dim = 0, index = %i) : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32>
+  %4 = edge.aten.permute(%3, dims = [1, 0]) : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  func.return %4, %2 : tensor<16x4xf32>, tensor<4x16xf32>
+}
+// CHECK:         func.func @forward(%[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<8x16xf32>, %[[I:.*]]: tensor<4xi64>)
+// CHECK-NEXT:      %[[A:.*]] = backend.dispatch kernel "Matmul" inputs(%[[X]], %[[W]] : tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32> {
+// CHECK-NEXT:      ^bb0(%[[P:.*]]: tensor<4x8xf32>, %[[Q:.*]]: tensor<8x16xf32>):
+// CHECK-NEXT:        %[[R:.*]] = edge.aten.mm(%[[P]], %[[Q]])
+// CHECK-NEXT:        %[[S:.*]] = edge.aten.relu(%[[R]])
+// CHECK-NEXT:        backend.yield %[[S]] : tensor<4x16xf32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      %[[B:.*]] = backend.dispatch kernel "Rows" inputs(%[[A]] : tensor<4x16xf32>) -> tensor<4x16xf32> {
+// CHECK:             edge.aten._softmax
+// CHECK:           %[[C:.*]] = backend.dispatch inputs(%[[B]], %[[I]] : tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32> {
+// CHECK:             edge.aten.index_select
+// CHECK:           %[[D:.*]] = edge.aten.permute(%[[C]], dims = [1, 0])
+// CHECK-NEXT:      func.return %[[D]], %[[B]]
+// BACK:          func.func @forward
+// BACK-NEXT:       edge.aten.mm
+// BACK-NEXT:       edge.aten.relu
+// BACK-NEXT:       edge.aten._softmax
+// BACK-NEXT:       edge.aten.index_select
+// BACK-NEXT:       edge.aten.permute
+// BACK-NEXT:       func.return
+// DRIVER:        func.func private @{{exir.kernel_[0-9a-f]*}}({{.*}} {is = "Matmul",
+// DRIVER:        func.func private @{{exir.kernel_[0-9a-f]*}}({{.*}} {is = "Rows",
+// DRIVER:        func.func @forward(
+
+// -----
+
+// What a program says stays: what is in two dispatches is not fused, and what has no kernel gets none.
+func.func @said(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>) -> tensor<4x16xf32> {
+  %0 = backend.dispatch kernel "Matmul" inputs(%x, %w : tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32> {
+  ^bb0(%a : tensor<4x8xf32>, %b : tensor<8x16xf32>):
+    %1 = edge.aten.mm(%a, %b) : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+    backend.yield %1 : tensor<4x16xf32>
+  }
+  %2 = backend.dispatch inputs(%0 : tensor<4x16xf32>) -> tensor<4x16xf32> {
+  ^bb0(%c : tensor<4x16xf32>):
+    %3 = edge.aten.relu(%c) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    backend.yield %3 : tensor<4x16xf32>
+  }
+  func.return %2 : tensor<4x16xf32>
+}
+// CHECK:         func.func @said
+// CHECK-NEXT:      backend.dispatch kernel "Matmul"
+// CHECK:             edge.aten.mm
+// CHECK-NEXT:        backend.yield
+// CHECK:           backend.dispatch inputs
+// CHECK:             edge.aten.relu
+// DRIVER:        func.func private @{{exir.kernel_[0-9a-f]*}}({{.*}} {is = "Matmul",
+// DRIVER:        func.func private @{{exir.group_[0-9a-f]*}}(
+// DRIVER:          linalg.generic
+// DRIVER-NOT:    "Rows"
+// DRIVER:        func.func @said(
+
+// -----
+
+// Views and sizes between operators of one dispatch are part of it; the number is a literal of its own.
+func.func @between(%x : tensor<?x6xf32, #exir.shape<[s0, 6]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>> attributes {exir.ranges = {"s0" = #exir.range<2, 100>}} {
+  %one = exir.constant 1.0 : tensor<f32>
+  %0 = edge.aten.add.Tensor(%x, %one) : (tensor<?x6xf32, #exir.shape<[s0, 6]>>, tensor<f32>) -> tensor<?x6xf32, #exir.shape<[s0, 6]>>
+  %1 = edge.aten.slice.Tensor(%0, dim = 1, start = 2, end = 4) : (tensor<?x6xf32, #exir.shape<[s0, 6]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
+  %2 = edge.aten.flip(%1, dims = [0]) : (tensor<?x2xf32, #exir.shape<[s0, 2]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
+  %3 = edge.aten.cumsum(%2, dim = 0) : (tensor<?x2xf32, #exir.shape<[s0, 2]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
+  func.return %3 : tensor<?x2xf32, #exir.shape<[s0, 2]>>
+}
+// CHECK:         func.func @between
+// CHECK-NEXT:      backend.dispatch kernel "Rows"
+// CHECK:             exir.constant
+// CHECK-NEXT:        edge.aten.add.Tensor
+// CHECK:           edge.aten.slice.Tensor
+// CHECK-NEXT:      backend.dispatch inputs
+// CHECK:             edge.aten.flip
+// CHECK-NEXT:        edge.aten.cumsum
