@@ -9,11 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from xdsl.dialects import arith
+
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar
 
 # --- functions -----------------------------------------------------------------------------------------------
+
+
+def rounded_product(a: Scalar, b: Scalar) -> Scalar:
+    """The product of complex numbers with each product of parts rounded: fused with sums they would not overflow."""
+
+    def times(x: Scalar, y: Scalar) -> Scalar:
+        return Scalar(arith.MulfOp(x.value, y.value).result, x.dtype)
+
+    (x, y), (u, v) = ((s.real(z), s.imaginary(z)) for z in (a, b))
+    return s.complex_number(times(x, u) - times(y, v), times(x, v) + times(y, u))
 
 
 def polar(length: Scalar, angle: Scalar) -> Scalar:

@@ -11,6 +11,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, apply, min_, provably
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import PARTS
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.matrices import (
     At,
@@ -147,13 +148,13 @@ def is_exchanged(pivots: Tensor, at: At, k: Scalar) -> Scalar:
 
 def given_to_lapack(b: LinalgBuilder, a: Tensor) -> Tensor:
     """As PyTorch keeps them, the factors beside a determinant are of the transposed matrix, but for complex numbers."""
-    return a if a.dtype in s.PARTS else transposed(b, a)
+    return a if a.dtype in PARTS else transposed(b, a)
 
 
 def triangularized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     """R, below it the vectors v of the reflections 1 - tau v v^H but for their leading ones, and the factors tau
     (Golub and Van Loan 5.1). R is the product of the matrix with the adjoint ones; its diagonal is real."""
-    real = s.PARTS.get(a.dtype, a.dtype)
+    real = PARTS.get(a.dtype, a.dtype)
     *batch, rows, columns = a.shape
     count, every = min_(rows, columns), tuple(batch)
 
@@ -355,7 +356,7 @@ def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
 
 def once_each(b: LinalgBuilder, values: Tensor, dtype: DType) -> Tensor:
     """Ordered values of the real form of matrices of a dtype, which has each of a complex one's twice."""
-    if dtype not in s.PARTS:
+    if dtype not in PARTS:
         return values
     *batch, count = values.shape
     places, steps = [0] * values.ndim, [1] * len(batch) + [2]

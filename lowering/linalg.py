@@ -41,6 +41,7 @@ from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
+from xdsl_exir.lowering.body_types import PARTS, TWICE, complex_type, compute_dtype, register_type, sum_dtype
 from xdsl_exir.lowering.reassociation import (
     broadcast_map,
     expansion,
@@ -48,7 +49,7 @@ from xdsl_exir.lowering.reassociation import (
     has_several_symbolic,
     reassociation,
 )
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes, compute
 
 Body: TypeAlias = (
@@ -64,7 +65,7 @@ def storage_type(dtype: DType) -> Attribute:
     """The element type of a lowered tensor."""
     if dtype is dt.Bool:
         return IntegerType(8)
-    return s.register_type(dtype)
+    return register_type(dtype)
 
 
 def tensor_of(sizes: Sequence[Dim], dtype: DType) -> TensorType[Attribute]:
@@ -175,8 +176,8 @@ class LinalgBuilder(IndexArithmetic):
         """A number in the form that tensors hold it in."""
         if dtype.category is Category.COMPLEX:
             whole = complex(value)
-            parts = [self.constant(part, s.PARTS[dtype]) for part in (whole.real, whole.imag)]
-            return self.add(CreateOp(parts[0], parts[1], s.complex_type(dtype)))
+            parts = [self.constant(part, PARTS[dtype]) for part in (whole.real, whole.imag)]
+            return self.add(CreateOp(parts[0], parts[1], complex_type(dtype)))
         assert not isinstance(value, complex)
         type = storage_type(dtype)
         if dtype.category is Category.FLOAT:
@@ -350,7 +351,7 @@ class LinalgBuilder(IndexArithmetic):
         """
         source, rank = inputs[0].shape, inputs[0].ndim
         sizes = [size for dim in over if isinstance(size := source[dim], int)]
-        narrow = inputs[0].dtype is dtype and dtype in s.TWICE.values()
+        narrow = inputs[0].dtype is dtype and dtype in TWICE.values()
         if join and narrow and len(sizes) == len(over) and math_prod(sizes) > BLOCK:
             return self._fold_in_blocks(combine, inputs, over, initial, dtype, join)
         if join and narrow and dtype is dt.Double and len(sizes) < len(over) and initial == 0:

@@ -14,7 +14,9 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import broadcast_shapes
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import PARTS
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
 
@@ -30,7 +32,7 @@ def over(count: Dim | Scalar, initial: Scalar, combine: Callable[[Scalar, Scalar
     def step(k: Scalar, total: Scalar) -> list[Scalar]:
         return [k + 1, combine(k, total)]
 
-    return s.repeat_while([s.constant(0, dt.Long), initial], more, step)[1]
+    return repeat_while([s.constant(0, dt.Long), initial], more, step)[1]
 
 
 def place(at: At) -> tuple[At, Scalar, Scalar]:
@@ -45,7 +47,7 @@ def transposed(b: LinalgBuilder, a: Tensor) -> Tensor:
 
 def conjugated(b: LinalgBuilder, a: Tensor) -> Tensor:
     """Complex conjugates; real tensors are their own."""
-    return b.elementwise(s.conjugate, [a], a.shape, a.dtype) if a.dtype in s.PARTS else a
+    return b.elementwise(s.conjugate, [a], a.shape, a.dtype) if a.dtype in PARTS else a
 
 
 def adjoint(b: LinalgBuilder, a: Tensor) -> Tensor:
@@ -80,7 +82,7 @@ def real_form(b: LinalgBuilder, a: Tensor) -> Tensor:
         part = s.select(below ^ right, s.imaginary(x), s.real(x))
         return s.select(right & ~below, -part, part)
 
-    return b.indexed(element, (*batch, rows * 2, columns * 2), s.PARTS[a.dtype])
+    return b.indexed(element, (*batch, rows * 2, columns * 2), PARTS[a.dtype])
 
 
 def complex_form(b: LinalgBuilder, a: Tensor, shape: Sizes, dtype: DType) -> Tensor:

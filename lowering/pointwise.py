@@ -18,8 +18,9 @@ from xdsl_exir.dialects.registry import Parameters
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 F = TypeVar("F", bound=Callable[..., Scalar])
 

@@ -14,8 +14,9 @@ from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import is_unsigned, sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself
-from xdsl_exir.lowering.scalar import Scalar, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 
@@ -46,16 +47,14 @@ def lowest(dtype: DType) -> float:
     """The least number of a dtype."""
     if dtype.category is Category.FLOAT:
         return -math.inf
-    return 0 if s.is_unsigned(dtype) or dtype is dt.Bool else -(2 ** (dtype.bits - 1))
+    return 0 if is_unsigned(dtype) or dtype is dt.Bool else -(2 ** (dtype.bits - 1))
 
 
 def highest(dtype: DType) -> float:
     """The greatest number of a dtype."""
     if dtype.category is Category.FLOAT:
         return math.inf
-    return (
-        1 if dtype is dt.Bool else -1 - int(lowest(dtype)) if not s.is_unsigned(dtype) else 2**dtype.bits - 1
-    )
+    return 1 if dtype is dt.Bool else -1 - int(lowest(dtype)) if not is_unsigned(dtype) else 2**dtype.bits - 1
 
 
 def accumulate(

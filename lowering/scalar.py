@@ -2,9 +2,8 @@
 
     1 / (1 + exp(-x))
 
-A `Scalar` knows its PyTorch dtype, which says what MLIR's signless integers mean. Short floats are computed in float32,
-as PyTorch's CPU kernels do. Complex numbers are computed by their parts (their other functions are in
-`complex_numbers`). Operations are inserted where the surrounding `body` inserts; symbolic sizes are numbers like others,
+A `Scalar` knows its PyTorch dtype, which says what MLIR's signless integers mean (`body_types`). Complex numbers are computed
+by their parts (their other functions are in `complex_numbers`). Operations are inserted where the surrounding `body` inserts; symbolic sizes are numbers like others,
 whose values it has.
 """
 
@@ -12,30 +11,31 @@ from __future__ import annotations
 
 import builtins
 import math as python_math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import arith, complex, math, scf
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    ComplexType,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-)
+from xdsl.dialects import arith, complex, math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering.body_types import (
+    PARTS,
+    complex_type,
+    is_short,
+    is_unsigned,
+    register_bits,
+    register_type,
+)
 
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
 
@@ -56,38 +56,6 @@ def body(block: Block, size: Callable[[Dim], SSAValue]) -> Generator[None]:
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 """A product and a sum may become one fused operation: more exact, and what makes contractions fast."""
-
-
-def is_short(dtype: DType) -> bool:
-    """Whether it is a float of less than 32 bits."""
-    return dtype.category is Category.FLOAT and dtype.bits < 32
-
-
-def compute_dtype(dtype: DType) -> DType:
-    """The dtype that bodies compute a tensor's elements in."""
-    return dt.Float if is_short(dtype) else dtype
-
-
-TWICE = {dt.Float: dt.Double, dt.ComplexFloat: dt.ComplexDouble}
-"""The dtype of twice the precision, where there is one."""
-
-
-def sum_dtype(dtype: DType) -> DType:
-    """The dtype that sums and products of many elements accumulate in: twice the precision that elements compute in, so
-    that their error does not grow with the number of terms. Of float64 there is none."""
-    compute = compute_dtype(dtype)
-    return TWICE.get(compute, compute)
-
-
-def register_type(dtype: DType) -> Attribute:
-    """The MLIR type of a number of this dtype inside a body: signless, booleans one bit."""
-    if dtype.category is Category.INT:
-        return IntegerType(dtype.bits)
-    return dtype.mlir_type
-
-
-def is_unsigned(dtype: DType) -> bool:
-    return dtype in (dt.Byte, dt.UInt16, dt.UInt32, dt.UInt64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,15 +160,6 @@ def is_float(scalar: Scalar) -> bool:
 
 # --- complex numbers -----------------------------------------------------------------------------------------
 
-PARTS = {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}
-"""Dtypes of the real and the imaginary part."""
-
-
-def complex_type(dtype: DType) -> ComplexType[Any]:
-    """The MLIR type of numbers of a complex dtype."""
-    type: Any = dtype.mlir_type
-    return type
-
 
 def is_complex(scalar: Scalar) -> bool:
     return scalar.dtype.category is Category.COMPLEX
@@ -230,16 +189,6 @@ def _product(a: Scalar, b: Scalar) -> Scalar:
     return complex_number(
         real(a) * real(b) - imaginary(a) * imaginary(b), real(a) * imaginary(b) + imaginary(a) * real(b)
     )
-
-
-def rounded_product(a: Scalar, b: Scalar) -> Scalar:
-    """The product of complex numbers with each product of parts rounded: fused with sums they would not overflow."""
-
-    def times(x: Scalar, y: Scalar) -> Scalar:
-        return _of(arith.MulfOp(x.value, y.value), x.dtype)
-
-    (x, y), (u, v) = ((real(z), imaginary(z)) for z in (a, b))
-    return complex_number(times(x, u) - times(y, v), times(x, v) + times(y, u))
 
 
 def _quotient(a: Scalar, b: Scalar) -> Scalar:
@@ -427,40 +376,7 @@ def clamp(x: Scalar, low: Number | None, high: Number | None) -> Scalar:
     return x if high is None else _brought(x, x > high, high)
 
 
-# --- loops and indices ---------------------------------------------------------------------------------------
-
-
-def repeat_while(
-    state: Sequence[Scalar], condition: Callable[..., Scalar], step: Callable[..., Sequence[Scalar]]
-) -> list[Scalar]:
-    """Numbers that `step` makes from the last ones, from `state` on, as long as `condition` holds of them."""
-    types = [x.value.type for x in state]
-    before, after = Block(arg_types=types), Block(arg_types=types)
-
-    def inside(block: Block) -> list[Scalar]:
-        return [Scalar(arg, x.dtype) for arg, x in zip(block.args, state, strict=True)]
-
-    with ImplicitBuilder(before):
-        scf.ConditionOp(condition(*inside(before)).value, *before.args)
-    with ImplicitBuilder(after):
-        scf.YieldOp(*[x.value for x in step(*inside(after))])
-    loop = scf.WhileOp([x.value for x in state], types, Region(before), Region(after))
-    return [Scalar(result, x.dtype) for result, x in zip(loop.results, state, strict=True)]
-
-
-def first_where(holds: Callable[[Scalar], Scalar], low: Scalar, high: Scalar) -> Scalar:
-    """The first number from `low` on that something holds of, and of all after it; `high` if of none. By bisection."""
-
-    def halve(low: Scalar, high: Scalar) -> list[Scalar]:
-        middle = shift_right(low + high, constant(1, low.dtype))
-        found = holds(middle)
-        return [select(found, low, middle + 1), select(found, middle, high)]
-
-    return repeat_while([low, high], _less, halve)[0]
-
-
-def _less(low: Scalar, high: Scalar) -> Scalar:
-    return low < high
+# --- indices -------------------------------------------------------------------------------------------------
 
 
 def from_index(value: SSAValue) -> Scalar:
@@ -673,8 +589,3 @@ def _to_bfloat16(x: Scalar) -> Operation:
 def bitcast(x: Scalar, dtype: DType) -> Scalar:
     """The number that the same bits are in another dtype of that width."""
     return _of(arith.BitcastOp(x.value, register_type(dtype)), dtype)
-
-
-def register_bits(dtype: DType) -> int:
-    """Bits of a number inside a body: a Bool has one."""
-    return 1 if dtype is dt.Bool else dtype.bits

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def zeta(x: Scalar, q: Scalar) -> Scalar:
         return [a + 1, count + 1, term, total + term]
 
     first = s.pow(start, -x)
-    a, _, power, total = s.repeat_while([start, s.constant(0, dt.Long), first, first], more, step)
+    a, _, power, total = repeat_while([start, s.constant(0, dt.Long), first, first], more, step)
     partial = total
     total = total + power * a / (x - 1) - power * 0.5
     factor = power * x / a
@@ -329,7 +330,7 @@ def _lower_series(a: Scalar, x: Scalar, wanted: Scalar) -> Scalar:
         return [total + term, term, divisor, on]
 
     one = s.constant(1, dt.Double)
-    return s.repeat_while([one, one, a, wanted], more, step)[0]
+    return repeat_while([one, one, a, wanted], more, step)[0]
 
 
 def _upper_fraction(a: Scalar, x: Scalar, wanted: Scalar) -> Scalar:
@@ -349,7 +350,7 @@ def _upper_fraction(a: Scalar, x: Scalar, wanted: Scalar) -> Scalar:
     zero = s.constant(0, dt.Double)
     first = 1 / (x + 1 - a)
     state = [s.constant(math.inf, dt.Double), first, first, zero, zero, wanted]
-    return s.repeat_while(state, more, step)[2]
+    return repeat_while(state, more, step)[2]
 
 
 # --- orthogonal polynomials ----------------------------------------------------------------------------------
@@ -393,7 +394,7 @@ def polynomial(name: str) -> Callable[[Scalar, Scalar], Scalar]:
             return [k + 1, following(k, x, current, previous), current]
 
         one = s.constant(1, dt.Double)
-        [_, result, _] = s.repeat_while([one, first(x), one], more, step)
+        [_, result, _] = repeat_while([one, first(x), one], more, step)
         return s.select(degree < 0, 0, s.select(degree.equals(0), 1, result))
 
     return compute

@@ -110,7 +110,6 @@ LONGEST = 600
 """Lines of a file of code."""
 LONGER = {
     "exchange/pt2_schema.py": "PyTorch's schema of archives as one table, and the combinators it is written in",
-    "lowering/scalar.py": "one namespace, `s`, of all that a number in a loop body can do; users' lowerings write it",
 }
 """Files that may be longer, and why. (Stubs and the spec are data, which tools write.)"""
 

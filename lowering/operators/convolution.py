@@ -17,8 +17,9 @@ from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
-from xdsl_exir.lowering.scalar import Scalar, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 

@@ -13,7 +13,9 @@ from xdsl_exir.dialects.expr import Dim, Expr, max_, min_
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
@@ -23,7 +25,7 @@ def filled(b: LinalgBuilder, number: float | Expr, out: TensorMeta) -> Tensor:
     """A tensor full of one number, which may be a size."""
     if not isinstance(number, Expr):
         return b.fill(number, out.shape, out.dtype)
-    return b.indexed(lambda *_: s.constant(number, s.compute_dtype(out.dtype)), out.shape, out.dtype)
+    return b.indexed(lambda *_: s.constant(number, compute_dtype(out.dtype)), out.shape, out.dtype)
 
 
 @lowering("aten.full", "aten.full_like", takes_complex=True)
@@ -49,7 +51,7 @@ def arange(b: LinalgBuilder, start: float | Expr, step: float | Expr, out: Out) 
 
     def number(index: SSAValue) -> Scalar:
         first, increment = s.constant(start, compute), s.constant(step, compute)
-        return s.cast(first + s.cast(s.from_index(index), compute) * increment, s.compute_dtype(dtype))
+        return s.cast(first + s.cast(s.from_index(index), compute) * increment, compute_dtype(dtype))
 
     return b.indexed(number, out[0].shape, dtype)
 
@@ -82,7 +84,7 @@ def triangle(b: LinalgBuilder, row: Dim, col: Dim, offset: int, lower: bool, out
 
     def place(which: SSAValue, index: SSAValue) -> Scalar:
         position, zero = s.from_index(index), s.constant(0, dt.Long)
-        found = s.first_where(lambda r: before(r + 1) > position, zero, s.constant(row, dt.Long))
+        found = first_where(lambda r: before(r + 1) > position, zero, s.constant(row, dt.Long))
         first = zero if lower else between(found + offset, 0, col)
         column = position - before(found) + first
         return s.cast(s.select(s.from_index(which).equals(0), found, column), out.dtype)

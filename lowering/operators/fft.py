@@ -24,9 +24,10 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import PARTS, compute_dtype, sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.operators.view import part
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 
@@ -129,7 +130,7 @@ def normalized(b: LinalgBuilder, input: Tensor, normalization: int, count: Dim, 
     def share(x: Scalar) -> Scalar:
         number = s.constant(count, dt.Double)
         divisor = {0: s.constant(1, dt.Double), 1: s.sqrt(number), 2: number}[normalization]
-        return s.cast(numbers.scaled(x, s.cast(1 / divisor, s.PARTS[x.dtype])), dtype)
+        return s.cast(numbers.scaled(x, s.cast(1 / divisor, PARTS[x.dtype])), dtype)
 
     return b.elementwise(share, [input], input.shape, dtype)
 

@@ -23,11 +23,13 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned, sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.operators.pointwise import floor_divide
 from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.reassociation import broadcast_map
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
@@ -167,7 +169,7 @@ def least_and_greatest(dtype: DType) -> tuple[int, int]:
     """The range of an integer dtype."""
     if dtype is dt.Bool:
         return 0, 1
-    if s.is_unsigned(dtype):
+    if is_unsigned(dtype):
         return 0, (1 << dtype.bits) - 1
     return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
 
@@ -383,7 +385,7 @@ def merged(
 
         fewest = s.maximum(k - (end - middle), 0)
         most = s.minimum(k, middle - start)
-        left = s.first_where(
+        left = first_where(
             lambda count: before(number(middle + (k - 1 - count)), number(start + count)), fewest, most
         )
         right = k - left
@@ -441,7 +443,7 @@ def search(
             boundary = s.cast(read(boundaries, [*row, place]), x.dtype)
             return boundary > x if right else boundary >= x
 
-        found = s.first_where(is_past, s.constant(0, dt.Long), s.constant(count, dt.Long))
+        found = first_where(is_past, s.constant(0, dt.Long), s.constant(count, dt.Long))
         return s.cast(found, out.dtype)
 
     if not count:

@@ -22,6 +22,7 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import PARTS, sum_dtype
 from xdsl_exir.lowering.factorizations import (
     given_to_lapack,
     is_exchanged,
@@ -54,7 +55,7 @@ from xdsl_exir.lowering.operators.creation import triangle
 from xdsl_exir.lowering.operators.indexing import ordered
 from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.reductions import Combine, norm
-from xdsl_exir.lowering.scalar import Scalar, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 
@@ -179,7 +180,7 @@ def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor
 
         return over(A.shape[-1], s.constant(0, real), added)
 
-    real, shape = s.PARTS.get(A.dtype, A.dtype), A.shape[:-2]
+    real, shape = PARTS.get(A.dtype, A.dtype), A.shape[:-2]
     return b.indexed(sign, shape, A.dtype), b.indexed(logarithm, shape, real), factors, pivots
 
 
@@ -315,7 +316,7 @@ def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
     nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
-    a = real_form(b, A) if A.dtype in s.PARTS else A
+    a = real_form(b, A) if A.dtype in PARTS else A
     values = lengths(b, orthogonalized(b, transposed(b, a) if is_wide(a) else a)[0])
     descending = once_each(b, ordered(b, values, -1, True)[0], A.dtype)
     # Of a matrix with more columns than rows the others are 0.
@@ -336,7 +337,7 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
     if 0 in A.shape:
         return nothing
     a = symmetrized(b, A, UPLO.upper() == "L")
-    a = b.convert(real_form(b, a) if A.dtype in s.PARTS else a, dt.Double)
+    a = b.convert(real_form(b, a) if A.dtype in PARTS else a, dt.Double)
     sums = b.reduce(lambda total, x: total + s.absolute(x), a, [a.ndim - 1], 0, dt.Double)
     bound = b.reshape(b.reduce(s.maximum, sums, [a.ndim - 2], 0, dt.Double), batch)
 
@@ -366,7 +367,7 @@ def pinv(
     batch = shape[:-2]
     self = b.broadcast(self, (*batch, *self.shape[-2:]))  # tolerances may be of more batches
     a = symmetrized(b, self) if hermitian else self
-    is_complex = self.dtype in s.PARTS
+    is_complex = self.dtype in PARTS
     a = real_form(b, a) if is_complex else a
     matrix, rotations = orthogonalized(b, transposed(b, a) if is_wide(a) else a)
     sizes = lengths(b, matrix)
@@ -424,7 +425,7 @@ def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
 def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
     """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
     Van Loan 9.3)."""
-    if self.dtype in s.PARTS:
+    if self.dtype in PARTS:
         return complex_form(b, matrix_exp(b, real_form(b, self)), self.shape, self.dtype)
     batch, size, dtype = self.shape[:-2], self.shape[-1], self.dtype
 

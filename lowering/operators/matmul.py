@@ -9,8 +9,9 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
-from xdsl_exir.lowering.scalar import Scalar, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 

@@ -10,10 +10,12 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.operators.view import BITS, bitcast, of_parts, parts_of
 from xdsl_exir.lowering.pointwise import pointwise
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 # --- arithmetic ----------------------------------------------------------------------------------------------
 
@@ -33,7 +35,7 @@ def sub(self: Scalar, other: Scalar, alpha: float) -> Scalar:
 
 @pointwise("aten.mul.Tensor", takes_complex=True)
 def mul(self: Scalar, other: Scalar) -> Scalar:
-    return s.rounded_product(self, other) if s.is_complex(self) else self * other
+    return numbers.rounded_product(self, other) if s.is_complex(self) else self * other
 
 
 @lowering("aten.div.Tensor", takes_complex=True)
@@ -59,7 +61,7 @@ def floor_divide(x: Scalar, y: Scalar) -> Scalar:
     rest = s.rem(x, y)
     wrong_sign = rest.differs(0) & ((rest < 0) ^ (y < 0))
     if not s.is_float(x):
-        return x / y if s.is_unsigned(x.dtype) else s.select(wrong_sign, x / y - 1, x / y)
+        return x / y if is_unsigned(x.dtype) else s.select(wrong_sign, x / y - 1, x / y)
     quotient = (x - rest) / y
     quotient = s.select(wrong_sign, quotient - 1, quotient)
     rounded = s.floor(quotient)
@@ -71,7 +73,7 @@ def floor_divide(x: Scalar, y: Scalar) -> Scalar:
 def remainder_of(x: Scalar, y: Scalar) -> Scalar:
     """The remainder with the divisor's sign, as Python's %."""
     rest = s.rem(x, y)
-    if s.is_unsigned(x.dtype):
+    if is_unsigned(x.dtype):
         return rest
     wrong_sign = rest.differs(0) & ((rest < 0) ^ (y < 0))
     return s.select(wrong_sign, rest + y, rest)
@@ -110,8 +112,8 @@ def integer_power(base: Scalar, exponent: Scalar) -> Scalar:
         return rest > 0
 
     one = s.constant(1, base.dtype)
-    [result, *_] = s.repeat_while([one, base, exponent], more, step)
-    if s.is_unsigned(base.dtype):
+    [result, *_] = repeat_while([one, base, exponent], more, step)
+    if is_unsigned(base.dtype):
         return result
     of_minus_one = s.select(is_odd(exponent), -one, one)
     of_negative = s.select(base.equals(1), 1, s.select(base.equals(-1), of_minus_one, 0))
@@ -132,7 +134,7 @@ def gcd(self: Scalar, other: Scalar) -> Scalar:
     def step(x: Scalar, y: Scalar) -> list[Scalar]:
         return [y, s.rem(x, y)]
 
-    return s.repeat_while([s.absolute(self), s.absolute(other)], rest_left, step)[0]
+    return repeat_while([s.absolute(self), s.absolute(other)], rest_left, step)[0]
 
 
 @pointwise("aten.lcm")

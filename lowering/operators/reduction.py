@@ -24,8 +24,10 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.histograms import as_points, binned, counted, edges_of, limits_of
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.operators.creation import between
 from xdsl_exir.lowering.operators.indexing import indexed_by, sorting_order
 from xdsl_exir.lowering.operators.view import bitcast
@@ -45,7 +47,7 @@ from xdsl_exir.lowering.reductions import (
     shaped,
     size_of,
 )
-from xdsl_exir.lowering.scalar import Scalar, sum_dtype
+from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 
@@ -283,7 +285,7 @@ def segment_reduce(
             ]
 
         first = s.constant(neutral if initial is None else initial, compute)
-        total = s.repeat_while([start, first], more, step)[1]
+        total = repeat_while([start, first], more, step)[1]
         if reduce != "mean":
             return total
         count = end - start if initial is None else s.maximum(end - start, 1)

@@ -19,8 +19,10 @@ from xdsl_exir.dialects.shapes.resampling import BICUBIC, BILINEAR, CUBIC, REFLE
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
-from xdsl_exir.lowering.scalar import Scalar, compute_dtype
+from xdsl_exir.lowering.loops import first_where
+from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 Tap: TypeAlias = tuple[Scalar, Scalar | None]
@@ -136,7 +138,7 @@ def resized_bytes(b: LinalgBuilder, input: Tensor, axis: int, count: Dim, taps: 
         def fills(bits: Scalar) -> Scalar:
             return s.floor(largest * s.cast(power(bits + 1), dt.Double) + 0.5) >= 2.0**15
 
-        return s.first_where(fills, s.constant(0, dt.Long), s.constant(22, dt.Long))
+        return first_where(fills, s.constant(0, dt.Long), s.constant(22, dt.Long))
 
     bits = b.elementwise(bits_after_the_point, [largest], (1,), dt.Long)
 

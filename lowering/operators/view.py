@@ -17,6 +17,7 @@ from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
+from xdsl_exir.lowering.body_types import PARTS
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, storage_type
 from xdsl_exir.lowering.linalg import dims as loop_indices
 from xdsl_exir.lowering.scalar import Scalar
@@ -96,13 +97,13 @@ def parts_of(b: LinalgBuilder, self: Tensor) -> Tensor:
         return s.select(s.from_index(at[-1]).equals(0), s.real(x), s.imaginary(x))
 
     of_pair = AffineMap(len(shape), 0, tuple(loop_indices(self.ndim)))
-    return b.indexed(part, shape, s.PARTS[self.dtype], [(self, of_pair)])
+    return b.indexed(part, shape, PARTS[self.dtype], [(self, of_pair)])
 
 
 def of_parts(b: LinalgBuilder, self: Tensor) -> Tensor:
     """Pairs as complex numbers."""
     shape, rank = self.shape[:-1], self.ndim - 1
-    dtype = next(whole for whole, part in s.PARTS.items() if part is self.dtype)
+    dtype = next(whole for whole, part in PARTS.items() if part is self.dtype)
     places = loop_indices(rank)
     parts = [(self, AffineMap(rank, 0, (*places, AffineExpr.constant(which)))) for which in (0, 1)]
     return b.generic(
@@ -128,7 +129,7 @@ def view_dtype(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
     if dtype.category is not Category.COMPLEX:
         return b.reshape(same_bits(b, self, shape or (1,), dtype), shape)
     *rest, last = shape or (1,)
-    return of_parts(b, b.reshape(same_bits(b, self, (*rest, last * 2), s.PARTS[dtype]), (*shape, 2)))
+    return of_parts(b, b.reshape(same_bits(b, self, (*rest, last * 2), PARTS[dtype]), (*shape, 2)))
 
 
 def same_bits(b: LinalgBuilder, self: Tensor, shape: Sizes, dtype: DType) -> Tensor:
