@@ -20,6 +20,7 @@ from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
+from xdsl_exir.lowering.kernel_forms import KernelForms
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.to_destinations import prepare
 from xdsl_exir.program import methods_of, state_of
@@ -38,9 +39,14 @@ class FormDispatches(ModulePass):
     name = "form-dispatches"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        module = op.clone()
-        originals = dict(zip(flat(module), flat(op), strict=True))
+        whole = op.clone()
+        KernelForms().apply(ctx, whole)
+        module = whole.clone()
+        originals = dict(zip(flat(module), flat(whole), strict=True))
         planners = plan(ctx, module, prepare(ctx, module))
+        old, new = op.body.block, whole.body.detach_block(0)
+        op.body.erase_block(old)
+        op.body.add_block(new)
         take_boundaries(op)
         position = {each: at for at, each in enumerate(op.walk())}
         chosen = [

@@ -23,6 +23,7 @@ from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
 from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.lowering.kernel_forms import KernelForms
 from xdsl_exir.lowering.method_plans import PlannedCall, keep_plan
 from xdsl_exir.lowering.processor import processor
 from xdsl_exir.lowering.schedules import Kernel
@@ -71,6 +72,7 @@ class ToDestinations(ModulePass):
 
 def prepare(ctx: Context, module: ModuleOp) -> Boundaries:
     """Makes an edge program ready for being planned; which dispatches its operators are part of already."""
+    KernelForms().apply(ctx, module)
     boundaries = take_boundaries(module)
     for each in (ForgetLayouts(), CountSizes(), NumbersToTensors(), ForgetSizes()):
         each.apply(ctx, module)

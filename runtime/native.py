@@ -25,6 +25,7 @@ from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
+from xdsl_exir.lowering.kernel_forms import KernelForms
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
 from xdsl_exir.lowering.processor import Processor, processor
@@ -181,7 +182,7 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
             return plan_drivers(program, cpu or processor())
         case _:
             pass
-    program, checks = without_checks(as_edge(program).apply(ForgetSizes()))
+    program, checks = without_checks(as_edge(program).apply(KernelForms(), ForgetSizes()))
     boundaries = take_boundaries(program.module)
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
     machine = planned.cpu.machine()

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import tensor_type
@@ -29,6 +30,7 @@ from xdsl_exir.lowering.schedules import Conv2d, Kernel, Matmul, MaxPool2d
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
+    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 Schedule = Callable[["Planner", OperatorOp], bool]
 SCHEDULES: dict[str, tuple[str | None, Schedule]] = {}
@@ -53,6 +55,10 @@ def is_float32(*values: SSAValue) -> bool:
     return all(meta_of(value).dtype is dt.Float for value in values)
 
 
+ELEMENTS = {dt.Float: "f32", dt.Double: "f64", dt.Int: "i32", dt.Long: "i64"}
+"""What products have kernels for, by dtype."""
+
+
 def dispatch(
     planner: Planner,
     kernel: Matmul | Conv2d,
@@ -62,7 +68,7 @@ def dispatch(
     ops: Sequence[OperatorOp],
 ) -> None:
     """Calls a kernel for operators, with its scratch buffer if it has one."""
-    scratch = [planner.scratch(kernel.scratch)] if kernel.scratch else []
+    scratch = [planner.allocate(kernel.scratch, out.dtype)] if kernel.scratch else []
     arguments = [*arguments, *scratch, out]
     planner.call_kernel(kernel, arguments, lambda: body(arguments), ops)
 
@@ -98,9 +104,15 @@ def product(
     k = shape_of(lhs)[-1]
     # Sizes of which only a guard says that they are equal stay apart.
     fits = shape_of(lhs) == (*batch, m, k) and shape_of(rhs) == (*batch, k, n)
-    if not is_float32(result, *given) or not fits or 0 in (*batch, m, n, k):
+    dtype = meta_of(result).dtype
+    plain = dtype is dt.Float
+    one_dtype = all(meta_of(value).dtype is dtype for value in given) and dtype in ELEMENTS
+    # Only float32 has epilogues.
+    if not one_dtype or not (plain or bias is None) or not fits or 0 in (*batch, m, n, k):
         return False
-    (left_factor, scaled), (right_factor, also_scaled) = planner.unscale(lhs, op), planner.unscale(rhs, op)
+    (left_factor, scaled), (right_factor, also_scaled) = (
+        planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
+    )
     factor = left_factor * right_factor
     apart = batches_apart(planner, lhs, rhs) if batch else None
     if apart is not None:
@@ -110,10 +122,11 @@ def product(
     absorber = Absorber(planner, result, lambda value: True, frame)
     absorber.run()
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=planner.machine)
+    kernel = replace(kernel, dtype=ELEMENTS[dtype])
     left = planner.plain(in_batches(planner.value(lhs), batch))
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
-        right = planner.constant(kernel.pack(planner.constants[rhs]), dt.Float)
+        right = planner.constant(kernel.pack(planner.constants[rhs]), dtype)
     else:
         right = planner.plain(in_batches(planner.value(rhs), batch))
         if 1 not in right.strides[-2:]:
@@ -125,7 +138,7 @@ def product(
     absorber.commit()
     strides = merged_heads(result, frame) if batch else None
     place = seen_as(result, frame) if strides is not None else result
-    out = planner.allocate(frame, dt.Float, strides if place is not None else None)
+    out = planner.allocate(frame, dtype, strides if place is not None else None)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
     instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
 
@@ -268,13 +281,18 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     constants = planner.constants
     known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
-    if a["transposed"] or len(a["stride"]) != 2 or not is_float32(*op.results) or not known:
+    shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
+    if a["transposed"] or space not in (1, 2) or not is_float32(*op.results) or not known:
         return False
-    (n, *_, h, w), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
+    # One dimension is the width of images one pixel high.
+    (n, _, *image), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
+    h, w = [1, *image][-2:]
     weight = constants[a["weight"]]
+    weight = weight.reshape(*weight.shape[:2], *[1] * (2 - space), *weight.shape[2:])
     bias = constants[a["bias"]] if a["bias"] is not None else np.zeros(weight.shape[0], np.float32)
     o, _, kh, kw = weight.shape
-    pairs = {name: (a[name] * 2)[:2] for name in ("stride", "padding", "dilation")}
+    given = {name: pair(a[name], space) for name in ("stride", "padding", "dilation")}
+    pairs = {name: [int(name != "padding"), *numbers][-2:] for name, numbers in given.items()}
     conv = Conv2d(
         n,
         c,
@@ -286,8 +304,8 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         groups=a["groups"],
         machine=planner.machine,
     )
-    shape = shape_of(op.results[0])
-    if 0 in shape or shape != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
+    frame = (*shape[:2], *[1, *shape[2:]][-2:])
+    if 0 in shape or frame != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
         return False
     result = op.results[0]
     norm, ops = result.get_user_of_unique_use(), [op]
@@ -297,20 +315,26 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         planner.absorbed.add(norm)
         ops.append(norm)
         result = norm.results[0]
-    absorber = Absorber(planner, result, lambda value: value.is_plain and fits_convolution(value, conv))
+    absorber = Absorber(
+        planner, result, lambda value: value.is_plain and fits_convolution(value, conv), frame
+    )
     absorber.run()
     shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
     conv = replace(conv, epilogue=absorber.epilogue([shift]))
     packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
-    source = planner.contiguous(planner.value(a["input"]))
+    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, h, w))
+    assert source is not None
     absorber.commit()
     ops += absorber.ops
+
+    def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
+        return b.reshape(conv.unpack(b, packed), shape_of(a["weight"]))
 
     def body(arguments: Sequence[Value]) -> Body | None:
         outline = Outline(planner, [], True)
         given = {
             "input": outline.brought(a["input"]),
-            "weight": outline.argument(a["weight"].type, Packed(packed, conv.unpack)),
+            "weight": outline.argument(a["weight"].type, Packed(packed, unpacked)),
             "bias": outline.argument(tensor_type((o,), dt.Float), replace(shift, shape=(o,), strides=())),
         }
         made = outline.add(type(op).from_bound({**a, **given}, op.result_types))
@@ -319,7 +343,9 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         return outline.body(arguments, [absorber.result])
 
     arguments = [source, packed, shift, *absorber.inputs]
-    dispatch(planner, conv, arguments, planner.make(result), body, ops)
+    out = reshaped(planner.make(result), frame)
+    assert out is not None
+    dispatch(planner, conv, arguments, out, body, ops)
     return True
 
 

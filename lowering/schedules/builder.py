@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from typing_extensions import TypeIs
 from xdsl.dialects import arith, func, math, memref, omp, scf, vector
@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     StringAttr,
     UnitAttr,
@@ -75,6 +76,11 @@ def collapse(shape: Sequence[Dim]) -> Sizes:
 def type_of(dtype: str, lanes: int = 0) -> Attribute:
     """The type of a vector, or with 0 lanes of a number."""
     return VectorType(ELEMENT_TYPES[dtype], [lanes]) if lanes else ELEMENT_TYPES[dtype]
+
+
+def vector_type(value: SSAValue) -> VectorType[Attribute]:
+    """The type of a value that is a vector."""
+    return cast("VectorType[Attribute]", value.type)
 
 
 @cache
@@ -392,9 +398,17 @@ class KernelBuilder(OperationBuilder):
     def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         return self.op(vector.FMAOp, (a, b, c), c.type)
 
+    def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """a * b + c; of integers what wraps around."""
+        if not isinstance(vector_type(c).element_type, IntegerType):
+            return self.fma(a, b, c)
+        return self.op(arith.AddiOp, (self.op(arith.MuliOp, (a, b), c.type), c), c.type)
+
     def shuffle(self, a: SSAValue, b: SSAValue, lanes: int, order: Sequence[int]) -> SSAValue:
         mask = DenseArrayBase.from_list(i64, list(order))
-        return self.op(vector.ShuffleOp, (a, b), type_of("f32", len(order)), {"mask": mask})
+        return self.op(
+            vector.ShuffleOp, (a, b), VectorType(vector_type(a).element_type, [len(order)]), {"mask": mask}
+        )
 
     def transpose(self, rows: list[SSAValue], lanes: int) -> list[SSAValue]:
         """Rows of a matrix, a power of two of them, to vectors that hold its columns one after the other.

@@ -24,7 +24,6 @@ from xdsl_exir.lowering.schedules.packing import pack_columns, unpack_columns
 from xdsl_exir.lowering.sizes import Sizes
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
@@ -44,6 +43,11 @@ Load = Callable[[int, Sequence[Index]], SSAValue]
 """Builds a load: from a row's or vector's number and the reduction's indices to a vector."""
 
 
+def lanes_of(machine: Machine, dtype: str) -> int:
+    """Lanes of a vector register of a dtype."""
+    return machine.lanes * 32 // int(dtype[1:])
+
+
 def register_tile(
     b: KernelBuilder,
     rows: int,
@@ -53,16 +57,19 @@ def register_tile(
     broadcast: Load,
     vector: Load,
     limit: int = BLOCK,
+    dtype: str = "f32",
 ) -> list[list[SSAValue]]:
-    """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k).
+    """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k), which wraps around in integers.
 
     `reduction` lists the extents of its loops from the outside in. At most `limit` terms are added up one after the other, then
-    such blocks, in float64 where they are many.
+    such blocks, of float32 in float64 where they are many. Integers lose nothing, and are added up in any order.
     """
-    count, size = rows * vectors, block_size(reduction, limit)
-    blocks = ceildiv(reduction[0], size)
-    few = isinstance(blocks, int) and blocks <= FEW
-    wide = "f32" if few else "f64"
+    exact = dtype.startswith("i")
+    count, size = rows * vectors, reduction[0] if exact else block_size(reduction, limit)
+    blocks = 1 if exact else ceildiv(reduction[0], size)
+    few = dtype != "f32" or (isinstance(blocks, int) and blocks <= FEW)
+    wide = dtype if few else "f64"
+    zero = 0 if exact else 0.0
 
     def nest(at: list[Index], extents: Sequence[Index], carried: list[SSAValue]) -> list[SSAValue]:
         """The innermost loops, of which the first runs over so many from where `at` ends."""
@@ -70,14 +77,14 @@ def register_tile(
             right = [vector(v, at) for v in range(vectors)]
             left = [broadcast(row, at) for row in range(rows)]
             pairs = ((x, y) for x in left for y in right)
-            return [b.fma(x, y, z) for (x, y), z in zip(pairs, carried, strict=True)]
+            return [b.multiply_add(x, y, z) for (x, y), z in zip(pairs, carried, strict=True)]
         return b.reduce(extents[0], carried, lambda i, values: nest([*at, i], extents[1:], values))
 
     def block(start: Index, extents: Sequence[Index]) -> list[SSAValue]:
         """The sums of a block of the outermost loop, from `start` on."""
         return b.reduce(
             extents[0],
-            [b.constant(0.0, "f32", lanes)] * count,
+            [b.constant(zero, dtype, lanes)] * count,
             lambda i, values: nest([b.add(start, i)], extents[1:], values),
         )
 
@@ -92,7 +99,7 @@ def register_tile(
     if blocks == 1:
         flat = block(0, reduction)
     else:
-        zeros = [b.constant(0.0, wide, lanes)] * count
+        zeros = [b.constant(zero, wide, lanes)] * count
         flat = b.reduce(blocks, zeros, add_block)
         if not few:
             flat = [b.op(TruncFOp, [total], type_of("f32", lanes)) for total in flat]
@@ -122,7 +129,7 @@ def balanced_chunks(tasks: Dim, tiles: Dim, threads: int) -> Dim:
 
 @dataclass(frozen=True, eq=False)
 class Matmul(Kernel):
-    """out[..., M, N] = epilogue(lhs[..., M, K] @ rhs[..., K, N]), float32.
+    """out[..., M, N] = epilogue(lhs[..., M, K] @ rhs[..., K, N]), float32; or float64, int32, int64 without an epilogue.
 
     Sizes may be symbolic: then it is made for large ones. The function's arguments: lhs, rhs, the epilogue's inputs, scratch if `scratch` is not None, out. The right-hand side is
 
@@ -147,6 +154,11 @@ class Matmul(Kernel):
     out_strides: Sizes | None = None
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
+    dtype: Literal["f32", "f64", "i32", "i64"] = "f32"
+
+    @property
+    def lanes(self) -> int:
+        return lanes_of(self.machine, self.dtype)
 
     @property
     def flops(self) -> Dim:
@@ -161,12 +173,12 @@ class Matmul(Kernel):
         """Vectors of a tile's row: two, and more when there are too few rows to keep the multipliers busy."""
         budget = 2 * self.machine.rows // self.m if isinstance(self.m, int) else 0
         wanted = next((vectors for vectors in (8, 4) if vectors <= budget), 2)
-        return min(wanted, ceil_div(self.n, self.machine.lanes)) if isinstance(self.n, int) else wanted
+        return min(wanted, ceil_div(self.n, self.lanes)) if isinstance(self.n, int) else wanted
 
     @property
     def width(self) -> int:
         """Columns of a panel."""
-        return self.vectors * self.machine.lanes
+        return self.vectors * self.lanes
 
     @property
     def panels(self) -> Dim:
@@ -180,8 +192,8 @@ class Matmul(Kernel):
 
     @property
     def scratch(self) -> Sizes | None:
-        """Shape of the float32 buffer the kernel needs, or None."""
-        lanes = self.machine.lanes
+        """Shape of the buffer of its dtype that the kernel needs, or None."""
+        lanes = self.lanes
         # Of a symbolic number of rows the last ones are packed together.
         rows = self.k if isinstance(self.k, int) else ceildiv(self.k, lanes) * lanes
         return (self.threads, rows, self.width) if self.packs else None
@@ -198,15 +210,15 @@ class Matmul(Kernel):
             "transposed": (*rhs_batch, self.n, self.k),
         }[self.rhs]
         types = {
-            "lhs": memref((*lhs_batch, *lhs), strides=self.lhs_strides),
-            "rhs": memref(rhs, strides=self.rhs_strides),
+            "lhs": memref((*lhs_batch, *lhs), self.dtype, self.lhs_strides),
+            "rhs": memref(rhs, self.dtype, self.rhs_strides),
         }
         types |= {f"in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
         if self.scratch:
-            types["scratch"] = memref(self.scratch)
-        return types | {"out": memref((*self.batch, self.m, self.n), strides=self.out_strides)}
+            types["scratch"] = memref(self.scratch, self.dtype)
+        return types | {"out": memref((*self.batch, self.m, self.n), self.dtype, self.out_strides)}
 
-    def pack(self, matrix: NDArray[np.float32], transposed: bool = False) -> NDArray[np.float32]:
+    def pack(self, matrix: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width]."""
         return pack_columns(matrix.T if transposed else matrix, self.width)
 
@@ -250,7 +262,7 @@ class Matmul(Kernel):
         last: Index,
     ) -> None:
         """The tiles of one panel, of which `columns` columns are there."""
-        lanes = self.machine.lanes
+        lanes = self.lanes
         vectors = self._vectors_of(columns)
         # A vector without any columns may be there if it is not known how many there are: it stores none.
         present = [b.max(columns, v * lanes) for v in range(vectors)]
@@ -265,7 +277,7 @@ class Matmul(Kernel):
             with b.loop(b.max(first, low), b.min(last, high)) as block:
                 row = row_tiles.start(b, block, rows)
                 left = self._lhs(b, operands[0], batch, row)
-                tile = register_tile(b, rows, vectors, lanes, [self.k], left, right, limit)
+                tile = register_tile(b, rows, vectors, lanes, [self.k], left, right, limit, self.dtype)
                 for r, values in enumerate(tile):
                     for v, value in enumerate(values):
                         at = [*batch, b.add(row, r), b.add(start, v * lanes)]
@@ -273,7 +285,7 @@ class Matmul(Kernel):
 
     def _vectors_of(self, columns: Dim) -> int:
         """Vectors that hold so many of a panel's columns."""
-        return ceil_div(columns, self.machine.lanes) if isinstance(columns, int) else self.vectors
+        return ceil_div(columns, self.lanes) if isinstance(columns, int) else self.vectors
 
     def _lhs(self, b: KernelBuilder, lhs: SSAValue, batch: Sequence[Index], row: Index) -> Load:
         lead = broadcast_indices(batch, self.lhs_batch)
@@ -281,7 +293,7 @@ class Matmul(Kernel):
         def load(r: int, k: Sequence[Index]) -> SSAValue:
             at = [b.add(row, r), k[0]]
             at = [*lead, *(reversed(at) if self.lhs_transposed else at)]
-            return b.broadcast_load(lhs, at, self.machine.lanes)
+            return b.broadcast_load(lhs, at, self.lanes, self.dtype)
 
         return load
 
@@ -295,14 +307,14 @@ class Matmul(Kernel):
         start: Index,
         masks: Sequence[Mask],
     ) -> Load:
-        lanes = self.machine.lanes
+        lanes, dtype = self.lanes, self.dtype
         if self.rhs == "packed":
-            return lambda v, k: b.load(rhs, [panel, k[0], v * lanes], lanes)
+            return lambda v, k: b.load(rhs, [panel, k[0], v * lanes], lanes, None, dtype)
         if self.packs:
             scratch = b.buffers["scratch"]
-            return lambda v, k: b.load(scratch, [worker, k[0], v * lanes], lanes)
+            return lambda v, k: b.load(scratch, [worker, k[0], v * lanes], lanes, None, dtype)
         lead = broadcast_indices(batch, self.rhs_batch)
-        return lambda v, k: b.load(rhs, [*lead, k[0], b.add(start, v * lanes)], lanes, masks[v])
+        return lambda v, k: b.load(rhs, [*lead, k[0], b.add(start, v * lanes)], lanes, masks[v], dtype)
 
     def _pack_panel(
         self,
@@ -314,7 +326,7 @@ class Matmul(Kernel):
         columns: Dim,
     ) -> None:
         """Columns start, start + 1, ... of the right-hand side to the worker's panel; what is beyond them is never stored."""
-        lanes, scratch = self.machine.lanes, b.buffers["scratch"]
+        lanes, scratch = self.lanes, b.buffers["scratch"]
         lead = broadcast_indices(batch, self.rhs_batch)
         for v in range(self._vectors_of(columns)):
             present = b.sub(b.min(columns, (v + 1) * lanes), b.min(columns, v * lanes))
@@ -322,7 +334,7 @@ class Matmul(Kernel):
             if self.rhs == "row_major":
                 mask = b.mask_below(lanes, present)
                 with b.loop(0, self.k) as k:
-                    value = b.load(rhs, [*lead, k, begin], lanes, mask)
+                    value = b.load(rhs, [*lead, k, begin], lanes, mask, self.dtype)
                     b.store(value, scratch, [worker, k, v * lanes])
                 continue
             # Square blocks are transposed in registers; lanes without a column repeat the last one.
@@ -335,7 +347,9 @@ class Matmul(Kernel):
                 with b.loop(0, blocks) as block:
                     k = b.add(b.mul(block, lanes), origin)
                     rows = [
-                        b.load(rhs, [*lead, self._column(b, begin, lane, present), k], lanes, mask)
+                        b.load(
+                            rhs, [*lead, self._column(b, begin, lane, present), k], lanes, mask, self.dtype
+                        )
                         for lane in range(lanes)
                     ]
                     steps = size if isinstance(size, int) else lanes

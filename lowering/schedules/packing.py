@@ -6,7 +6,7 @@ panel from front to end. The last panel is padded with zeros.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl_exir.dialects.expr import Dim, prod
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 
-def pack_columns(matrix: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """[K, N] to panels [ceil(N / width), K, width], float32."""
+def pack_columns(matrix: NDArray[Any], width: int) -> NDArray[Any]:
+    """[K, N] to panels [ceil(N / width), K, width], of its dtype."""
     import numpy as np
 
     k, n = matrix.shape
-    packed = np.zeros((-(-n // width), k, width), np.float32)
+    packed = np.zeros((-(-n // width), k, width), matrix.dtype)
     # Panel by panel: a transposed matrix is read and written in what caches hold, and copied once.
     for panel, start in zip(packed, range(0, n, width), strict=True):
         columns = matrix[:, start : start + width]

@@ -81,6 +81,7 @@ XDSL_EXIR_UNIVERSE = Universe(
     all_passes={
         "aten-to-edge": _pass("transforms.aten_to_edge", "AtenToEdge"),
         "count-sizes": _pass("transforms.count_sizes", "CountSizes"),
+        "kernel-forms": _pass("lowering.kernel_forms", "KernelForms"),
         "forget-sizes": _pass("transforms.forget_sizes", "ForgetSizes"),
         "numbers-to-tensors": _pass("transforms.numbers_to_tensors", "NumbersToTensors"),
         "plan-memory": _pass("lowering.plan_memory", "PlanMemory"),

@@ -1,0 +1,20 @@
+// RUN: xdsl-opt %s -p kernel-forms | filecheck %s
+
+// CHECK-LABEL: @half
+// CHECK: %[[A:[0-9]+]] = edge.aten._to_copy(%a, dtype = f32)
+// CHECK: edge.aten.mm(%[[A]], %[[A]])
+// CHECK: edge.aten._to_copy({{.*}}, dtype = f16)
+func.func @half(%a: tensor<4x4xf16>) -> tensor<4x4xf16> {
+  %0 = edge.aten.mm(%a, %a) : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>
+  func.return %0 : tensor<4x4xf16>
+}
+
+// Two phases, each of as many taps as it has.
+// CHECK-LABEL: @transposed
+// CHECK: edge.aten.convolution({{.*}}transposed = false{{.*}} : (tensor<1x2x5xf32>, tensor<3x2x2xf32>) -> tensor<1x3x6xf32>
+// CHECK: edge.aten.convolution({{.*}}transposed = false{{.*}} : (tensor<1x2x5xf32>, tensor<3x2x1xf32>) -> tensor<1x3x7xf32>
+// CHECK: edge.aten.cat
+func.func @transposed(%x: tensor<1x2x5xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x3x11xf32> {
+  %0 = edge.aten.convolution(%x, %w, bias = none, stride = [2], padding = [0], dilation = [1], transposed = true, output_padding = [0], groups = 1) : (tensor<1x2x5xf32>, tensor<2x3x3xf32>) -> tensor<1x3x11xf32>
+  func.return %0 : tensor<1x3x11xf32>
+}

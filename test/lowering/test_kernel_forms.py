@@ -1,0 +1,232 @@
+"""Products and convolutions in the forms that kernels take: they give what PyTorch does, in the interpreter and natively."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import xdsl_exir
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.schedules import Conv2d, Matmul
+
+F = torch.nn.functional
+
+
+class Several(torch.nn.Module):
+    """Functions of the same inputs, each a result; weights are state."""
+
+    def __init__(self, calls: Any, **weights: Any):
+        super().__init__()
+        self.calls = calls
+        for name, weight in weights.items():
+            self.register_buffer(name, weight)
+
+    def forward(self, *inputs: Any) -> Any:
+        return tuple(call(self, *inputs) for call in self.calls)
+
+
+def exported(calls: Any, *inputs: Any, dynamic: Any = None, **weights: Any) -> Any:
+    program = torch.export.export(Several(calls, **weights), inputs, dynamic_shapes=dynamic)
+    return xdsl_exir.from_exported_program(program).to_edge()
+
+
+def names_of(program: Any) -> set[str]:
+    return {op.SPEC.qualified_name for op in program.module.walk() if isinstance(op, OperatorOp)}
+
+
+def agree(calls: Any, inputs: Any, weights: Any, tolerance: float = 1e-5) -> Any:
+    """What the form computes in the interpreter, and natively, is what PyTorch does; gives the program in that form."""
+    program = exported(calls, *inputs, **weights)
+    form = program.transform("kernel-forms")
+    wanted = [result.double().numpy() for result in Several(calls, **weights)(*inputs)]
+    arrays = [x if x.dtype is torch.bfloat16 else x.numpy() for x in inputs]
+    for run in (xdsl_exir.compile(form, "interpreter"), xdsl_exir.compile(program, "native")):
+        for number, (got, right) in enumerate(zip(run.flat(arrays), wanted, strict=True)):
+            scale = np.nan_to_num(np.abs(right), posinf=0).max(initial=1)
+            np.testing.assert_allclose(
+                np.asarray(got).astype("f8"), right, tolerance, tolerance * scale, err_msg=str(number)
+            )
+    return form
+
+
+def conv(dims: int, transposed: bool, **given: Any) -> Any:
+    """A convolution of the input of a number of dimensions by the weight of its kernel's size."""
+    function = getattr(F, f"conv_transpose{dims}d" if transposed else f"conv{dims}d")
+    name, bias = given.pop("weight"), given.pop("bias", None)
+
+    def call(module: Any, *inputs: Any) -> Any:
+        x = next(x for x in inputs if x.ndim == dims + 2)
+        return function(x, getattr(module, name), bias and getattr(module, bias), **given)
+
+    return call
+
+
+@pytest.mark.native
+def test_transposed_convolutions() -> None:
+    torch.manual_seed(0)
+    weights = {
+        "w1": torch.randn(4, 3, 5),
+        "w2": torch.randn(4, 3, 3, 4),
+        "one": torch.randn(4, 2, 1, 1),
+        "w3": torch.randn(4, 2, 3, 2, 3),
+        "b6": torch.randn(6),
+        "b3": torch.randn(3),
+    }
+    two = [
+        {"stride": 1, "padding": 1},
+        {"stride": (2, 3), "padding": (1, 0), "output_padding": (1, 2), "bias": "b3"},
+        {"stride": 1, "dilation": 2, "padding": (4, 3)},
+        {"stride": 2, "dilation": 3, "padding": (0, 2), "output_padding": 1},
+        {"stride": (3, 1), "dilation": (1, 2), "groups": 2, "bias": "b6"},
+        {"stride": 5, "padding": 2, "output_padding": 4, "bias": "b3"},
+    ]
+    calls = [
+        *(conv(2, True, weight="w2", **given) for given in two),
+        conv(2, True, weight="one", stride=2, output_padding=1),
+        conv(1, True, weight="w1", stride=2, padding=4, output_padding=1, bias="b3"),
+        conv(1, True, weight="w1", stride=3, padding=6, dilation=2),
+        conv(3, True, weight="w3", stride=2, padding=1, output_padding=(0, 1, 0)),
+        conv(3, True, weight="w3", stride=(1, 2, 1), groups=2, padding=(1, 0, 2)),
+    ]
+    inputs = [torch.randn(2, 4, 6), torch.randn(2, 4, 5, 4), torch.randn(2, 4, 3, 4, 5)]
+    inputs[1][0, 1, 2, 3] = torch.inf
+    form = agree(calls, inputs, weights, 2e-5)
+    left = [op.arguments() for op in form.module.walk() if isinstance(op, OperatorOp)]
+    kept = [(a["stride"], a["dilation"]) for a in left if a.get("transposed")]
+    assert kept == [([2, 2], [3, 3]), ([3], [2])]
+
+
+@pytest.mark.native
+def test_convolutions_of_one_and_three_dimensions() -> None:
+    torch.manual_seed(0)
+    weights = {
+        "w1": torch.randn(6, 2, 3),
+        "depthwise": torch.randn(8, 1, 3),
+        "w3": torch.randn(4, 2, 3, 2, 3),
+        "b6": torch.randn(6),
+        "b4": torch.randn(4),
+    }
+    calls = [
+        conv(1, False, weight="w1", groups=2, padding=2, stride=2, bias="b6"),
+        conv(1, False, weight="depthwise", groups=4, dilation=2, padding=4),
+        lambda m, x, y: torch.relu(F.conv1d(x, m.w1, groups=2) + m.b6[:, None]) * 2,
+        conv(3, False, weight="w3", groups=2, padding=(1, 0, 2), stride=(2, 1, 1), bias="b4"),
+        conv(3, False, weight="w3", groups=2, dilation=(2, 1, 1), padding=(2, 1, 1)),
+    ]
+    agree(calls, [torch.randn(2, 4, 11), torch.randn(2, 4, 5, 4, 6)], weights)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float16", "bfloat16", "int64", "int32", "int16", "uint8", "int8"]
+)
+def test_products_of_other_dtypes(dtype: str) -> None:
+    kind = getattr(torch, dtype)
+
+    def draw(*shape: int) -> Any:
+        if kind.is_floating_point:
+            return torch.randn(shape).to(kind)
+        info = torch.iinfo(kind)
+        return torch.randint(info.min, info.max, shape, dtype=kind)
+
+    x, weight = draw(5, 37), draw(37, 70)
+    if kind.is_floating_point:
+        x[1, 3], x[2, 4] = torch.inf, torch.nan
+    calls = [
+        lambda m, x, y: x @ m.w,
+        lambda m, x, y: x @ y,
+        lambda m, x, y: y.T @ x.T,
+        lambda m, x, y: y.T @ y,
+        lambda m, x, y: torch.addmm(m.b, x, m.w),
+        lambda m, x, y: torch.addmm(m.b, x, y, beta=2, alpha=3),
+        lambda m, x, y: torch.addmm(m.nan, x, y, beta=0),
+        lambda m, x, y: torch.bmm(x.view(5, 1, 37), y.T[:5].unsqueeze(-1)),
+        lambda m, x, y: torch.addmv(m.b[:5], x, y[:, 0], alpha=2),
+    ]
+    nan = torch.full((70,), torch.nan) if kind.is_floating_point else draw(70)
+    # What PyTorch accumulates in of halves differs between processors.
+    tolerance = {"float16": 1e-2, "bfloat16": 5e-2}.get(dtype, 1e-12)
+    agree(calls, [x, draw(37, 70)], {"w": weight, "b": draw(70), "nan": nan.to(kind)}, tolerance)
+
+
+def planned(program: Any) -> list[Any]:
+    """The kernels of a program."""
+    from xdsl_exir.runtime.native import plan_program
+
+    return list(plan_program(program).dispatches.scheduled)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda x, w: F.conv1d(x[:, :, 0], w[:, :, 0]), Conv2d),
+        (lambda x, w: F.conv_transpose2d(x, w), Conv2d),
+        (lambda x, w: F.conv_transpose2d(x, w, stride=3, padding=1), Conv2d),
+        (lambda x, w: F.conv3d(x[None], w[None]), Conv2d),
+        (lambda x, w: x.double() @ x.double().mT, Matmul),
+        (lambda x, w: x.half() @ x.half().mT, Matmul),
+        (lambda x, w: x.int() @ x.int().mT, Matmul),
+    ],
+)
+def test_kernels_take_them(call: Any, kind: type) -> None:
+    x, weight = torch.randn(4, 4, 8, 8), torch.randn(4, 4, 3, 3)
+    found = planned(exported([lambda m, x: call(x, m.w)], x, w=weight))
+    assert [kernel for kernel in found if isinstance(kernel, kind)]
+
+
+@pytest.mark.native
+def test_sizes_may_be_symbolic() -> None:
+    torch.manual_seed(0)
+    weights = {"w2": torch.randn(4, 3, 4, 4), "w1": torch.randn(4, 3, 5), "w3": torch.randn(2, 4, 2, 3, 3)}
+    calls = [
+        conv(2, True, weight="w2", stride=2, padding=1),
+        conv(1, True, weight="w1", stride=2, padding=3, output_padding=1),
+        lambda m, x, y: F.conv3d(y.unsqueeze(2).expand(-1, -1, 3, -1, -1), m.w3),
+        lambda m, x, y: x.double() @ x.double().mT,
+        lambda m, x, y: F.conv1d(x.half(), m.w1[:3].half(), padding=1),
+    ]
+    calls[-1] = lambda m, x, y: x.half() @ x.half().mT
+    size, other = torch.export.Dim("size", min=2), torch.export.Dim("other", min=4)
+    dynamic = {"inputs": ({2: size}, {0: torch.export.Dim("batch"), 2: other})}
+    program = exported(calls, torch.randn(2, 4, 7), torch.randn(2, 4, 5, 4), dynamic=dynamic, **weights)
+    runs = [
+        xdsl_exir.compile(program.transform("kernel-forms"), "interpreter"),
+        xdsl_exir.compile(program, "native"),
+    ]
+    for length, batch, height in ((7, 2, 5), (40, 1, 4)):
+        inputs = torch.randn(2, 4, length), torch.randn(batch, 4, height, 4)
+        wanted = Several(calls, **weights)(*inputs)
+        for run in runs:
+            for got, right in zip(run.flat([x.numpy() for x in inputs]), wanted, strict=True):
+                np.testing.assert_allclose(got, right.numpy(), 2e-3, 2e-3)
+
+
+def test_what_has_no_better_form_stays() -> None:
+    calls = [lambda m, x: F.conv2d(x, m.w), lambda m, x: torch.addmm(m.b, x[0, 0], m.m)]
+    weights = {"w": torch.randn(2, 3, 3, 3), "m": torch.randn(6, 5), "b": torch.randn(5)}
+    program = exported(calls, torch.randn(1, 3, 6, 6), **weights)
+    assert str(program.transform("kernel-forms")) == str(program)
+
+
+@pytest.mark.native
+def test_dispatches_are_made_of_forms() -> None:
+    program = exported(
+        [lambda m, x: F.conv_transpose2d(x, m.w, stride=2), lambda m, x: x.half()[0, 0] @ x.half()[0, 1]],
+        torch.randn(1, 3, 6, 6),
+        w=torch.randn(3, 2, 3, 3),
+    )
+    dispatches = program.transform("form-dispatches")
+    x = torch.randn(1, 3, 6, 6).numpy()
+    for stage in (dispatches, program.transform("to-destinations")):
+        for got, right in zip(
+            xdsl_exir.compile(stage, "native").flat([x]),
+            xdsl_exir.compile(program, "interpreter").flat([x]),
+            strict=True,
+        ):
+            np.testing.assert_allclose(got, right, 1e-2, 1e-4)
+    kernels = [op.kernel.data for op in dispatches.module.walk() if getattr(op, "kernel", None)]
+    assert {"Conv2d", "Matmul"} <= set(kernels)
