@@ -127,7 +127,7 @@ class Unit:
     name: str
     """Of its function."""
     key: str
-    """Says all that is in it."""
+    """Says all that is in it, but for the name: a module may call its functions otherwise than we do."""
     passes: Sequence[Pass]
     write: Callable[[], str]
     """Writes the module."""
@@ -206,7 +206,7 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     """The object files of units for a processor (`processor()` by default): from the cache, without a call of any tool, what was
     made before; the others by as many processes at once as there are cores. Raises `ToolchainError` where a tool is missing."""
     cpu = cpu or processor()
-    keys = [cache_key(unit.key, unit.passes, cpu) for unit in units]
+    keys = [cache_key(f"{unit.name}\0{unit.key}", unit.passes, cpu) for unit in units]
     found = {key: kept(key) for key in keys}
     missing = [(key, unit) for key, unit in dict(zip(keys, units, strict=True)).items() if found[key] is None]
     if missing:

@@ -98,3 +98,16 @@ func.func @forward(%x : tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
     for got, wanted in zip(xdsl_exir.compile(formed)(x), xdsl_exir.compile(program)(x), strict=True):
         np.testing.assert_array_equal(got, wanted)
     formed.to("planned")
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_functions_of_other_names() -> None:
+    """Two programs whose functions do the same, and are called otherwise, do not get each other's objects."""
+    planned = Program(mlir.read_module(TEXT, "test")).to("planned")
+    wanted = xdsl_exir.compile(planned, "native")(X, W)
+    text = str(planned.module)
+    for old, new in (("exir.kernel_", "exir.mine_"), ("exir.group_", "exir.other_")):
+        text = text.replace(old, new)
+    renamed = replace(planned, module=mlir.read_module(text, "test"))
+    np.testing.assert_array_equal(xdsl_exir.compile(renamed, "native")(X, W), wanted)
