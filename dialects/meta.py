@@ -1,10 +1,10 @@
 """Result types from operand types: what PyTorch calls meta kernels.
 
 Dtypes come from the operator's dtype rule in the spec; shapes come from shape rules, one small function per operator
-in the family files beside this one. A shape rule takes arguments of the schema by name: tensors as `TensorMeta`,
-Python numbers in tensor positions as `NumberMeta`, sizes as ints or `Expr`. It returns a shape (a tuple of sizes), a
-list of shapes for an operator with several results or a list result, or for a number result its expression. A size
-`None` depends on the data.
+in the family files of `shapes/`, or from the tag `pointwise`. A shape rule takes arguments of the schema by name: tensors
+as `TensorMeta`, Python numbers in tensor positions as `NumberMeta`, sizes as ints or `Expr`. It returns a shape (a tuple
+of sizes), a list of shapes for an operator with several results or a list result, or for a number result its expression.
+A size `None` depends on the data.
 """
 
 from __future__ import annotations
@@ -40,7 +40,17 @@ from xdsl_exir.narrowing import is_list, is_sequence
 Shape: TypeAlias = tuple[Dim, ...]
 ShapeRule = TypeVar("ShapeRule", bound=Callable[..., Any])
 
-SHAPES: Registry[Callable[..., Any]] = Registry("shape rule", "xdsl_exir.dialects.shapes")
+
+def _of_tag(spec: OperatorSpec) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
+    """The shape rule that an operator has by its tag: results of pointwise ones have the shape that their tensors broadcast to."""
+    [kind, *others] = [ret.type for ret in spec.schema.returns] or [None]
+    if "pointwise" not in spec.tags or others or kind is None or kind.is_list or not kind.is_tensor:
+        return None
+    tensors = [one.name for one in spec.schema.arguments if one.type.is_tensor and not one.type.is_list]
+    return broadcast, tuple(tensors)
+
+
+SHAPES: Registry[Callable[..., Any]] = Registry("shape rule", "xdsl_exir.dialects.shapes", default=_of_tag)
 
 
 class MetaError(ExirError):
@@ -99,13 +109,14 @@ def broadcast_shapes(*shapes: Sequence[Dim]) -> Shape:
     return tuple(result)
 
 
-def broadcast(**operands: TensorMeta | NumberMeta) -> Shape:
-    """The shape that all operands broadcast to."""
-    return broadcast_shapes(*(operand.shape for operand in operands.values()))
+def broadcast(**operands: TensorMeta | NumberMeta | None) -> Shape:
+    """The shape that all operands broadcast to, of those that are given."""
+    return broadcast_shapes(*(operand.shape for operand in operands.values() if operand is not None))
 
 
 def broadcasts(operators: Mapping[str, str]) -> None:
-    """Registers operators whose operands, named first, do no more than broadcast: `{"self other": "mul.Tensor atan2"}`."""
+    """Registers operators without the tag `pointwise` whose operands, named first, do no more than broadcast:
+    `{"self other": "floor_divide arctan2"}`."""
     for operands, names in operators.items():
         register = SHAPES.register(
             *(f"aten.{name}" for name in names.split()), parameters=tuple(operands.split())

@@ -38,7 +38,7 @@ class Entry(Generic[F]):
     parameters: tuple[str, ...]
     options: Mapping[str, Any]
     rank: int = 0
-    """Whose it is: 0 the project's, 1 that of a user's library, 2 registered by hand."""
+    """Whose it is: -1 the default, 0 the project's, 1 that of a user's library, 2 registered by hand."""
 
     @property
     def home(self) -> str:
@@ -157,6 +157,7 @@ class Registry(Generic[F]):
         package: str | None = None,
         leading: int = 0,
         extras: frozenset[str] = frozenset(),
+        default: Callable[[OperatorSpec], tuple[F, tuple[str, ...]] | None] = lambda spec: None,
     ):
         self.what = what
         """What a function is called in error messages: `shape rule`."""
@@ -166,6 +167,8 @@ class Registry(Generic[F]):
         """Number of the functions' parameters that come before the operator's arguments."""
         self.extras = extras
         """Names that functions may ask for besides the operator's arguments."""
+        self.default = default
+        """The function, and its parameters, of an operator for which none is registered."""
         self._entries: dict[str, tuple[Entry[F], ...]] = {}
         """By operator, by rank and then in the order in which they were registered: the last counts."""
         self._loaded: set[str] = set()
@@ -220,6 +223,8 @@ class Registry(Generic[F]):
         """The function of an operator; None where the stage has none."""
         self._load(spec.functions or self._home(spec.family))
         known = self._entries.get(spec.qualified_name)
+        if not known and (default := self.default(spec)) is not None:
+            known = self._entries.setdefault(spec.qualified_name, (Entry(*default, {}, rank=-1),))
         return known[-1] if known else None
 
     def forget(self, names: Collection[str], homes: Collection[str]) -> None:

@@ -14,9 +14,11 @@ import pytest
 from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.meta import SHAPES, shape_rule
 from xdsl_exir.dialects.spec import find, specs
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 from xdsl_exir.errors import ExirError, LoadError, SpecError, UnsupportedError
 from xdsl_exir.importers.nodes import dialect_of
 from xdsl_exir.interpreter.operators import impl
@@ -426,6 +428,25 @@ def test_a_file_may_hold_both_forms(clean: None) -> None:
     assert find("lib.f").dtype_rule is not None
     assert find("lib.h").dtype_rule is None
     assert find("lib.g").schema_text == "lib::g(Tensor x, Tensor y) -> (Tensor, Tensor)"
+
+
+def test_pointwise_operators_need_no_shape_rule(clean: None) -> None:
+    """Their tensors broadcast, those that are given; a rule that is registered counts."""
+    xdsl_exir.register_ops("""
+- func: lib::p(Tensor x, Tensor? y, float z) -> Tensor
+  tags: [pointwise]
+  rule: promote
+""")
+
+    def shape(*operands: TensorMeta | NumberMeta | None) -> Any:
+        rule = SHAPES.find(find("lib.p"))
+        assert rule is not None
+        return rule.call(dict(zip("xy", operands, strict=True)))
+
+    x, y, number = TensorMeta((3, 1), dt.Float), TensorMeta((4,), dt.Float), NumberMeta(dt.Float)
+    assert [shape(x, y), shape(x, None), shape(number, y)] == [(3, 4), (3, 1), (4,)]
+    shape_rule("lib.p")(lambda x: (*x.shape, 2))
+    assert shape(x, y) == (3, 1, 2)
 
 
 def test_missing_functions_are_named(clean: None) -> None:

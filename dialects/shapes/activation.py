@@ -20,13 +20,8 @@ from xdsl_exir.dialects.meta import (
 )
 from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
-UNARY = """
-    relu relu6 hardsigmoid hardswish leaky_relu elu selu celu silu mish softplus log_sigmoid threshold
-    hardshrink softshrink
-"""
 
-
-@shape_rule(*(f"aten.{name}" for name in UNARY.split()))
+@shape_rule("aten.hardswish", "aten.log_sigmoid")
 def unary(self: TensorMeta) -> Shape:
     return self.shape
 
@@ -35,8 +30,8 @@ broadcasts(
     {
         "self weight": "_prelu_kernel",
         "grad_output self": """
-            leaky_relu_backward hardtanh_backward hardswish_backward hardsigmoid_backward softplus_backward
-            softshrink_backward silu_backward mish_backward
+            leaky_relu_backward hardtanh_backward hardswish_backward hardsigmoid_backward
+            softplus_backward softshrink_backward mish_backward
         """,
         "grad_out self": "hardshrink_backward",
         "grad_output self buffer": "log_sigmoid_backward",
@@ -90,11 +85,6 @@ def prelu(self: TensorMeta, weight: TensorMeta) -> Shape:
 
 
 # --- gradients -----------------------------------------------------------------------------------------------
-
-
-@shape_rule("aten.threshold_backward")
-def gradient_by_input(grad_output: TensorMeta, self: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, self.shape)
 
 
 @shape_rule("aten.gelu_backward")

@@ -45,7 +45,6 @@ def asked(mask: Sequence[bool], *shapes: Shape) -> list[Shape]:
 
 broadcasts(
     {
-        "grad_output self": "logit_backward",
         "grad_output self target": """
             mse_loss_backward smooth_l1_loss_backward huber_loss_backward soft_margin_loss_backward
         """,

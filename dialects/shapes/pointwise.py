@@ -1,6 +1,6 @@
-"""Shape rules of pointwise operators: results have the shape that the operands broadcast to.
+"""Shape rules of pointwise operators: what PyTorch checks of their constant arguments.
 
-Also what PyTorch checks of their constant arguments.
+Those with the tag `pointwise` need none for their shape, which is the one that their tensors broadcast to.
 """
 
 from __future__ import annotations
@@ -61,19 +61,11 @@ def _category(value: Tensor | Number) -> Category:
 # --- one operand ---------------------------------------------------------------------------------------------
 
 UNARY = """
-    mul.Scalar div.Scalar floor_divide.Scalar remainder.Scalar fmod.Scalar pow.Tensor_Scalar neg abs sign
-    sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh
-    tanh asinh acosh atanh erf erfc sigmoid logit ceil floor round round.decimals trunc frac square
-    clamp_min clamp_max eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar logical_not isnan
-    isinf isfinite signbit bitwise_not bitwise_and.Scalar __and__.Scalar __or__.Scalar __xor__.Scalar
-    __lshift__.Scalar __rshift__.Scalar copysign.Scalar bitwise_left_shift.Tensor_Scalar
-    bitwise_right_shift.Tensor_Scalar bitwise_or.Scalar bitwise_xor.Scalar to.dtype to.dtype_layout
-    to.device to.other type_as _to_copy clone alias detach contiguous lift_fresh lift_fresh_copy
-    nan_to_num fill.Scalar real conj _conj deg2rad rad2deg sinc negative absolute arccos arccosh arcsin
-    arcsinh arctan arctanh fix multiply.Scalar divide.Scalar true_divide.Scalar greater.Scalar
-    greater_equal.Scalar less.Scalar less_equal.Scalar not_equal.Scalar xlogy.Scalar_Other
-    float_power.Tensor_Scalar isposinf isneginf isreal resolve_conj resolve_neg lift positive angle imag
-    conj_physical _conj_physical
+    floor_divide.Scalar __and__.Scalar __or__.Scalar to.dtype to.dtype_layout to.device to.other type_as
+    _to_copy alias detach contiguous lift_fresh lift_fresh_copy fill.Scalar real conj _conj negative
+    absolute arccos arccosh arcsin arcsinh arctan arctanh fix multiply.Scalar divide.Scalar
+    true_divide.Scalar greater.Scalar greater_equal.Scalar less.Scalar less_equal.Scalar not_equal.Scalar
+    isreal resolve_conj resolve_neg lift imag
 """
 
 
@@ -115,33 +107,14 @@ def view_as_real(self: TensorMeta) -> Shape:
 broadcasts(
     {
         "self other": """
-            mul.Tensor div.Tensor floor_divide remainder.Tensor fmod.Tensor atan2 minimum maximum fmin fmax
-            eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and logical_or logical_xor
-            bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor bitwise_left_shift.Tensor
-            bitwise_right_shift.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor xlogy.Tensor hypot
-            __lshift__.Tensor __rshift__.Tensor
-            copysign.Tensor logaddexp logaddexp2 gcd multiply.Tensor divide.Tensor true_divide.Tensor
-            arctan2 greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
-            lcm nextafter ldexp.Tensor
+            floor_divide __and__.Tensor __or__.Tensor multiply.Tensor divide.Tensor arctan2
+            greater.Tensor greater_equal.Tensor less.Tensor less_equal.Tensor not_equal.Tensor
         """,
-        "other": """
-            bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor
-            bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor remainder.Scalar_Tensor
-            xlogy.Scalar_Self
-        """,
-        "self exponent": "pow.Tensor_Tensor float_power.Tensor_Tensor",
-        "exponent": "pow.Scalar float_power.Scalar",
-        "self values": "heaviside",
-        "self min": "clamp_min.Tensor",
-        "self max": "clamp_max.Tensor",
-        "condition self other": "where.self",
         "condition self": "where.ScalarOther",
         "condition other": "where.ScalarSelf",
         "condition": "where.Scalar",
-        "self mask": "masked_fill.Scalar",
-        "self tensor1 tensor2": "addcmul addcdiv",
-        "self end": "lerp.Scalar",
-        "self end weight": "lerp.Tensor",
+        "real imag": "complex",
+        "abs angle": "polar",
     }
 )
 
@@ -204,21 +177,3 @@ def view_as_complex(self: TensorMeta) -> Shape:
     )
     check(same_size(self.shape[-1], 2), f"the last dimension has size {self.shape[-1]}, not 2")
     return self.shape[:-1]
-
-
-@shape_rule("aten.complex")
-def complex_of(real: TensorMeta, imag: TensorMeta) -> Shape:
-    return broadcast_shapes(real.shape, imag.shape)
-
-
-@shape_rule("aten.polar")
-def polar(abs: TensorMeta, angle: TensorMeta) -> Shape:
-    return broadcast_shapes(abs.shape, angle.shape)
-
-
-# --- gradients -----------------------------------------------------------------------------------------------
-
-
-@shape_rule("aten.sigmoid_backward", "aten.tanh_backward")
-def gradient_by_output(grad_output: TensorMeta, output: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, output.shape)

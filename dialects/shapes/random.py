@@ -163,11 +163,6 @@ def alpha_dropout(input: TensorMeta, p: float, train: bool) -> Shape:
     return input.shape
 
 
-@shape_rule("aten.native_dropout_backward")
-def native_dropout_backward(grad_output: TensorMeta, mask: TensorMeta) -> Shape:
-    return broadcast_shapes(grad_output.shape, mask.shape)
-
-
 @shape_rule("aten.native_dropout")
 def native_dropout(input: TensorMeta, p: float) -> list[Shape]:
     check(0 <= p <= 1, f"a probability of {p}")

@@ -95,11 +95,6 @@ def extremum_dim(self: TensorMeta, dim: int, keepdim: bool) -> list[Shape]:
     return [extremum_dims(self, [dim], keepdim)] * 2
 
 
-@shape_rule("aten.max.other", "aten.min.other")
-def elementwise_extremum(self: TensorMeta, other: TensorMeta) -> Shape:
-    return broadcast_shapes(self.shape, other.shape)
-
-
 @shape_rule("aten.var_mean", "aten.std_mean")
 def var_mean_all(self: TensorMeta) -> list[Shape]:
     return [(), ()]

@@ -7,7 +7,6 @@ from math import inf, log, nan, pi, sqrt
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
-from xdsl_exir.dialects.shapes.special import POLYNOMIALS
 from xdsl_exir.transforms.arithmetic import Number, computing, scalar
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 from xdsl_exir.transforms.decompositions.pointwise import in_dtype
@@ -83,6 +82,15 @@ def _of_numbers(name: str) -> None:
     decomposition(f"aten.{polynomial}.n_scalar")(n_scalar)
     decomposition(f"aten.{polynomial}.x_scalar")(x_scalar)
 
+
+POLYNOMIALS = (
+    *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+)
+"""Families of polynomials `special_<name>(x, n)`."""
 
 for _name in POLYNOMIALS:
     _of_numbers(_name)
