@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-from xdsl_exir.lowering.special import SQRT_PI, Reference, chebyshev, scipy
+from xdsl_exir.lowering.special import SQRT_PI, Reference, chebyshev, horner, scipy
 
 BESSEL_SPLIT = 8.0
 """Below it functions are power series in x^2, above it waves of slowly varying amplitude."""
+AT_ZERO = ((0, 1.0), (0, 0.5))
+"""J(x) / x^order at 0 (DLMF 10.7.3)."""
 
 
 def _regular(order: int) -> Reference:
@@ -76,7 +78,7 @@ def _far(order: int, x: Scalar, second: bool) -> Scalar:
 
 def _near(order: int, x: Scalar) -> Scalar:
     """J for x up to 8."""
-    series = chebyshev(REGULAR[order], 0, BESSEL_SPLIT**2, x * x)
+    series = chebyshev(REGULAR[order], 0, BESSEL_SPLIT**2, x * x, exact=AT_ZERO[order])
     return series * x if order else series
 
 
@@ -104,15 +106,19 @@ def bessel_y(order: int) -> Callable[[Scalar], Scalar]:
     return y
 
 
-def _growing_near(order: int) -> Reference:
-    return lambda x: scipy(f"i{order}e")(x) / x**order
+def _growing(order: int) -> tuple[float, ...]:
+    """Coefficients of I(x) / x^order by (x / 2)^2, all positive, so that none is lost (DLMF 10.25.2)."""
+    terms = (1 / (math.factorial(k) * math.factorial(k + order)) for k in range(GROWING_TERMS))
+    return tuple(term / 2**order for term in terms)
 
 
 def _growing_far(order: int) -> Reference:
     return lambda z: scipy(f"i{order}e")(BESSEL_SPLIT / z) / z**0.5
 
 
-GROWING = tuple((_growing_near(order), _growing_far(order)) for order in (0, 1))
+GROWING_TERMS = 22
+"""The next one, of x = 8, is less than 2^-60 of the sum."""
+GROWING = tuple((_growing(order), _growing_far(order)) for order in (0, 1))
 
 
 def modified_i(order: int, scaled: bool) -> Callable[[Scalar], Scalar]:
@@ -122,10 +128,16 @@ def modified_i(order: int, scaled: bool) -> Callable[[Scalar], Scalar]:
     def i(x: Scalar) -> Scalar:
         size = s.absolute(x)
         z = BESSEL_SPLIT / size
-        inside = chebyshev(near, 0, BESSEL_SPLIT, size)
+        inside = horner(near, size * size * 0.25)
+        inside = inside * size if order else inside
         outside = chebyshev(far, 0, 1, z) * s.sqrt(z)
-        result = s.select(size <= BESSEL_SPLIT, inside * size if order else inside, outside)
-        result = result if scaled else result * s.exp(size)
+        growth = s.exp(-size if scaled else size)
+        is_near = size <= BESSEL_SPLIT
+        result = (
+            s.select(is_near, inside * growth, outside)
+            if scaled
+            else s.select(is_near, inside, outside * growth)
+        )
         return s.select(x < 0, -result, result) if order else result
 
     return i

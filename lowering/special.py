@@ -47,10 +47,13 @@ NEGLIGIBLE = 2.0**-49
 
 
 @functools.cache
-def chebyshev_coefficients(function: Reference, low: float, high: float) -> tuple[float, ...]:
+def chebyshev_coefficients(
+    function: Reference, low: float, high: float, exact: tuple[float, float] | None = None
+) -> tuple[float, ...]:
     """Coefficients of the Chebyshev series that interpolates a function on an interval, up to the last that matters.
 
-    The function is called at points inside the interval only, not at its ends.
+    The function is called at points inside the interval only, not at its ends. `exact` is a point and the value there that
+    the series gives to the last bit.
     """
     import numpy as np
 
@@ -62,17 +65,29 @@ def chebyshev_coefficients(function: Reference, low: float, high: float) -> tupl
     found[0] /= 2
     sizes = np.abs(found)
     last = np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[-1]
-    return tuple(float(c) for c in found[: last + 1])
+    first, *others = (float(c) for c in found[: last + 1])
+    if exact is not None:
+        at, value = exact
+        first = value - clenshaw((0.0, *others), low, high, at, 0.0)
+    return first, *others
 
 
-def chebyshev(function: Reference, low: float, high: float, x: Scalar) -> Scalar:
-    """A smooth function on an interval, by Clenshaw's recurrence; anything where x is outside."""
-    first, *others = chebyshev_coefficients(function, low, high)
+def clenshaw(coefficients: Sequence[float], low: float, high: float, x: Any, zero: Any) -> Any:
+    """A Chebyshev series by Clenshaw's recurrence, of numbers of Python's as of those of loop bodies."""
+    first, *others = coefficients
     t = x * (2 / (high - low)) - (high + low) / (high - low)
-    current, previous = s.constant(0, x.dtype), s.constant(0, x.dtype)
+    current, previous = zero, zero
     for coefficient in reversed(others):
         current, previous = t * 2 * current - previous + coefficient, current
     return t * current - previous + first
+
+
+def chebyshev(
+    function: Reference, low: float, high: float, x: Scalar, exact: tuple[float, float] | None = None
+) -> Scalar:
+    """A smooth function on an interval; anything where x is outside."""
+    coefficients = chebyshev_coefficients(function, low, high, exact)
+    return clenshaw(coefficients, low, high, x, s.constant(0, x.dtype))
 
 
 def scipy(name: str) -> Reference:
@@ -98,7 +113,7 @@ def _erfcx_over_t(t: Array) -> Array:
 def erfcx(x: Scalar) -> Scalar:
     """exp(x^2) erfc(x), for x > 0 a series in t = c / (c + x), which vanishes at infinity."""
     t = ERFCX_SCALE / (s.absolute(x) + ERFCX_SCALE)
-    right = t * chebyshev(_erfcx_over_t, 0, 1, t)
+    right = t * chebyshev(_erfcx_over_t, 0, 1, t, exact=(1, 1))
     return s.select(x < 0, s.exp(x * x) * 2 - right, right)
 
 
@@ -193,6 +208,8 @@ def lgamma(x: Scalar) -> Scalar:
     right = log_gamma_right(s.select(reflected, 1 - x, x))
     sine = s.absolute(s.sin(distance_to_whole(x) * math.pi))
     result = s.select(reflected, s.log(math.pi / sine) - right, right)
+    size = s.absolute(x)
+    result = s.select(size < EPSILON, -s.log(size), result)  # where the quotient may overflow
     return s.select(s.is_inf(x), math.inf, result)
 
 

@@ -70,6 +70,34 @@ def test_tiny_arguments_lose_nothing():
         )
 
 
+def test_series_are_exact_at_zero():
+    """A value of 1 - 3e-16 is one that `logit` makes 36 where it is infinite."""
+    tiny = torch.tensor([0.0, -0.0, 1e-300, -1e-300], dtype=torch.float64)
+    for name in ("i0", "special_i0e", "special_modified_bessel_i0", "special_bessel_j0", "special_erfcx"):
+        np.testing.assert_array_equal(native(name, tiny), 1.0)
+    for name in ("special_i1", "special_i1e", "special_bessel_j1"):
+        np.testing.assert_array_equal(native(name, tiny), tiny.numpy() / 2)
+
+
+def test_growing_functions_to_a_few_units():
+    x = torch.linspace(0.01, 8, 500, dtype=torch.float64)
+    for name in ("i0", "special_i1", "special_i0e", "special_i1e"):
+        np.testing.assert_allclose(native(name, x), REFERENCES[name](x.numpy()), rtol=3e-15)
+
+
+def test_log_gamma_of_denormals():
+    x = torch.tensor([5e-324, -5e-324, 1e-310, 2e-308], dtype=torch.float64)
+    np.testing.assert_allclose(native("lgamma", x), torch.lgamma(x).numpy(), rtol=1e-15)
+
+
+def test_far_below_a_normal_distribution_has_no_area():
+    """As PyTorch has it, which adds 1 to erf."""
+    x = torch.tensor([-8.0, -5.0, -1.0, 0.0, 6.0])
+    np.testing.assert_allclose(native("special_ndtr", x), torch.special.ndtr(x).numpy(), rtol=1e-6)
+    [whole] = native("special_ndtr", torch.tensor([-8]))
+    assert whole == 0
+
+
 EDGES = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 8.0, -8.0, 0.5, inf, -inf, nan])
 
 

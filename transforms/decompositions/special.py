@@ -111,13 +111,9 @@ def entr(aten: Namespace, self: SSAValue) -> SSAValue:
 
 @decomposition("aten.special_ndtr")
 def ndtr(aten: Namespace, self: SSAValue) -> SSAValue:
-    """Area under the standard normal density up to x."""
-    [x], dtype = computing(aten, self, int_to_float=True)
-    x = aten.mul.Tensor(x, sqrt(0.5))
-    area = aten.mul.Tensor(aten.erfc(aten.abs(x)), 0.5)  # of the tail beyond |x|
-    near = aten.add.Tensor(aten.mul.Tensor(aten.erf(x), 0.5), 0.5)
-    far = aten.where.self(aten.gt.Scalar(x, 0), aten.sub.Tensor(1, area), area)
-    return cast(aten, aten.where.self(aten.lt.Scalar(aten.abs(x), sqrt(0.5)), near, far), dtype)
+    """Area under the standard normal density up to x: (1 + erf(x / sqrt(2))) / 2, as PyTorch has it: 0 far below."""
+    area = aten.add.Scalar(aten.erf(aten.mul.Scalar(self, sqrt(0.5))), 1)
+    return aten.mul.Scalar(area, 0.5)
 
 
 @decomposition("aten.mvlgamma", "aten.special_multigammaln")
