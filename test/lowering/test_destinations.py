@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, StringAttr, i64
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 import xdsl_exir
 from xdsl_exir.dialects.signature import PLAN
 from xdsl_exir.errors import ExirError, LoadError, UnsupportedError
+from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
+from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.lowering.printing import generic_text
+from xdsl_exir.lowering.schedules.attributes import kernel_of
 from xdsl_exir.program import Program
 
 torch = pytest.importorskip("torch")
@@ -157,6 +163,40 @@ def test_drivers_are_compiled(case: tuple[Program, tuple[Any, ...], list[Any]]) 
     for function in planned.module.ops:
         function.attributes.pop(KERNEL, None)
     check(planned, "native", inputs, wanted)
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("name", ["attention", "convolutions", "views"])
+def test_each_kernel_computes_what_its_dispatch_says(name: str) -> None:
+    """The code of a kernel, and in the interpreter the body that it stands for, on the same memory."""
+    torch.manual_seed(0)
+    module, inputs, _ = PROGRAMS[name]()
+    planned = xdsl_exir.from_exported_program(torch.export.export(module.eval(), inputs)).to("planned")
+    interpreter = make_interpreter(planned.module)
+    functions = [op for op in planned.module.ops if isinstance(op, FuncOp) and KERNEL in op.attributes]
+    rng = np.random.default_rng(0)
+    for function in functions:
+        code = kernel_of(function.attributes[KERNEL]).function("f", True)
+        types = [type for type in function.function_type.inputs if isa(type, MemRefType[Attribute])]
+        memory = [rng.standard_normal(words_in(type)).astype(np.float32) for type in types]
+        native, wanted = ([array.copy() for array in memory] for _ in range(2))
+        toolchain.bind(toolchain.load(generic_text(code)), "f", list(map(seen, native, types)))()
+        run_function(interpreter, function.sym_name.data, tuple(map(seen, wanted, types)))
+        assert not np.array_equal(wanted[-1], memory[-1])
+        torch.testing.assert_close(torch.as_tensor(native[-1]), torch.as_tensor(wanted[-1]))
+    assert functions
+
+
+def words_in(type: MemRefType[Attribute]) -> int:
+    """Elements from the first to the last one of memory."""
+    strides = type.get_strides() or ()
+    return 1 + sum((size - 1) * (stride or 0) for size, stride in zip(type.get_shape(), strides, strict=True))
+
+
+def seen(memory: np.ndarray[Any, Any], type: MemRefType[Attribute]) -> np.ndarray[Any, Any]:
+    strides = [4 * (stride or 0) for stride in type.get_strides() or ()]
+    return np.lib.stride_tricks.as_strided(memory, type.get_shape(), strides)
 
 
 def test_state_is_kept() -> None:
