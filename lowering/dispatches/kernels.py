@@ -26,7 +26,8 @@ from xdsl_exir.lowering.dispatches.epilogues import Absorber
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.schedules import Conv2d, Kernel, Matmul, MaxPool2d
+from xdsl_exir.lowering.linalg import storage_type
+from xdsl_exir.lowering.schedules import Conv2d, Kernel, Matmul, MaxPool2d, Order
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -270,6 +271,49 @@ def _max_pool(planner: Planner, op: OperatorOp) -> bool:
     assert target is not None
     arguments = [planes, planner.scratch(pool.scratch), target]
     planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op])
+    return True
+
+
+# --- orders --------------------------------------------------------------------------------------------------
+
+ORDERED = (dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.Int, dt.Long, dt.Short, dt.Char, dt.Byte, dt.Bool)
+"""Dtypes whose orders have kernels."""
+
+
+@schedule("aten.sort", Order)
+@schedule("aten.sort.stable", Order)
+def _sort(planner: Planner, op: OperatorOp) -> bool:
+    a = op.arguments()
+    return order(planner, op, a["dim"], a["descending"])
+
+
+@schedule("aten.topk", Order)
+def _topk(planner: Planner, op: OperatorOp) -> bool:
+    a = op.arguments()
+    return order(planner, op, a["dim"], a["largest"])
+
+
+def order(planner: Planner, op: OperatorOp, dim: int, descending: bool) -> bool:
+    """The first elements in order along a dimension, as many as the results have, and where they stood."""
+    source = op.operands[0]
+    shape, results, dtype = shape_of(source), shape_of(op.results[0]), meta_of(source).dtype
+    if not shape or dtype not in ORDERED or 0 in (*shape, *results):
+        return False
+    dim %= len(shape)
+    size, count = shape[dim], results[dim]
+    if not isinstance(size, int) or not isinstance(count, int) or size >= 1 << 31:
+        return False
+    unsigned = dtype in (dt.Byte, dt.Bool)
+    outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
+    kernel = Order(
+        outer, size, inner, count, str(storage_type(dtype)), descending, unsigned, machine=planner.machine
+    )
+    given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))
+    made = [reshaped(planner.make(result), (outer, count, inner)) for result in op.results]
+    arguments = [given, planner.allocate(kernel.scratch, dt.Long), *made]
+    known = [value for value in arguments if value is not None]
+    assert len(known) == len(arguments)
+    planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
     return True
 
 

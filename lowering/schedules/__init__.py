@@ -16,6 +16,7 @@ from xdsl_exir.lowering.schedules.contraction import Matmul
 from xdsl_exir.lowering.schedules.convolution import Conv2d
 from xdsl_exir.lowering.schedules.description import Constant, Elementwise, Epilogue, Input, Machine, Step
 from xdsl_exir.lowering.schedules.kernel import Kernel
+from xdsl_exir.lowering.schedules.orders import Order
 from xdsl_exir.lowering.schedules.pooling import MaxPool2d
 from xdsl_exir.lowering.schedules.rows import Rows
 
@@ -29,6 +30,7 @@ __all__ = [
     "Machine",
     "Matmul",
     "MaxPool2d",
+    "Order",
     "Rows",
     "Step",
 ]

@@ -21,6 +21,7 @@ from xdsl_exir.lowering.schedules.contraction import Matmul
 from xdsl_exir.lowering.schedules.convolution import Conv2d
 from xdsl_exir.lowering.schedules.description import canonical
 from xdsl_exir.lowering.schedules.kernel import Kernel
+from xdsl_exir.lowering.schedules.orders import Order
 from xdsl_exir.lowering.schedules.pooling import MaxPool2d
 
 KIND, SIZE = "is", "size"
@@ -28,7 +29,7 @@ KIND, SIZE = "is", "size"
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Matmul, Conv2d, MaxPool2d, rows.Rows),
+        *(Matmul, Conv2d, MaxPool2d, Order, rows.Rows),
         *(description.Machine, description.Input, description.Elementwise, description.Constant),
         *(description.Step, description.Epilogue),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),

@@ -309,7 +309,13 @@ class KernelBuilder(OperationBuilder):
     @contextmanager
     def when(self, a: Index, name: str, b: Index) -> Generator[None]:
         """`if a <predicate> b:`, with arith.cmpi's predicates."""
-        condition, body = self.compare(name, a, b), Block()
+        with self.when_true(self.compare(name, a, b)):
+            yield
+
+    @contextmanager
+    def when_true(self, condition: SSAValue) -> Generator[None]:
+        """`if condition:`, of an i1."""
+        body = Block()
         with self.inside(body):
             yield
             self.insert(scf.YieldOp)

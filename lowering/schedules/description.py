@@ -17,10 +17,13 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    bf16,
+    f16,
     f32,
     f64,
     i1,
     i8,
+    i16,
     i32,
     i64,
 )
@@ -32,7 +35,17 @@ from xdsl_exir.lowering.sizes import Sizes
 WORTHWHILE = 1_000_000
 """Operations from which on they repay a parallel region, which costs a few microseconds."""
 
-ELEMENT_TYPES: dict[str, Attribute] = {"f32": f32, "f64": f64, "i1": i1, "i8": i8, "i32": i32, "i64": i64}
+ELEMENT_TYPES: dict[str, Attribute] = {
+    "f16": f16,
+    "bf16": bf16,
+    "f32": f32,
+    "f64": f64,
+    "i1": i1,
+    "i8": i8,
+    "i16": i16,
+    "i32": i32,
+    "i64": i64,
+}
 """Types of elements by their names in descriptions, MLIR's."""
 
 
