@@ -179,7 +179,6 @@ def as_meta(type: Attribute) -> TensorMeta | NumberMeta | Dim:
     return NumberMeta(NUMBER_DTYPE[category])
 
 
-SYM_CATEGORY = {SymIntType: Category.INT, SymFloatType: Category.FLOAT, SymBoolType: Category.BOOL}
 EXPR_CATEGORY = {"int": Category.INT, "float": Category.FLOAT, "bool": Category.BOOL}
 
 

@@ -11,8 +11,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     ComplexType,
-    Float64Type,
-    IntegerType,
     NoneAttr,
     TensorType,
     f64,
@@ -258,8 +256,6 @@ class SymBoolType(SymType):
     name = "exir.symbool"
     category = Category.BOOL
 
-
-NumberType: TypeAlias = SymType | IntegerType | Float64Type | ComplexType[Float64Type]
 
 NUMBER_TYPES: dict[Attribute, Category] = {
     i1: Category.BOOL,

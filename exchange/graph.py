@@ -212,16 +212,6 @@ class Node:
             marked = f"{marked}.{part}" if marked else part
         return marked
 
-    @property
-    def module_class(self) -> str:
-        """Class of the innermost module: `torch.nn.modules.linear.Linear`."""
-        return self.modules[-1].type_name if self.nn_module_stack else ""
-
-    @property
-    def original_function(self) -> str:
-        """The function that the user's code called: `builtin_function_or_method.linear`."""
-        return self.torch_fn.rpartition(";")[2]
-
 
 @dataclass(frozen=True, slots=True)
 class Graph:

@@ -136,19 +136,6 @@ def arena_bytes(buffers: Iterable[Buffer], offsets: Iterable[int]) -> int:
     return max((offset + b.typical for b, offset in zip(buffers, offsets, strict=True)), default=0)
 
 
-def peak_bytes(buffers: Sequence[Buffer]) -> int:
-    """The most bytes that are needed at a time, of typical sizes: no arena is smaller."""
-    changes: dict[int, int] = {}
-    for buffer in buffers:
-        changes[buffer.first] = changes.get(buffer.first, 0) + buffer.typical
-        changes[buffer.last + 1] = changes.get(buffer.last + 1, 0) - buffer.typical
-    live = peak = 0
-    for position in sorted(changes):
-        live += changes[position]
-        peak = max(peak, live)
-    return peak
-
-
 def plan_slots(buffers: Sequence[Buffer]) -> list[list[Buffer]]:
     """Buffers that share memory, none of which are needed at the same time.
 

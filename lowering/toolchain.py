@@ -44,24 +44,6 @@ class Pass:
     why: str
 
 
-# Linalg on tensors to linalg on memrefs. Modules that are on memrefs already (schedules) skip it.
-BUFFERIZE = (
-    Pass("eliminate-empty-tensors", "results are computed in their destination, not copied there"),
-    Pass("empty-tensor-to-alloc-tensor", "what is left becomes an allocation"),
-    Pass(
-        "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
-        "function-boundary-type-conversion=identity-layout-map buffer-alignment=64}",
-        "tensors to memrefs with contiguous arguments, so that a caller needs pointers only",
-    ),
-    Pass(
-        "buffer-results-to-out-params{hoist-static-allocs=1 modify-public-functions=1}",
-        "the caller owns results",
-    ),
-    Pass("canonicalize", "drops copies onto themselves"),
-    Pass("buffer-deallocation-pipeline", "frees what was allocated"),
-    Pass("convert-bufferization-to-memref", "clones become allocations and copies"),
-)
-
 # Linalg on memrefs, scf, vector, memref, arith and math to LLVM.
 TO_LLVM = (
     Pass("canonicalize", "folds constant indices"),

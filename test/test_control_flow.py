@@ -16,6 +16,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 from torch._higher_order_ops.map import map as torch_map
 from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop, while_loop_stack_output_op
+from upstream_passes import BUFFERIZE
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
@@ -321,7 +322,7 @@ NUMBERS = ("sizes_that_join", "numbers_that_join", "carried_number", "stacked_tu
 """Whose regions compute numbers, which native code reads out of memory between its pieces."""
 STOCK = (
     toolchain.Pass("func.func(llvm-request-c-wrappers)", "functions that can be called"),
-    *toolchain.BUFFERIZE,
+    *BUFFERIZE,
     *toolchain.TO_LLVM,
 )
 

@@ -83,15 +83,6 @@ UNINITIALIZED = object()
 """What `prim.Uninitialized` gives; nobody looks at it."""
 
 
-@dataclass(eq=False)
-class StateTensor:
-    """A tensor that the program starts with, of a name: `layers.0.weight`."""
-
-    name: str
-    pickled: PickledTensor
-    kind: Literal["parameter", "buffer", "constant_tensor"]
-
-
 class Loader:
     """Makes values of what pickles hold. What is one object there is one here."""
 

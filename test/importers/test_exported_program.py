@@ -342,9 +342,9 @@ def test_metadata(export: Any) -> None:
     program = read_exported_program(export(nested_modules))
     linear = _nodes(program, "aten.linear")[1]
     assert linear.module_path == "body.2"
-    assert linear.module_class == "torch.nn.modules.linear.Linear"
+    assert linear.modules[-1].type_name == "torch.nn.modules.linear.Linear"
     assert [module.path for module in linear.modules] == ["", "body", "body.2"]
-    assert linear.original_function == "builtin_function_or_method.linear"
+    assert linear.torch_fn.endswith(";builtin_function_or_method.linear")
     assert linear.frames[-1].file.endswith("linear.py")
     frame = linear.frame
     assert frame is not None

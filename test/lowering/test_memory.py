@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -23,7 +25,6 @@ from xdsl_exir.lowering.plan_memory import (
     arena_bytes_of,
     buffers_of,
     drivers_of,
-    peak_bytes,
     plan_buffers,
     symbols_of,
 )
@@ -49,6 +50,19 @@ def assert_apart(offsets: dict[Buffer, Dim], total: Dim, values: dict[str, int])
         for other_start, other_end, b in places[:index]:
             if a.first <= b.last and b.first <= a.last:
                 assert end <= other_start or other_end <= start
+
+
+def peak_bytes(buffers: Sequence[Buffer]) -> int:
+    """The most bytes that are needed at a time, of typical sizes: no arena is smaller."""
+    changes: dict[int, int] = {}
+    for buffer in buffers:
+        changes[buffer.first] = changes.get(buffer.first, 0) + buffer.typical
+        changes[buffer.last + 1] = changes.get(buffer.last + 1, 0) - buffer.typical
+    live = peak = 0
+    for position in sorted(changes):
+        live += changes[position]
+        peak = max(peak, live)
+    return peak
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from upstream_passes import BUFFERIZE
 from xdsl.context import Context
 from xdsl.dialects import math, omp
 from xdsl.dialects.builtin import ModuleOp
@@ -319,7 +320,7 @@ def test_linalg_on_tensors_is_bufferized() -> None:
         return %tanh : tensor<3x4xf32>
       }"""
     x, y, out = random(3, 5), random(5, 4), np.zeros((3, 4), np.float32)
-    library = toolchain.load(text, toolchain.BUFFERIZE + toolchain.TO_LLVM)
+    library = toolchain.load(text, BUFFERIZE + toolchain.TO_LLVM)
     toolchain.bind(library, "f", [x, y, out])()
     close(out, np.tanh(x @ y), "linalg")
 
