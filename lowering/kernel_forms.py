@@ -11,7 +11,7 @@ better form. All of them hold for symbolic sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -23,16 +23,16 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
-from xdsl_exir.dialects.builder import Builder, Namespace, Results, meta, sizes
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results, meta, sizes
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.row_forms import ROW_FORMS, Arguments, Form
 from xdsl_exir.transforms.matching import is_tensor, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 WIDER = {dt.Half: dt.Float, dt.BFloat16: dt.Float, dt.Char: dt.Int, dt.Byte: dt.Int, dt.Short: dt.Int}
 """In which dtype a product of another is computed: sums are rounded once, integers are cut off."""
-
-Arguments = dict[str, Any]
 
 
 def product(aten: Namespace, name: str, a: Arguments) -> Results:
@@ -55,6 +55,10 @@ def added_product(aten: Namespace, a: Arguments) -> Results:
     return aten.add.Tensor(result, a["self"] if beta == 1 else aten.mul.Tensor(a["self"], beta))
 
 
+def is_scaled(a: Arguments) -> bool:
+    return (a["beta"], a["alpha"]) != (1, 1) or a["out"].dtype is not dt.Float
+
+
 def added_matvec(aten: Namespace, a: Arguments) -> Results:
     """The same of a matrix and a vector, which is a matrix of one column."""
     vector = aten.unsqueeze(a["vec"], 1)
@@ -68,20 +72,21 @@ def added_matvec(aten: Namespace, a: Arguments) -> Results:
 
 
 def convolution(aten: Namespace, a: Arguments) -> Results:
-    """Transposed ones, and those of three dimensions."""
-    space = meta(a["input"]).ndim - 2
+    """Transposed ones, and those of three dimensions; others as they are."""
+    space, out = meta(a["input"]).ndim - 2, a.pop("out")
     shape = static(meta(a["weight"]).shape)
-    if shape is None or 0 in shape or not 1 <= space <= 3:
-        return KEEP
-    for name in ("stride", "padding", "dilation", "output_padding"):
-        a[name] = pair(a[name], space)
-    if a["transposed"]:
-        return transposed(aten, a, shape)
-    return in_planes(aten, a, shape) if space == 3 else KEEP
+    better = shape is not None and 0 not in shape and 1 <= space <= 3
+    a |= {name: pair(a[name], space) for name in ("stride", "padding", "dilation", "output_padding")}
+    made: Results = KEEP
+    if better and shape is not None:
+        made = transposed(aten, a, shape, out.shape) if a["transposed"] else in_planes(aten, a, shape)
+    return aten.convolution(**a) if made is KEEP else made
 
 
 def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     """A convolution of three dimensions as one of each output's plane, whose channels are those of the planes that it sees."""
+    if len(weight) < 5:
+        return KEEP
     outputs, per_group, reach, *kernel = weight
     x, before, step, apart = a["input"], a["padding"][0], a["stride"][0], a["dilation"][0]
     if before:
@@ -167,7 +172,7 @@ def padding(from_last: int, count: int) -> list[int]:
     return [*[0, 0] * (from_last - 1), 0, count]
 
 
-def transposed(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
+def transposed(aten: Namespace, a: Arguments, weight: Sequence[int], out: Sequence[Dim]) -> Results:
     """A transposed convolution as one whose output channels are those of all phases: positions that are equal modulo the stride
     are an ordinary convolution of the input, by every so manieth element of the kernel, turned around."""
     outputs, space = a["groups"] * weight[1], len(weight) - 2
@@ -199,7 +204,7 @@ def transposed(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     if [n, *whole].count(-1) + (not isinstance(n, int)) > 1:
         return KEEP
     made = aten.view(made, [n, outputs, *whole])
-    for at, (axis, size) in enumerate(zip(axes, a["out"].shape[2:], strict=True)):
+    for at, (axis, size) in enumerate(zip(axes, out[2:], strict=True)):
         if meta(made).shape[2 + at] != size:
             if not isinstance(size, int):
                 return KEEP
@@ -222,7 +227,7 @@ def by_phases(aten: Namespace, weight: SSAValue, axes: Sequence[Axis], groups: i
 def convolved(aten: Namespace, a: Arguments) -> Results:
     """A convolution that is not transposed, in its best form."""
     shape = static(meta(a["weight"]).shape) or []
-    made = in_planes(aten, a, shape) if len(shape) == 5 else KEEP
+    made = in_planes(aten, a, shape)
     return aten.convolution(**a) if made is KEEP else made
 
 
@@ -270,25 +275,20 @@ BEYOND = 2**63 - 1
 """The end of a slice that goes on to the last element."""
 
 
-FORMS: dict[str, Callable[[Namespace, Arguments], Results]] = {
-    "aten.mm": lambda aten, a: product(aten, "mm", a),
-    "aten.bmm": lambda aten, a: product(aten, "bmm", a),
-    "aten.addmm": added_product,
-    "aten.addmv": added_matvec,
-    "aten.convolution": convolution,
+# --- all of them -------------------------------------------------------------------------------------------------
+
+WITH_KERNELS = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
+FORMS: dict[str, Form] = {
+    "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, lambda a: False),
+    "aten.bmm": Form(lambda aten, a: product(aten, "bmm", a), WITH_KERNELS, lambda a: False),
+    "aten.addmm": Form(added_product, WITH_KERNELS, is_scaled),
+    "aten.addmv": Form(added_matvec, WITH_KERNELS),
+    "aten.convolution": Form(
+        convolution, WITH_KERNELS, lambda a: a["transposed"] or meta(a["input"]).ndim == 5
+    ),
+    **ROW_FORMS,
 }
-"""By operator: the same in another form, of arguments by name; `out` is the result's type."""
-
-
-def is_slow(op: OperatorOp, a: Arguments) -> bool:
-    """Whether kernels do not take an operation as it is."""
-    match op.SPEC.qualified_name:
-        case "aten.addmm":
-            return (a["beta"], a["alpha"]) != (1, 1) or a["out"].dtype is not dt.Float
-        case "aten.convolution":
-            return a["transposed"] or meta(a["input"]).ndim == 5
-        case name:
-            return name == "aten.addmv"
+"""By operator."""
 
 
 class KernelForm(OperatorPattern):
@@ -302,26 +302,26 @@ class KernelForm(OperatorPattern):
         out = meta(op.results[0])
         a: Arguments = {**op.arguments(), "out": out}
         wider, aten = WIDER.get(out.dtype), Namespace(builder)
-        dtypes = {meta(value).dtype for value in op.operands if is_tensor(value)}
-        if out.dtype not in KERNELS or dtypes != {out.dtype}:
+        one_dtype = all(meta(value).dtype is out.dtype for value in op.operands if is_tensor(value))
+        if not one_dtype or any(result.uses for result in op.results[1:]):
             return KEEP
-        if wider is None:
-            return form(aten, a) if is_slow(op, a) else KEEP
+        if out.dtype in form.dtypes:
+            return form.build(aten, a) if form.helps(a) else KEEP
+        if wider not in form.dtypes:
+            return KEEP
         widened = {value: aten._to_copy(value, dtype=wider) for value in op.operands if is_tensor(value)}
         a |= {name: widened[value] for name, value in a.items() if is_tensor(value)}
-        made = form(aten, a)
-        if made is KEEP and op.SPEC.qualified_name == "aten.convolution":
-            made = aten.convolution(**{name: value for name, value in a.items() if name != "out"})
-        return KEEP if made is KEEP else aten._to_copy(made, dtype=out.dtype)
-
-
-KERNELS = frozenset({dt.Float, dt.Double, dt.Int, dt.Long, *WIDER})
-"""Dtypes that have kernels, or wider ones that do."""
+        made = form.build(aten, a)
+        if made is KEEP:
+            return KEEP
+        first, *others = flat_results(made)
+        narrowed = aten._to_copy(first, dtype=out.dtype)
+        return (narrowed, *others) if others else narrowed
 
 
 @dataclass(frozen=True)
 class KernelForms(ModulePass):
-    """Puts products and convolutions in the forms that kernels take."""
+    """Puts products, convolutions, reductions and norms in the forms that kernels take."""
 
     name = "kernel-forms"
 

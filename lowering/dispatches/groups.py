@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, tensor_of
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -166,6 +167,20 @@ def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
     numbers = [size if isinstance(size, int) else None for size in (value.offset, *value.strides)]
     layout = StridedLayoutAttr(numbers[1:], numbers[0]) if not value.is_plain else NoneAttr()
     return MemRefType(type.element_type, type.get_shape(), layout)
+
+
+def made_of(
+    source: Value, target: Value, build: Callable[[LinalgBuilder, Tensor], Tensor], large: bool
+) -> FuncOp:
+    """A function that makes one value of another, both of known sizes, as `build` says in linalg."""
+    block = Block(arg_types=[tensor_of(source.shape, source.dtype)])
+    made = build(LinalgBuilder(block.add_op), Tensor(block.args[0], source.shape, source.dtype))
+    block.add_op(ReturnOp(made.value))
+    function = FuncOp(NAME, ([block.args[0].type], [made.value.type]), Region(block))
+    function.attributes[DIRECT] = UnitAttr()
+    if large:
+        function.attributes[LARGE] = UnitAttr()
+    return destination_style(function, [source, target])
 
 
 def copies(pairs: Sequence[tuple[Value, Value]], large: bool) -> FuncOp:

@@ -325,16 +325,14 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     a = op.arguments()
     constants = planner.constants
     known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
+    filters = static_of(shape_of(a["weight"]))
     shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
-    if a["transposed"] or space not in (1, 2) or not is_float32(*op.results) or not known:
+    if a["transposed"] or space not in (1, 2) or not is_float32(*op.results) or filters is None:
         return False
     # One dimension is the width of images one pixel high.
     (n, _, *image), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
     h, w = [1, *image][-2:]
-    weight = constants[a["weight"]]
-    weight = weight.reshape(*weight.shape[:2], *[1] * (2 - space), *weight.shape[2:])
-    bias = constants[a["bias"]] if a["bias"] is not None else np.zeros(weight.shape[0], np.float32)
-    o, _, kh, kw = weight.shape
+    o, _, kh, kw = filters = (*filters[:2], *[1] * (2 - space), *filters[2:])
     given = {name: pair(a[name], space) for name in ("stride", "padding", "dilation")}
     pairs = {name: [int(name != "padding"), *numbers][-2:] for name, numbers in given.items()}
     conv = Conv2d(
@@ -353,7 +351,11 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         return False
     result = op.results[0]
     norm, ops = result.get_user_of_unique_use(), [op]
-    folded = fold_batch_norm(planner, norm, weight, bias)
+    weight = bias = np.zeros(o, np.float32)
+    if known:
+        weight = constants[a["weight"]].reshape(filters)
+        bias = constants[a["bias"]] if a["bias"] is not None else bias
+    folded = fold_batch_norm(planner, norm, weight, bias) if known else None
     if isinstance(norm, OperatorOp) and folded is not None and planner.boundaries.are_together(op, norm):
         weight, bias = folded
         planner.absorbed.add(norm)
@@ -363,9 +365,20 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
         planner, result, lambda value: value.is_plain and fits_convolution(value, conv), frame
     )
     absorber.run()
-    shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
+    if known or a["bias"] is None:
+        shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
+    else:
+        shift = planner.contiguous(planner.value(a["bias"]))
+        shift = replace(shift, shape=(o, 1, 1), strides=())
     conv = replace(conv, epilogue=absorber.epilogue([shift]))
-    packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
+    if known:
+        packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
+    else:
+        given_filters = reshaped(planner.contiguous(planner.value(a["weight"])), filters)
+        assert given_filters is not None
+        packed = planner.allocate(conv.packed_shape, dt.Float)
+        made_of = groups.made_of(given_filters, packed, conv.repack, planner.is_large([packed]))
+        planner.call_function(made_of, [given_filters, packed], [])
     source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, h, w))
     assert source is not None
     absorber.commit()
@@ -391,6 +404,12 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     assert out is not None
     dispatch(planner, conv, arguments, out, body, ops)
     return True
+
+
+def static_of(shape: Shape) -> tuple[int, ...] | None:
+    """A shape whose sizes are all known."""
+    sizes = tuple(size for size in shape if isinstance(size, int))
+    return sizes if len(sizes) == len(shape) else None
 
 
 def fits_convolution(value: Value, conv: Conv2d) -> bool:

@@ -24,7 +24,7 @@ from xdsl_exir.lowering.schedules.contraction import Matmul, register_tile
 from xdsl_exir.lowering.schedules.depthwise import Depthwise
 from xdsl_exir.lowering.schedules.description import Epilogue, Input, Machine, memref, workers
 from xdsl_exir.lowering.schedules.kernel import Kernel, Split, finish
-from xdsl_exir.lowering.schedules.packing import pack_filters, unpack_filters
+from xdsl_exir.lowering.schedules.packing import pack_filters, repack_filters, unpack_filters
 from xdsl_exir.lowering.sizes import Sizes, static
 
 if TYPE_CHECKING:
@@ -209,6 +209,12 @@ class Conv2d(Kernel):
         if self.strategy == "channels":
             return pack_filters(weight, self.groups, self.width)
         return weight.reshape(self.packed_shape)
+
+    def repack(self, b: LinalgBuilder, weight: Tensor) -> Tensor:
+        """The same in linalg, of weights that are not known before."""
+        if self.strategy == "channels":
+            return repack_filters(b, weight, self.groups, self.width)
+        return b.reshape(weight, self.packed_shape)
 
     def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
         """Weights [O, C / groups, KH, KW] as they were, in linalg."""

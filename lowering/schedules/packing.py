@@ -44,6 +44,18 @@ def pack_filters(weight: NDArray[np.float32], groups: int, width: int) -> NDArra
     return packed
 
 
+def repack_filters(b: LinalgBuilder, weight: Tensor, groups: int, width: int) -> Tensor:
+    """The same in linalg, of known sizes."""
+    outputs, *kernel = weight.shape
+    assert isinstance(outputs, int)
+    per_group = outputs // groups
+    panels = -(-per_group // width)
+    split = b.reshape(weight, (groups, per_group, *kernel))
+    missing = [0, panels * width - per_group, *[0] * len(kernel)]
+    whole = b.reshape(b.pad(split, [0] * len(missing), missing, 0), (groups, panels, width, *kernel))
+    return b.permute(whole, (0, 1, *range(3, 3 + len(kernel)), 2))
+
+
 def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int) -> Tensor:
     """[K, N] of panels of columns, in linalg."""
     panels, k, width = packed.shape

@@ -187,9 +187,8 @@ def test_sizes_may_be_symbolic() -> None:
         conv(1, True, weight="w1", stride=2, padding=3, output_padding=1),
         lambda m, x, y: F.conv3d(y.unsqueeze(2).expand(-1, -1, 3, -1, -1), m.w3),
         lambda m, x, y: x.double() @ x.double().mT,
-        lambda m, x, y: F.conv1d(x.half(), m.w1[:3].half(), padding=1),
+        lambda m, x, y: x.half() @ x.half().mT,
     ]
-    calls[-1] = lambda m, x, y: x.half() @ x.half().mT
     size, other = torch.export.Dim("size", min=2), torch.export.Dim("other", min=4)
     dynamic = {"inputs": ({2: size}, {0: torch.export.Dim("batch"), 2: other})}
     program = exported(calls, torch.randn(2, 4, 7), torch.randn(2, 4, 5, 4), dynamic=dynamic, **weights)
@@ -230,3 +229,73 @@ def test_dispatches_are_made_of_forms() -> None:
             np.testing.assert_allclose(got, right, 1e-2, 1e-4)
     kernels = [op.kernel.data for op in dispatches.module.walk() if getattr(op, "kernel", None)]
     assert {"Conv2d", "Matmul"} <= set(kernels)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_reductions_and_norms(dtype: str) -> None:
+    torch.manual_seed(0)
+    kind = getattr(torch, dtype)
+    x, special = torch.randn(2, 6, 5, 7), torch.randn(4, 6, 3)
+    special[0, 0, 0], special[1, 1, 1], special[2, 2] = torch.nan, torch.inf, -torch.inf
+    special[3, 3, 0] = -torch.inf
+    calls = [
+        lambda m, x, y, empty: x.mean(),
+        lambda m, x, y, empty: x[0, 0, 0, 0].mean(),
+        lambda m, x, y, empty: y.mean((0, 2)),
+        lambda m, x, y, empty: y.mean((0, 2), keepdim=True),
+        lambda m, x, y, empty: x.sum((0, 2, 3)),
+        lambda m, x, y, empty: x.sum((1, 3), keepdim=True),
+        lambda m, x, y, empty: y.amax((0, 2)),
+        lambda m, x, y, empty: x.amin((0, 1, 3), keepdim=True),
+        lambda m, x, y, empty: empty.sum((0, 2)),
+        lambda m, x, y, empty: empty.mean((0, 2)),
+        lambda m, x, y, empty: empty.log_softmax(-1),
+        lambda m, x, y, empty: empty.norm(dim=-1),
+        lambda m, x, y, empty: y.log_softmax(-1),
+        lambda m, x, y, empty: y.log_softmax(0),
+        lambda m, x, y, empty: y.softmax(-1),
+        lambda m, x, y, empty: x[0, 0, 0, 0].log_softmax(0),
+        lambda m, x, y, empty: y.norm(dim=-1),
+        lambda m, x, y, empty: x.norm(),
+        lambda m, x, y, empty: x.norm(1, dim=(2, 3), keepdim=True),
+        lambda m, x, y, empty: x.norm(3, dim=1),
+        lambda m, x, y, empty: x.norm(2, dim=1),
+        lambda m, x, y, empty: F.group_norm(x, 3, m.w, m.b),
+        lambda m, x, y, empty: F.group_norm(y, 2),
+        lambda m, x, y, empty: F.instance_norm(x[:1], weight=m.w, bias=m.b),
+        lambda m, x, y, empty: F.instance_norm(x),
+        lambda m, x, y, empty: F.layer_norm(x, (5, 7)),
+        lambda m, x, y, empty: F.layer_norm(y, (3,)),
+    ]
+    inputs = [given.to(kind) for given in (x, special, torch.empty(3, 0, 2))]
+    weights = {"w": torch.randn(6).to(kind), "b": torch.randn(6).to(kind)}
+    agree(calls, inputs, weights, {"float16": 4e-3, "bfloat16": 3e-2, "float64": 1e-12}.get(dtype, 1e-5))
+
+
+def test_a_norm_whose_statistics_are_asked_for_stays() -> None:
+    call = lambda m, x: torch.native_group_norm(x, None, None, 2, 4, 9, 2, 1e-5)[2]  # noqa: E731
+    program = exported([call], torch.randn(2, 4, 3, 3))
+    assert "aten.native_group_norm" in names_of(program.transform("kernel-forms"))
+
+
+@pytest.mark.native
+def test_convolutions_by_weights_that_are_inputs() -> None:
+    torch.manual_seed(0)
+    weights = {"running": torch.rand(20) + 0.5, "shift": torch.randn(20), "k": torch.randn(20, 3, 3, 3)}
+    calls = [
+        lambda m, x, w, b, one, deep: F.conv2d(x, w, b, padding=1),
+        lambda m, x, w, b, one, deep: F.conv2d(x, w[:18, :1], b[:18], (1, 2), 0, (2, 1), groups=3),
+        lambda m, x, w, b, one, deep: torch.relu(F.conv2d(x, one, b)) + 1,
+        lambda m, x, w, b, one, deep: F.conv2d(x, deep, padding=1, groups=3),
+        lambda m, x, w, b, one, deep: F.conv1d(x[:, :, 0], w[:, :, 0], b),
+        lambda m, x, w, b, one, deep: F.conv1d(x[:, :, 0], w[:, :, 0].half().float()),
+        lambda m, x, w, b, one, deep: F.conv_transpose2d(x, w[:3], stride=2),
+        lambda m, x, w, b, one, deep: F.conv2d(x, m.k, b),
+        lambda m, x, w, b, one, deep: F.batch_norm(F.conv2d(x, w, b), m.shift, m.running),
+    ]
+    inputs = [torch.randn(2, 3, 9, 11), torch.randn(20, 3, 3, 3), torch.randn(20)]
+    inputs += [torch.randn(20, 3, 1, 1), torch.randn(6, 1, 3, 3)]
+    agree(calls, inputs, weights, 2e-5)
+    found = planned(exported(calls[:1], *inputs, **weights))
+    assert [kernel for kernel in found if isinstance(kernel, Conv2d)]
