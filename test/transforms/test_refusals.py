@@ -75,6 +75,7 @@ CASES = [
     ("verify-aten", "verify-aten", EDGE, r"model\.py:3: edge\.aten\.bernoulli"),
     ("verify-edge", "verify-edge", ATEN, "func.func: argument 1 is f64: a Python number"),
     ("edge-to-linalg", "edge-to-linalg", EDGE, r"edge\.aten\.bernoulli: no lowering"),
+    ("form-dispatches", "form-dispatches", EDGE, r"edge\.aten\.bernoulli: no lowering"),
     ("to-destinations", "to-destinations", EDGE, r"edge\.aten\.bernoulli: no lowering"),
     ("plan-memory", "plan-memory{planner=by-luck}", ATEN, "no planner 'by-luck'; there are"),
     ("verify-memory", "verify-memory", OVERLAPPING, "overlap"),
