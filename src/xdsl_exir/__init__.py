@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from xdsl_exir.runtime.c.library import compile_library
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
+    from xdsl_exir.tools.huggingface import register_with_transformers
     from xdsl_exir.transforms.rewrite import rewrite
     from xdsl_exir.universe import register_ops, unregister_ops
 
@@ -50,6 +51,7 @@ _HOMES = {
     "diff": "runtime.diff",
     "register_backend": "interpreter.backend",
     **dict.fromkeys(("register_ops", "unregister_ops"), "universe"),
+    "register_with_transformers": "tools.huggingface",
     "rewrite": "transforms.rewrite",
 }
 
@@ -71,6 +73,7 @@ __all__ = [
     "load",
     "register_backend",
     "register_ops",
+    "register_with_transformers",
     "rewrite",
     "unregister_ops",
 ]

@@ -16,8 +16,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtype_rules import dtype_set
 from xdsl_exir.dialects.schema import FunctionSchema
-from xdsl_exir.dialects.shapes.special import POLYNOMIALS
 from xdsl_exir.dialects.spec import specs
+
+POLYNOMIALS = (
+    *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+)
+"""Families of polynomials `special_<name>(x, n)`."""
 
 PROBED = dtype_set("All")
 """The twelve dtypes that every slot is cast over."""
