@@ -50,6 +50,7 @@ from xdsl_exir.lowering.dispatches.buffers import (
     value_for,
 )
 from xdsl_exir.lowering.dispatches.control_flow import Regions
+from xdsl_exir.lowering.dispatches.copies import body_of, copy_of
 from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
@@ -418,7 +419,12 @@ class Planner:
 
     def copy(self, source: Value, target: Value) -> None:
         """Copies a value to another of its shape."""
-        self.call_function(copies([(source, target)], self.is_large([source])), [source, target])
+        found = copy_of(source, target, self.machine)
+        if found is None:
+            self.call_function(copies([(source, target)], self.is_large([source])), [source, target])
+        else:
+            kernel, arguments = found
+            self.call_kernel(kernel, arguments, lambda: body_of(source, target, arguments), [])
 
     def flush(self) -> None:
         """Makes dispatches of the operators that wait."""

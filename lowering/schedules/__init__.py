@@ -14,6 +14,7 @@ float32 buffer it needs, `pack` the weights as it takes them. float32 only. Whic
 
 from xdsl_exir.lowering.schedules.contraction import Matmul
 from xdsl_exir.lowering.schedules.convolution import Conv2d
+from xdsl_exir.lowering.schedules.copies import Copy
 from xdsl_exir.lowering.schedules.description import Constant, Elementwise, Epilogue, Input, Machine, Step
 from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.schedules.orders import Order
@@ -23,6 +24,7 @@ from xdsl_exir.lowering.schedules.rows import Rows
 __all__ = [
     "Constant",
     "Conv2d",
+    "Copy",
     "Elementwise",
     "Epilogue",
     "Input",

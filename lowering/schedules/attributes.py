@@ -19,6 +19,7 @@ from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.schedules import description, rows
 from xdsl_exir.lowering.schedules.contraction import Matmul
 from xdsl_exir.lowering.schedules.convolution import Conv2d
+from xdsl_exir.lowering.schedules.copies import Copy
 from xdsl_exir.lowering.schedules.description import canonical
 from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.schedules.orders import Order
@@ -29,7 +30,7 @@ KIND, SIZE = "is", "size"
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Matmul, Conv2d, MaxPool2d, Order, rows.Rows),
+        *(Copy, Matmul, Conv2d, MaxPool2d, Order, rows.Rows),
         *(description.Machine, description.Input, description.Elementwise, description.Constant),
         *(description.Step, description.Epilogue),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),
