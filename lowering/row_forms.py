@@ -144,6 +144,16 @@ def vector_norm(aten: Namespace, a: Arguments) -> Results:
     return total if a["ord"] == 1 else aten.sqrt(total)
 
 
+def distances(aten: Namespace, a: Arguments) -> Results:
+    """Sums of what pairs of rows are apart."""
+    if a["p"] not in (1, 2):
+        return KEEP
+    apart = aten.sub.Tensor(aten.unsqueeze(a["x1"], -2), aten.unsqueeze(a["x2"], -3))
+    if a["p"] == 1:
+        return aten.sum.dim_IntList(aten.abs(apart), [-1])
+    return aten.sqrt(aten.sum.dim_IntList(aten.mul.Tensor(apart, apart), [-1]))
+
+
 def is_norm_of_rows(a: Arguments) -> bool:
     dims = dims_of(a["self"], a["dim"])
     return bool(dims) and trailing(dims, meta(a["self"]).ndim) == dims and a["ord"] in (1, 2)
@@ -165,6 +175,7 @@ ROW_FORMS: dict[str, Form] = {
     "aten.native_layer_norm": Form(layer_norm, FLOAT, lambda a: False),
     "aten.native_group_norm": Form(group_norm, FLOAT),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
+    "aten._cdist_forward": Form(distances, FLOAT),
     "aten.linalg_vector_norm": Form(vector_norm, FLOAT, is_norm_of_rows),
 }
 """By operator."""

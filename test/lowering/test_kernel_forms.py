@@ -231,6 +231,10 @@ def test_dispatches_are_made_of_forms() -> None:
     assert {"Conv2d", "Matmul"} <= set(kernels)
 
 
+def distance(p: float) -> Any:
+    return lambda m, x, y, empty: torch.cdist(x[0, :2], x[1, 1:3], p)
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
 def test_reductions_and_norms(dtype: str) -> None:
@@ -266,6 +270,7 @@ def test_reductions_and_norms(dtype: str) -> None:
         lambda m, x, y, empty: F.instance_norm(x[:1], weight=m.w, bias=m.b),
         lambda m, x, y, empty: F.instance_norm(x),
         lambda m, x, y, empty: F.layer_norm(x, (5, 7)),
+        *([distance(1.0), distance(2.0), distance(3.0)] if kind.itemsize > 2 else []),
         lambda m, x, y, empty: F.layer_norm(y, (3,)),
     ]
     inputs = [given.to(kind) for given in (x, special, torch.empty(3, 0, 2))]
