@@ -30,7 +30,7 @@ KIND, SIZE = "is", "size"
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Copy, Matmul, Conv2d, MaxPool2d, Order, rows.Rows),
+        *(Matmul, Conv2d, Copy, MaxPool2d, Order, rows.Rows),
         *(description.Machine, description.Input, description.Elementwise, description.Constant),
         *(description.Step, description.Epilogue),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),
