@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.arguments import ArgumentSlots
 from xdsl_exir.dialects.builder import Builder
 from xdsl_exir.dialects.dtypes import DType
@@ -27,6 +27,7 @@ from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.spec import OperatorSpec, specs
 from xdsl_exir.dialects.tensors import SymIntType, TensorMeta, tensor_type
+from xdsl_exir.importers import nodes
 
 # --- notation ------------------------------------------------------------------------------------------------
 
@@ -182,6 +183,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     # matmul
     "aten.mm": (call(f(2, 3), f(3, 4)), call(f("s0", 3), f(3, "s1"))),
     "aten.bmm": (call(f(2, 3, 4), f(2, 4, 5)),),
+    "transformers.grouped_mm_fallback": (call(f(6, 4), f(2, 4, 5), i(2)),),
     "aten.addmm": (call(f(4), f(2, 3), f(3, 4)),),
     "aten.baddbmm": (call(f(2, 3, 5), f(2, 3, 4), f(2, 4, 5)),),
     "aten.addbmm": (call(f(3, 5), f(2, 3, 4), f(2, 4, 5)),),
@@ -724,17 +726,9 @@ def calls(spec: OperatorSpec) -> tuple[Call, ...]:
 # --- operations ----------------------------------------------------------------------------------------------
 
 
-OPERATORS_OF = {
-    module.OPERATORS.name: module.OPERATORS
-    for module in (aten, dim_order_ops, quantized_decomposed, torch_nn)
-}
-
-
 def dialect_of(name: str, stage: str) -> OperatorDialect:
     """The dialect of an operator at a stage (`aten` or `edge`)."""
-    if stage == "edge":
-        return edge.OPERATORS
-    return OPERATORS_OF[name.partition(".")[0]]
+    return edge.OPERATORS if stage == "edge" else nodes.dialect_of(name)
 
 
 def build(name: str, sample: Call, stage: str = "aten", block: Block | None = None) -> OperatorOp:
