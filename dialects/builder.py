@@ -21,7 +21,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xdsl_exir.dialects.arguments import ArgumentSlots
-from xdsl_exir.dialects.dtypes import Category, DType, Float
+from xdsl_exir.dialects.dtypes import Category, Double, DType, Float
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, PythonNumber
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
@@ -192,8 +192,13 @@ class Builder:
             made = {name: self.number(value) for name, value in numbers.items()}
         else:
             dtype = computation_dtype(cls, given)
-            made = {name: self.constant(value, dtype) for name, value in numbers.items()}
+            made = {name: self.literal(value, dtype) for name, value in numbers.items()}
         return (), given | made
+
+    def literal(self, value: PythonNumber, dtype: DType) -> SSAValue:
+        """A number as an operand of an operator that computes in a dtype: a float that its integers do not hold, as Double."""
+        is_held = not isinstance(value, float) or abs(value) < 2 ** (dtype.bits - 1)
+        return self.constant(value, dtype if is_held or dtype.category is not Category.INT else Double)
 
 
 def _as_category(value: PythonNumber, category: Category) -> PythonNumber:

@@ -562,7 +562,8 @@ def _conversion(x: Scalar, dtype: DType) -> Operation:
 
 def _to_integer(x: Scalar, dtype: DType) -> Operation:
     """A float towards zero; what the dtype does not hold as C compilers have it on x86: by a wider signed integer, of which
-    the lowest bits are taken, or (uint64) by int64 of what is beyond its half."""
+    the lowest bits are taken, or (uint64) by int64 of what is beyond its half. What no signed integer holds, NaN too, is the
+    least one: said here, since LLVM has no value for it, and makes of constants what lies in a register."""
     if dtype is dt.UInt64:
         half = 2.0**63
         above = cast(x - half, dt.Long) ^ -(2**63)
@@ -570,7 +571,9 @@ def _to_integer(x: Scalar, dtype: DType) -> Operation:
     wide = dt.Long if dtype is dt.UInt32 else dt.Int
     if wide.bits > dtype.bits or dtype is dt.UInt32:
         return _conversion(cast(x, wide), dtype)
-    return arith.FPToSIOp(x.value, IntegerType(dtype.bits))
+    end = 2 ** (dtype.bits - 1)
+    held = _of(arith.FPToSIOp(x.value, IntegerType(dtype.bits)), dtype)
+    return arith.SelectOp((absolute(x) < float(end)).value, held.value, constant(-end, dtype).value)
 
 
 def _to_bfloat16(x: Scalar) -> Operation:

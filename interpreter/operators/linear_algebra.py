@@ -26,6 +26,13 @@ def lapack(name: str, *arrays: Array) -> Callable[..., Any]:
     return cast(Any, linalg).get_lapack_funcs(name, arrays)
 
 
+def blas(name: str, *arrays: Array) -> Callable[..., Any]:
+    """BLAS's routine for the arrays' dtype."""
+    from scipy import linalg  # pyright: ignore[reportMissingTypeStubs]
+
+    return cast(Any, linalg).get_blas_funcs(name, arrays)
+
+
 def for_each_matrix(
     function: Callable[..., tuple[Any, ...]], likes: Sequence[Array], *arrays: Array
 ) -> list[Array]:
@@ -64,6 +71,9 @@ def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Ar
     if not self.size:
         return self, np.zeros(self.shape[:-2], np.int32)
     result, info = for_each_matrix(factor, [np.empty_like(self), np.empty(self.shape[:-2], np.int32)], self)
+    # LAPACKs of others find a NaN in the diagonal not positive.
+    wrong: Array = np.isnan(np.diagonal(result, axis1=-2, axis2=-1))
+    info = np.where((info == 0) & wrong.any(-1), wrong.argmax(-1).astype(info.dtype) + 1, info)
     return result, asserted(check_errors, info, "torch.linalg.cholesky_ex")
 
 
@@ -197,9 +207,9 @@ def triangular(a: Array, b: Array, lower: bool, trans: int, unit: bool) -> Array
     result = np.empty(b.shape, b.dtype)
 
     def solve(matrix: Array, right: Array) -> tuple[Any, ...]:
-        if not unit and not np.all(np.diagonal(matrix)):
-            raise ExirError("a triangular matrix with a zero in its diagonal is singular")
-        return (lapack("trtrs", matrix)(matrix, right, lower=lower, trans=trans, unitdiag=unit)[0],)
+        # As PyTorch solves: without a look at the diagonal, of which zeros give infinities.
+        trsm = blas("trsm", matrix, right)
+        return (trsm(1, matrix, right, lower=lower, trans_a=trans, diag=unit),)
 
     if result.size:
         for_each_matrix(solve, [result], a, b)
@@ -318,7 +328,13 @@ def eigh(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
 
 @impl("aten.linalg_eigvals", "aten._linalg_eigvals")
 def eigvals(self: Array) -> Array:
-    return np.linalg.eigvals(self)
+    """Those of a matrix with infinite elements or NaNs are NaN."""
+    finite: Array = np.asarray(np.isfinite(self).all((-2, -1)))
+    values = np.linalg.eigvals(np.where(finite[..., None, None], self, 0)).astype(
+        np.result_type(self, np.complex64)
+    )
+    values[~finite] = complex(np.nan, np.nan)
+    return values
 
 
 @impl("aten.linalg_eig")

@@ -336,6 +336,9 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
     nothing = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if 0 in A.shape:
         return nothing
+    if size == 1:  # of which an infinite element is the value, too
+        first = b.elementwise(s.real, [A], A.shape, out[0].dtype)
+        return [b.reshape(first, (*batch, 1)), nothing[1]]
     a = symmetrized(b, A, UPLO.upper() == "L")
     a = b.convert(real_form(b, a) if A.dtype in PARTS else a, dt.Double)
     sums = b.reduce(lambda total, x: total + s.absolute(x), a, [a.ndim - 1], 0, dt.Double)
@@ -427,6 +430,8 @@ def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
     Van Loan 9.3)."""
     if self.dtype in PARTS:
         return complex_form(b, matrix_exp(b, real_form(b, self)), self.shape, self.dtype)
+    if self.shape[-1] == 1:
+        return b.elementwise(s.exp, [self], self.shape, self.dtype)
     batch, size, dtype = self.shape[:-2], self.shape[-1], self.dtype
 
     def halvings(*at: SSAValue) -> Scalar:

@@ -270,3 +270,16 @@ def test_singular(name: str) -> None:
 def test_refusals(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     with pytest.raises((MetaError, DtypeError)):
         program_of(name, *args, **kwargs)
+
+
+def test_triangular_systems_with_zeros_and_matrices_with_nans() -> None:
+    """Nobody looks at the diagonal: what is divided by 0 is infinite. A NaN is not positive."""
+    zeros, ones = torch.tensor([[2.0, 1.0], [0.0, 0.0]]), torch.ones(2, 1)
+    nans = torch.diag(torch.tensor([1.0, float("nan")]))
+    calls = [
+        ("aten.linalg_solve_triangular", (zeros, ones), {"upper": True}),
+        ("aten.linalg_cholesky_ex", (torch.stack([nans, torch.eye(2)]),), {}),
+        ("aten.linalg_eigvals", (torch.full((2, 1, 1), float("inf")),), {}),
+    ]
+    for name, args, options in calls:
+        check(name, *args, **options)

@@ -207,3 +207,9 @@ def test_what_lapack_chooses_and_checks_is_the_hosts() -> None:
         run_native(module, tensors)
     module, _ = program_of("aten.linalg_inv", regular(3, 3))
     NativeEngine(Program(module))  # its check is the caller's
+
+
+def test_matrices_of_one_element():
+    """Infinite ones too: their eigenvalue, and their exponential's."""
+    x = torch.tensor([2.5, float("inf"), -float("inf"), 1e38, -3.0])[:, None, None]
+    check_natively([("aten.linalg_eigvalsh", (x,), {}), ("aten.linalg_matrix_exp", (x,), {})], scale=4)

@@ -14,6 +14,7 @@ from interpreter.operators.test_pointwise import TABLE  # noqa: E402
 from interpreter_only import INTERPRETER_ONLY  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
+import xdsl_exir  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
@@ -158,6 +159,25 @@ def test_bools():
         ("aten.where.self", (a, a, b), {}),
     ]
     check_natively(calls)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 1e30])
+def test_constants_that_no_integer_is(value: float):
+    """LLVM has no value for them, and gave what lay in a register."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            whole = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
+            return [x.to(dtype).copy_(torch.tensor(value)) for dtype in whole], x.long().copy_(value)
+
+    x = torch.zeros(3)
+    program = xdsl_exir.from_exported_program(torch.export.export(Model(), (x,)))
+    for target in ("interpreter", "native"):
+        made, last = Model()(x)
+        for got, want in zip(
+            xdsl_exir.compile(program, target).flat([x.numpy()]), [*made, last], strict=True
+        ):
+            assert (got == want.numpy()).all(), (target, got, want)
 
 
 def test_integers_that_their_dtype_does_not_hold():
