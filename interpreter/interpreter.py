@@ -49,6 +49,7 @@ from xdsl_exir.dialects.tensors import (
 )
 from xdsl_exir.dialects.upstream import UPSTREAM
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.memory import bytes_of, check_fits
 from xdsl_exir.interpreter.operators import IMPLS, Array, is_array
 from xdsl_exir.locations import location_text, name_place
@@ -179,7 +180,7 @@ ADDRESSES = (1 << 63) - 1
 """Bytes that an array may say it has."""
 
 
-def run_operator(op: OperatorOp, values: PythonValues, rng: np.random.Generator) -> PythonValues:
+def run_operator(op: OperatorOp, values: PythonValues, rng: Generator) -> PythonValues:
     """The results of an operation for these operand values."""
     entry = IMPLS.find(op.SPEC)
     if entry is None:
@@ -245,8 +246,7 @@ class OperatorFunctions(InterpreterFunctions):
     _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
 
     def run(self, interpreter: Interpreter, op: OperatorOp, args: PythonValues) -> OpImplResult:
-        rng = interpreter.get_data(OperatorFunctions, RNG, np.random.default_rng)
-        return OpImplResult(run_operator(op, args, rng), None)
+        return OpImplResult(run_operator(op, args, generator_of(interpreter)), None)
 
 
 def literal_array(op: ConstantOp) -> Array:
@@ -391,7 +391,7 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
         from xdsl_exir.interpreter.upstream import register_upstream
 
         register_upstream(interpreter)
-    interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(seed))
+    interpreter.set_data(OperatorFunctions, RNG, Generator(seed))
     return interpreter
 
 
@@ -410,6 +410,11 @@ def used_arguments(interpreter: Interpreter, name: str) -> Collection[int]:
     return [position for position, arg in enumerate(function.args) if arg.uses]
 
 
+def generator_of(interpreter: Interpreter) -> Generator:
+    """Where an interpreter's random numbers come from."""
+    return interpreter.get_data(OperatorFunctions, RNG, Generator)
+
+
 class InterpreterEngine:
     """Runs the methods of a module in the interpreter."""
 
@@ -426,6 +431,11 @@ class InterpreterEngine:
             function = self.interpreter.get_op_for_symbol(name)
             assert isinstance(function, FuncOp)
             self.boundaries[name] = Boundary(function, signature)
+
+    @property
+    def generator(self) -> Generator:
+        """Where random numbers come from."""
+        return generator_of(self.interpreter)
 
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that it looks at."""

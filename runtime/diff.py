@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.signature import ORIGIN, Origin, OriginAttr
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.interpreter import RNG, OperatorFunctions
 from xdsl_exir.locations import location_text
 from xdsl_exir.program import Program
@@ -88,7 +89,7 @@ def traced(program: Program, inputs: Sequence[Any]) -> tuple[dict[Origin, Traced
     trace, engine = Trace(), interpreting(program)
     engine.interpreter.listeners = (trace,)
     # Both forms are to draw the same random numbers.
-    engine.interpreter.set_data(OperatorFunctions, RNG, np.random.default_rng(0))
+    engine.interpreter.set_data(OperatorFunctions, RNG, Generator(0))
     # A program may write to its inputs; the other form is to have them as they were.
     results = Executable(program, engine).method().run(copy.deepcopy(list(inputs)))
     return trace.nodes, results

@@ -23,7 +23,8 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, run_operator
+from xdsl_exir.interpreter.generator import Generator
+from xdsl_exir.interpreter.interpreter import generator_of, make_interpreter, run_function, run_operator
 from xdsl_exir.interpreter.memory import check_fits
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
@@ -147,7 +148,7 @@ def find(place: Place, values: Sequence[Any]) -> int:
     return solved
 
 
-RANDOM = np.random.default_rng(0)
+RANDOM = Generator(0)
 """Checks draw no numbers: what kernels are called with."""
 MOST_FRAMES = 1024
 """Sizes that a method remembers."""
@@ -195,6 +196,11 @@ class DriverEngine:
             name: InterpretedMethod(plan_of(driver, program.state), self.interpreter)
             for name, driver in program.methods.items()
         }
+
+    @property
+    def generator(self) -> Generator:
+        """Where random numbers come from."""
+        return generator_of(self.interpreter)
 
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that it looks at; constants are the driver's own."""

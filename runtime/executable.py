@@ -24,6 +24,7 @@ from xdsl_exir.dialects.signature import (
     OutputSpec,
 )
 from xdsl_exir.errors import ExirError, InputError, Unsupported
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program, signature_of
@@ -51,6 +52,11 @@ class Engine(Protocol):
     @property
     def hosted(self) -> Sequence[Unsupported]:
         """The operators that are never native: what draws random numbers, and what LAPACK computes."""
+        ...
+
+    @property
+    def generator(self) -> Generator | None:
+        """Where random numbers come from, if it draws any."""
         ...
 
     def reads(self, method: str) -> Collection[int]:
@@ -190,6 +196,13 @@ class Executable:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the first method, as the model is called in Python. Raises `InputError` for inputs that do not fit."""
         return self.method()(*args, **kwargs)
+
+    def manual_seed(self, seed: int) -> None:
+        """Starts the stream of random numbers anew: from then on they are those that PyTorch draws on the CPU after
+        `torch.manual_seed(seed)`, for the same operators on the same shapes and dtypes in the same order (`interpreter.generator` says
+        how far)."""
+        if self.engine.generator is not None:
+            self.engine.generator.seed(seed)
 
     def flat(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the first method on flat user inputs; returns its flat user outputs."""

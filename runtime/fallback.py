@@ -37,7 +37,8 @@ from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
-from xdsl_exir.interpreter.interpreter import make_interpreter, run_function, used_arguments
+from xdsl_exir.interpreter.generator import Generator
+from xdsl_exir.interpreter.interpreter import generator_of, make_interpreter, run_function, used_arguments
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.checks import is_draw
 from xdsl_exir.lowering.dispatch import symbol_places
@@ -296,6 +297,11 @@ class SplitEngine:
         """Names of the native pieces."""
         if self.pieces:
             self.interpreter.register_implementations(NativePieces(NativeEngine(cut.pieces, cpu)))
+
+    @property
+    def generator(self) -> Generator:
+        """Where random numbers come from."""
+        return generator_of(self.interpreter)
 
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that it looks at."""

@@ -20,6 +20,7 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.interpreter.backend import BACKENDS
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of, units_of_functions
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
@@ -254,6 +255,8 @@ class NativeEngine:
 
     fallbacks: Sequence[Unsupported] = ()
     hosted: Sequence[Unsupported] = ()
+    generator: Generator | None = None
+    """Of random numbers; it draws none."""
 
     def __init__(self, program: Program, cpu: Processor | None = None):
         cpu = cpu or processor()

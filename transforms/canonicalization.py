@@ -30,6 +30,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import ORIGIN
 from xdsl_exir.dialects.tensors import SymType, is_array_attr, is_tensor_type, is_value, tensor_meta
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.interpreter import literal_array, obstacle, run_operator
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
@@ -114,7 +115,7 @@ def run_small(op: OperatorOp, operands: Sequence[Any]) -> Sequence[Any] | None:
         return None
     try:
         with np.errstate(all="ignore"):
-            return run_operator(op, tuple(operands), np.random.default_rng(0))
+            return run_operator(op, tuple(operands), Generator(0))
     except ExirError:
         return None  # it is an error when the program is run, if it is run
 

@@ -26,6 +26,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, InputKind, InputSpec, OutputAttr
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.interpreter import literal_array, run_operator
 from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.program import State, methods_of, state_of
@@ -130,7 +131,7 @@ class Folding:
         self.nbytes = {value: self.known.nbytes(value) for value in constants}
         self.needed: dict[SSAValue, int] = {}
         """How many uses of a known value are not folded."""
-        self.rng = np.random.default_rng(0)
+        self.rng = Generator(0)
         with np.errstate(all="ignore"):
             for op in list(function.walk()) if inner else list(function.body.block.ops):
                 self.visit(op)

@@ -6,7 +6,7 @@
 
 A function gets the arguments that it names: tensors as arrays, numbers as Python numbers, lists as lists, dtypes as
 `DType`. Besides the schema's arguments it may name `out`, the dtypes of its results (a tuple of `DType`), and `rng`,
-the run's `numpy.random.Generator`. It returns an array, or a tuple or list of them (of an operator with a number for
+the run's `interpreter.generator.Generator`. It returns an array, or a tuple or list of them (of an operator with a number for
 result, the number); the interpreter casts each array to its result's dtype.
 
 Registration says how floating-point operands arrive:

@@ -15,13 +15,14 @@ from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 
 @decomposition("aten.bernoulli")
 def bernoulli(aten: Namespace, self: SSAValue) -> SSAValue:
-    chosen = aten.lt.Tensor(aten.rand(sizes(aten, self), dtype=dt.Float, device=meta(self).device), self)
-    return aten._to_copy(chosen, dtype=meta(self).dtype)
+    return bernoulli_tensor(aten, self, self)
 
 
 @decomposition("aten.bernoulli.Tensor")
 def bernoulli_tensor(aten: Namespace, self: SSAValue, p: SSAValue) -> SSAValue:
-    chosen = aten.lt.Tensor(aten.rand(sizes(aten, self), dtype=dt.Float, device=meta(self).device), p)
+    """PyTorch draws in float64 for probabilities of float64, else in float32."""
+    drawn = dt.Double if meta(p).dtype is dt.Double else dt.Float
+    chosen = aten.lt.Tensor(aten.rand(sizes(aten, self), dtype=drawn, device=meta(self).device), p)
     return cast(aten, chosen, meta(self).dtype)
 
 
@@ -62,7 +63,7 @@ def normal_sized(
 @decomposition("aten.exponential")
 def exponential(aten: Namespace, self: SSAValue, lambd: float) -> SSAValue:
     """-log(1 - u) / lambda for a uniform u, by inversion of the distribution."""
-    uniform = aten.rand_like(self, dtype=dt.Float if meta(self).dtype is not dt.Double else dt.Double)
+    uniform = aten.rand_like(self, dtype=dt.Double)
     drawn = aten.div.Tensor(aten.neg(aten.log1p(aten.neg(uniform))), lambd)
     return cast(aten, drawn, meta(self).dtype)
 
@@ -70,7 +71,7 @@ def exponential(aten: Namespace, self: SSAValue, lambd: float) -> SSAValue:
 @decomposition("aten.cauchy")
 def cauchy(aten: Namespace, self: SSAValue, median: float, sigma: float) -> SSAValue:
     """median + sigma tan(pi (u - 1/2)) for a uniform u."""
-    angle = aten.mul.Tensor(aten.sub.Tensor(aten.rand_like(self, dtype=opmath(meta(self).dtype)), 0.5), pi)
+    angle = aten.mul.Tensor(aten.sub.Tensor(aten.rand_like(self, dtype=dt.Double), 0.5), pi)
     drawn = aten.add.Tensor(aten.mul.Tensor(aten.tan(angle), sigma), median)
     return cast(aten, drawn, meta(self).dtype)
 
@@ -84,9 +85,8 @@ def log_normal(aten: Namespace, self: SSAValue, mean: float, std: float) -> SSAV
 
 @decomposition("aten.geometric")
 def geometric(aten: Namespace, self: SSAValue, p: float) -> SSAValue:
-    """The number of trials up to the first success: ceil(log(1 - u) / log(1 - p)) for a uniform u, at least 1."""
-    uniform = aten.rand_like(self, dtype=dt.Double if meta(self).dtype is dt.Double else dt.Float)
-    trials = aten.ceil(aten.div.Tensor(aten.log1p(aten.neg(uniform)), log1p(-p)))
+    """The number of trials up to the first success: ceil(log(u) / log(1 - p)) for a uniform u, at least 1."""
+    trials = aten.ceil(aten.div.Tensor(aten.log(aten.rand_like(self, dtype=dt.Double)), log1p(-p)))
     return cast(aten, aten.clamp(trials, 1), meta(self).dtype)
 
 
