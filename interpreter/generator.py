@@ -25,6 +25,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 BITS = {dt.Half: 11, dt.BFloat16: 8, dt.Float: 24, dt.Double: 53}
 """Bits of integers that are all exact in a dtype."""
+SHORT = (dt.Half, dt.BFloat16)
 PARTS = {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}
 """Of complex dtypes, what their parts are."""
 WIDE = 1 << 28
@@ -62,7 +63,10 @@ class Generator:
         if dtype.category is Category.COMPLEX:
             parts = self.uniform((*size, 2), PARTS[dtype])
             return parts[..., 0] + 1j * parts[..., 1]
-        bits = BITS[dt.Double if dtype is dt.Double else dt.Float]  # shorter dtypes round
+        if dtype in SHORT:  # what is rounded to 1 is 0
+            rounded = self.uniform(size, dt.Float).astype(dtype.numpy)
+            return np.where(rounded == 1, 0, rounded).astype(dtype.numpy)
+        bits = BITS[dtype]
         with self.lock:
             drawn = (self.double_words if dtype is dt.Double else self.words)(prod(size))
         kept = drawn & np.uint64((1 << bits) - 1)
@@ -110,10 +114,11 @@ class Generator:
         fewer, for which only the longer dtypes have drawn before."""
         made = np.empty(count)
         whole = count - count % FILL
-        drawn = self.uniform((count if dtype in (dt.Float, dt.Double) else whole,), dtype)
+        kind = dt.Float if dtype in SHORT else dtype
+        drawn = self.uniform((whole if dtype in SHORT else count,), kind)
         made[:whole] = box_muller(drawn[:whole].reshape(-1, FILL), dtype).reshape(-1)
         if whole < count:
-            made[count - FILL :] = box_muller(self.uniform((1, FILL), dtype), dtype)[0]
+            made[count - FILL :] = box_muller(self.uniform((1, FILL), kind), dtype)[0]
         return made
 
     def paired(self, count: int) -> Array:

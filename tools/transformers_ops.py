@@ -1,6 +1,6 @@
 """What the operators of `transformers_ops.yaml` do: products of rows with the matrix of the expert that they are for.
 
-An entry point of this package, so that programs with them are read wherever it is installed; facts from `transformers.integrations.moe`.
+A library as users have them (`tools.huggingface` registers it); facts from `transformers.integrations.moe`.
 """
 
 from __future__ import annotations

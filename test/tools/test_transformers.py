@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.libraries import found
 from xdsl_exir.tools import huggingface
 
 torch = pytest.importorskip("torch")
@@ -25,16 +24,13 @@ TEXT = """graph():
 """
 
 
-@pytest.fixture(autouse=True)
-def registered() -> Any:
-    """The operators, also where the package's metadata is older than its entry point."""
-    path = Path(huggingface.__file__).with_name("transformers_ops.yaml")
-    is_there = any(library.path == path.resolve() for library in found())
-    if not is_there:
-        xdsl_exir.register_ops(path)
+@pytest.fixture(autouse=True, scope="module")
+def registered() -> Iterator[None]:
+    """The operators, for these tests."""
+    huggingface.register_transformers_ops()
     yield
-    if not is_there:
-        xdsl_exir.unregister_ops("transformers.grouped_mm_fallback")
+    xdsl_exir.unregister_ops("transformers.grouped_mm_fallback")
+    huggingface.register_transformers_ops.cache_clear()
 
 
 @pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
