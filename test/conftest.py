@@ -10,11 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.processor import llvm_binding
 from xdsl_exir.universe import unregister_ops
+
+# A machine with other work to do is slow, and no test is about that.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 SLOW = {
     "*test_canonicalizations.py": "every rule in every dtype",

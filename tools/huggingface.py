@@ -26,31 +26,16 @@ import numpy as np
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program, from_exported_program, load
 from xdsl_exir.runtime.executable import Executable, Fallback, compile
-from xdsl_exir.universe import register_ops
 
 FORMAT = "xdsl-exir"
 """The `export_format`."""
 
 
-def register_with_transformers() -> None:
-    """Makes `export_format="xdsl-exir"` one of `transformers.exporters`. Once is enough, and more do nothing.
-
-    Raises `ExirError` where `transformers` is not there, or has no exporters that others may add to.
-    """
-    register_transformers_ops()
-    backend()
-
-
-@cache
-def register_transformers_ops() -> None:
-    """Registers the operators of `transformers` that its models have in place of PyTorch's (of mixtures of experts), which
-    programs of them need wherever they are loaded. Needs no `transformers`."""
-    register_ops(Path(__file__).with_name("transformers_ops.yaml"))
-
-
 @cache
 def backend() -> tuple[Any, Any]:
-    """The exporter and the runner, registered. They are made here, for what they are based on is there only now."""
+    """The exporter and the runner, registered. They are made here, for what they are based on is there only now.
+
+    Raises `ExirError` where `transformers` is not there, or has no exporters that others may add to."""
     try:
         exporters: Any = import_module("transformers.exporters")
         dynamo: Any = import_module("transformers.exporters.exporter_dynamo")
@@ -149,4 +134,4 @@ def as_tensor(value: Any) -> Any:
     return held.view(getattr(torch, array.dtype.name))
 
 
-__all__ = ["FORMAT", "register_transformers_ops", "register_with_transformers"]
+__all__ = ["FORMAT", "backend"]

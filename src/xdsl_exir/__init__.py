@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from xdsl_exir.runtime.c.library import compile_library
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
-    from xdsl_exir.tools.huggingface import register_with_transformers
     from xdsl_exir.transforms.rewrite import rewrite
-    from xdsl_exir.universe import register_ops, unregister_ops
+    from xdsl_exir.universe import register_ops, register_with_transformers, unregister_ops
 
     __version__: str
 
@@ -50,8 +49,7 @@ _HOMES = {
     "compile_library": "runtime.c.library",
     "diff": "runtime.diff",
     "register_backend": "interpreter.backend",
-    **dict.fromkeys(("register_ops", "unregister_ops"), "universe"),
-    "register_with_transformers": "tools.huggingface",
+    **dict.fromkeys(("register_ops", "register_with_transformers", "unregister_ops"), "universe"),
     "rewrite": "transforms.rewrite",
 }
 

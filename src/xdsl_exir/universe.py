@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,6 +155,24 @@ def register_ops(
         XDSL_EXIR_UNIVERSE.all_dialects.setdefault(name, dialect)
     context.cache_clear()
     return tuple(spec.qualified_name for spec in added)
+
+
+@cache
+def register_transformers_ops() -> None:
+    """Registers the operators that models of Hugging Face's `transformers` have in place of PyTorch's (of mixtures of experts):
+    programs need them wherever they are loaded. Needs no `transformers`."""
+    register_ops(Path(__file__).parent / "tools" / "transformers_ops.yaml")
+
+
+def register_with_transformers() -> None:
+    """Makes `export_format="xdsl-exir"` one of `transformers.exporters` (`tools.huggingface`). Once is enough, and more do nothing.
+
+    Raises `ExirError` where `transformers` is not there, or has no exporters that others may add to.
+    """
+    from xdsl_exir.tools.huggingface import backend
+
+    register_transformers_ops()
+    backend()
 
 
 def unregister_ops(*names: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.tools import huggingface
+from xdsl_exir.universe import register_transformers_ops
 
 torch = pytest.importorskip("torch")
 
@@ -27,10 +27,10 @@ TEXT = """graph():
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     """The operators, for these tests."""
-    huggingface.register_transformers_ops()
+    register_transformers_ops()
     yield
     xdsl_exir.unregister_ops("transformers.grouped_mm_fallback")
-    huggingface.register_transformers_ops.cache_clear()
+    register_transformers_ops.cache_clear()
 
 
 @pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
