@@ -29,7 +29,7 @@ from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.processor import check_name, processor
 from xdsl_exir.program import CallingConvention, Program, signature_of
 from xdsl_exir.runtime.given_state import replaced_state
-from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written
+from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, plain_array
 from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.verify import refuse_buffers
 
@@ -267,6 +267,8 @@ class Method:
             if spec.kind is InputKind.USER_INPUT
         ]
         """Positions of user inputs, with their names and types."""
+        self.plain = [plain_array(type) for _, _, type in self.given]
+        """Their dtypes and shapes, where arrays of these need no other look."""
         self.guards = Guards.of(function)
         results = function.function_type.outputs.data
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
@@ -368,8 +370,11 @@ class Method:
             raise InputError(f"{self.name} takes {len(self.given)} inputs, got {len(inputs)}; {self.taken()}")
         arrays, values = self.owner.arrays, list[Any]([None] * len(self.inputs))
         seen: list[Seen] = []
-        for (position, target, type), value in zip(self.given, inputs, strict=True):
-            values[position] = check_input(target, value, type, seen, target in self.written)
+        for (position, target, type), plain, value in zip(self.given, self.plain, inputs, strict=True):
+            if value.__class__ is np.ndarray and (value.dtype, value.shape) == plain:
+                values[position] = value
+            else:
+                values[position] = check_input(target, value, type, seen, target in self.written)
         for position, target in self.taken_state:
             known = arrays.get(target)
             values[position] = self.owner.first(arrays, target) if known is None else known

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, Category
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.signature import UNSAID, conditions_of, ranges_of
-from xdsl_exir.dialects.sizes import is_symbol
+from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
 from xdsl_exir.lowering.sizes import solve
@@ -180,6 +180,14 @@ def array_of(value: Any) -> np.ndarray[Any, Any]:
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.from_dlpack(value)
     return np.asarray(value)
+
+
+def plain_array(type: Attribute) -> tuple[np.dtype[Any], tuple[object, ...]] | None:
+    """The dtype and shape of arrays of a type, if it names no symbols."""
+    if not is_tensor_type(type):
+        return None
+    meta = tensor_meta(type)
+    return (meta.dtype.numpy, tuple(meta.shape)) if is_static(meta.shape) else None
 
 
 def check_input(name: str, value: Any, type: Attribute, seen: list[Seen], is_written: bool = False) -> Any:

@@ -15,6 +15,7 @@ from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sym_ops import SymOp
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.interpreter import (
     PYTHON_TYPES,
     RNG,
@@ -32,7 +33,7 @@ class Evaluator:
     """Runs operations. Programs made of one that the interpreter has no function for are kept."""
 
     def __init__(self, seed: int | None = None):
-        self.rng = np.random.default_rng(seed)
+        self.rng = Generator(seed)
         self._made: dict[Any, Interpreter] = {}
 
     def results(self, op: Operation, values: Sequence[Any]) -> Sequence[Any] | None:
