@@ -49,6 +49,11 @@ class Generator:
             self.kept: float | None = None
             """The second number of the last pair of normal ones."""
 
+    def follow(self, other: Generator) -> None:
+        """Goes on with another's stream, from where that is."""
+        with self.lock, other.lock:
+            self.bits, self.kept = other.bits, other.kept
+
     def words(self, count: int) -> Array:
         """Draws of 32 bits, as uint64."""
         return self.bits.random_raw(count)
@@ -71,6 +76,21 @@ class Generator:
             drawn = (self.double_words if dtype is dt.Double else self.words)(prod(size))
         kept = drawn & np.uint64((1 << bits) - 1)
         return (kept.astype(np.float64) * 2.0**-bits).reshape(size)
+
+    def between(self, size: Sequence[int], dtype: DType, low: float, high: float) -> Array:
+        """Uniform numbers within `low` (included) and `high` (excluded), scaled and shifted with one rounding; of complex ones both parts are."""
+        if dtype.category is Category.COMPLEX:
+            parts = self.between((*size, 2), PARTS[dtype], low, high)
+            return parts[..., 0] + 1j * parts[..., 1]
+        if dtype is dt.Double:
+            drawn = scaled(self.uniform(size, dtype), np.float64(high) - np.float64(low), np.float64(low))
+        else:
+            start, end = np.float32(low), np.float32(high)
+            # 48 bits of a product are exact in float64.
+            drawn = self.uniform(size, dt.Float) * np.float64(end - start) + np.float64(start)
+            drawn = drawn.astype(np.float32).astype(dtype.numpy)
+        least, end = np.array([low, high]).astype(dtype.numpy)
+        return np.where(drawn == end, least, drawn)  # rounding may lead to the end
 
     def integers(self, low: int, high: int, size: Sequence[int]) -> Array:
         """Uniform integers from `low` up to, but without, `high`."""
@@ -138,6 +158,23 @@ class Generator:
     def exponential(self, size: Sequence[int]) -> Array:
         """Exponential numbers of rate 1."""
         return -np.log1p(-self.uniform(size, dt.Double))
+
+
+def scaled(numbers: Array, scale: np.float64, start: np.float64) -> Array:
+    """`numbers * scale + start` with one rounding: the product's error (Dekker's) and the sum's (Knuth's) are added last."""
+    product = numbers * scale
+    (a, b), (c, d) = halves(numbers), halves(scale)
+    error = ((a * c - product) + a * d + b * c) + b * d
+    total = product + start
+    shift = total - product
+    return total + (((product - (total - shift)) + (start - shift)) + error)
+
+
+def halves(number: Any) -> tuple[Any, Any]:
+    """Two numbers of 26 bits whose sum it is."""
+    large = number * 134217729.0
+    upper = large - (large - number)
+    return upper, number - upper
 
 
 def box_muller(uniform: Array, dtype: DType) -> Array:

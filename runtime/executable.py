@@ -200,9 +200,11 @@ class Executable:
     def manual_seed(self, seed: int) -> None:
         """Starts the stream of random numbers anew: from then on they are those that PyTorch draws on the CPU after
         `torch.manual_seed(seed)`, for the same operators on the same shapes and dtypes in the same order (`interpreter.generator` says
-        how far)."""
+        how far). Raises `ExirError` for a seed that is no integer of 64 bits."""
+        if not isinstance(seed, (int, np.integer)) or not -(1 << 63) <= seed < 1 << 64:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ExirError(f"a seed is an integer of 64 bits, not {seed!r}")
         if self.engine.generator is not None:
-            self.engine.generator.seed(seed)
+            self.engine.generator.seed(int(seed))
 
     def flat(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the first method on flat user inputs; returns its flat user outputs."""
@@ -235,7 +237,10 @@ class Executable:
         with self.lock:
             new = replaced_state(self.program.state, state, self._saved if strict else frozenset())
             self.state = {**self.state, **new}
+            before = self.engine.generator
             self.engine = self._make(replace(self.program, state=self.state))
+            if before is not None and self.engine.generator is not None:
+                self.engine.generator.follow(before)
             kept = {name: array for name, array in self.arrays.items() if name not in new}
             self.arrays = {}
             for name in self._needed:

@@ -66,21 +66,40 @@ def bernoulli(self: Array, p: float, rng: Generator) -> Array:
     return rng.uniform(self.shape, dt.Double) < p
 
 
+@impl("aten.uniform", parameters=("self", "from", "to", "out", "rng"), raw=True)
+def uniform(self: Array, to: float, out: DTypes, rng: Generator, **arguments: float) -> Array:
+    return rng.between(self.shape, out[0], arguments["from"], to)
+
+
+@impl("aten.log_normal", raw=True)
+def log_normal(self: Array, mean: float, std: float, rng: Generator) -> Array:
+    """However many they are, they are made in pairs."""
+    with rng.lock:
+        return np.exp(rng.paired(self.size) * std + mean).reshape(self.shape)
+
+
 @impl("aten.multinomial")
 def multinomial(self: Array, num_samples: int, replacement: bool, rng: Generator) -> Array:
     """Indices drawn with these weights. Without replacement: the order of exponential arrivals at these rates."""
     weights = np.asarray(self, np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any() or (weights.sum(-1) <= 0).any():
         raise ExirError("multinomial: weights must be finite, not negative and not all zero")
-    if replacement:
-        sums = np.cumsum(weights, -1)
-        drawn = rng.uniform((*weights.shape[:-1], num_samples), dt.Double) * sums[..., -1:]
-        return np.sum(sums[..., None, :] <= drawn[..., None], -1)
+    if replacement and num_samples > 1:
+        # Sums of weights are kept in float32, those of float64 in float64; the last is 1.
+        sums = np.cumsum(self, -1, dtype=np.float64 if self.dtype == np.float64 else np.float32)
+        sums = sums / sums[..., -1:]
+        sums[..., -1] = 1
+        drawn = rng.uniform((*self.shape[:-1], num_samples), dt.Double)
+        rows = zip(sums.reshape(-1, sums.shape[-1]), drawn.reshape(-1, num_samples), strict=True)
+        found = [np.searchsorted(row.astype(np.float64), places) for row, places in rows]
+        return np.array(found, np.int64).reshape(drawn.shape)
+    # One number is drawn as without replacement: any is.
     if ((weights > 0).sum(-1) < num_samples).any():
         raise ExirError(f"multinomial: fewer than {num_samples} weights are positive")
     with np.errstate(divide="ignore"):
-        arrivals = rng.exponential(weights.shape) / weights
-    return np.argsort(arrivals, -1)[..., :num_samples]
+        arrivals = rng.exponential(self.shape).astype(self.dtype)
+        rates = self / arrivals
+    return np.argsort(-rates, -1, kind="stable")[..., :num_samples]
 
 
 @impl("aten.random", raw=True)

@@ -7,10 +7,10 @@ from math import log1p, pi
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
+from xdsl_exir.transforms.decompositions import decomposition
 
 
 @decomposition("aten.bernoulli")
@@ -76,26 +76,11 @@ def cauchy(aten: Namespace, self: SSAValue, median: float, sigma: float) -> SSAV
     return cast(aten, drawn, meta(self).dtype)
 
 
-@decomposition("aten.log_normal")
-def log_normal(aten: Namespace, self: SSAValue, mean: float, std: float) -> SSAValue:
-    normal = aten.randn_like(self, dtype=opmath(meta(self).dtype))
-    drawn = aten.exp(aten.add.Tensor(aten.mul.Tensor(normal, std), mean))
-    return cast(aten, drawn, meta(self).dtype)
-
-
 @decomposition("aten.geometric")
 def geometric(aten: Namespace, self: SSAValue, p: float) -> SSAValue:
     """The number of trials up to the first success: ceil(log(u) / log(1 - p)) for a uniform u, at least 1."""
     trials = aten.ceil(aten.div.Tensor(aten.log(aten.rand_like(self, dtype=dt.Double)), log1p(-p)))
     return cast(aten, aten.clamp(trials, 1), meta(self).dtype)
-
-
-@DECOMPOSITIONS.register("aten.uniform", parameters=("self", "from", "to"))
-def uniform(aten: Namespace, self: SSAValue, to: float, **arguments: float) -> SSAValue:
-    """Complex numbers have both parts drawn."""
-    low = arguments["from"]
-    start = complex(low, low) if meta(self).dtype.category is Category.COMPLEX else low
-    return aten.add.Tensor(aten.mul.Tensor(aten.rand_like(self), to - low), start)
 
 
 # --- dropout -------------------------------------------------------------------------------------------------
