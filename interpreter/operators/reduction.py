@@ -222,7 +222,8 @@ def vector_norm(
         case 0:
             return np.sum(self != 0, axis=axes, keepdims=keepdim)
         case 2:
-            return np.sqrt(np.sum(magnitude_squared(self), axis=axes, keepdims=keepdim))
+            # Not by the parts' squares: an infinite part makes the whole infinite, whatever the other is.
+            return np.sqrt(np.sum(np.square(np.abs(self)), axis=axes, keepdims=keepdim))
         case math.inf:
             return np.max(np.abs(self), axis=axes, keepdims=keepdim)
         case _ if ord == -math.inf:

@@ -139,6 +139,7 @@ CASES: dict[str, list[Call]] = {
     "aten.norm.Scalar": [*each([*FLOATS, "complex64"]), call(NANS), *each(FLOATS, 1), *each(FLOATS, inf)],
     "aten.norm.ScalarOpt_dim": [call(TIES, None, [0]), call(TIES, 2, []), call(TIES, 3, [-1], True), *each(FLOATS, 0, [0])],
     "aten.linalg_vector_norm": [
+        call(torch.tensor([complex(inf, nan), 1 + 1j])),
         *(call(tensor("float32", 3, 4), order, dims) for order in (0, 1, 2, 3, -1, 0.5, inf, -inf) for dims in (None, [0], [-1])),
         *each([*FLOATS, "complex64"]), call(NANS, 0), call(NANS, inf, [1]), call(EMPTY), call(EMPTY, inf, [1]),
         call(TIES, 2, [], True), call(TIES, dtype=torch.float64), call(torch.tensor(-2.0), 3)],
