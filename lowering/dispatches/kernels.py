@@ -327,7 +327,10 @@ def _convolution(planner: Planner, op: OperatorOp) -> bool:
     known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
     filters = static_of(shape_of(a["weight"]))
     shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
-    if a["transposed"] or space not in (1, 2) or not is_float32(*op.results) or filters is None:
+    floats = is_float32(
+        *op.results, *(a[name] for name in ("input", "weight", "bias") if a[name] is not None)
+    )
+    if a["transposed"] or space not in (1, 2) or not floats or filters is None:
         return False
     # One dimension is the width of images one pixel high.
     (n, _, *image), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]

@@ -24,6 +24,7 @@ from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering.schedules.builder import INTEGER_PREDICATES, Lanes, type_of
 from xdsl_exir.lowering.schedules.description import Elementwise, canonical
+from xdsl_exir.program import REWRITING
 
 DTYPES = {"f": dt.Float, "b": dt.Bool}
 """Of operands and results, by their codes in descriptions."""
@@ -80,7 +81,8 @@ def element_of(element: Elementwise) -> Element | None:
     """How an operator computes an element; None if it is not elementwise as is said above, or not with these dtypes and arguments."""
     key = canonical(element)  # Python takes True and 1.0 for equal
     if key not in _KNOWN:
-        _KNOWN[key] = _element_of(element)
+        with REWRITING:
+            _KNOWN[key] = _element_of(element)
     return _KNOWN[key]
 
 
