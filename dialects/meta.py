@@ -19,7 +19,7 @@ from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.exir import number_type
 from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
 from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types
-from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.registry import Entry, Registry
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.dialects.tensors import (
     CPU,
@@ -40,6 +40,9 @@ from xdsl_exir.narrowing import is_list, is_sequence
 Shape: TypeAlias = tuple[Dim, ...]
 ShapeRule = TypeVar("ShapeRule", bound=Callable[..., Any])
 
+BACKEND = "backend"
+"""The tag of operators that backends add, and the dialect that alone has them."""
+
 
 def _of_tag(spec: OperatorSpec) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
     """The shape rule that an operator has by its tag: results of pointwise ones have the shape that their tensors broadcast to."""
@@ -51,6 +54,12 @@ def _of_tag(spec: OperatorSpec) -> tuple[Callable[..., Any], tuple[str, ...]] | 
 
 
 SHAPES: Registry[Callable[..., Any]] = Registry("shape rule", "xdsl_exir.dialects.shapes", default=_of_tag)
+
+
+def type_rule(spec: OperatorSpec) -> Entry[Callable[..., Any]] | None:
+    """The shape rule of an operator for which it gives the types of the results, dtypes and all: one that is made of others."""
+    entry = SHAPES.find(spec) if BACKEND in spec.tags else None
+    return entry if entry is not None and entry.options.get("types") else None
 
 
 class MetaError(ExirError):
@@ -203,6 +212,9 @@ def as_operand(value: Any) -> Operand | tuple[Operand, ...] | DType | None:
 def result_dtypes(spec: OperatorSpec, arguments: Mapping[str, Any]) -> tuple[DType, ...]:
     """Dtypes of the results by the operator's rule. Raises `DtypeError`, `MetaError` where it has no rule."""
     rule = spec.dtype_rule
+    if (whole := type_rule(spec)) is not None:
+        types: list[Attribute] = whole.call(arguments)
+        return tuple(tensor_meta(type).dtype for type in types if is_tensor_type(type))
     if rule is None:
         if any(ret.type.is_tensor for ret in spec.schema.returns):
             raise MetaError(f"{spec.qualified_name} has no dtype rule")
@@ -251,6 +263,8 @@ def infer_result_types(spec: OperatorSpec, arguments: Mapping[str, Any]) -> list
     entry = SHAPES.find(spec)
     if entry is None:
         raise MetaError(f"{spec.qualified_name} has no shape rule")
+    if type_rule(spec) is not None:
+        return entry.call(arguments)
     arguments = numbers_as_tensors(spec, arguments)
     dtypes = result_dtypes(spec, arguments)
     try:

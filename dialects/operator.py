@@ -64,7 +64,7 @@ from xdsl_exir.dialects.arguments import (
 from xdsl_exir.dialects.canonicalization import Canonicalizes, Folds, MaterializesConstants
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Expr
-from xdsl_exir.dialects.meta import SHAPES, as_meta, depends_on_data, infer_result_types, may_equal
+from xdsl_exir.dialects.meta import BACKEND, SHAPES, as_meta, depends_on_data, infer_result_types, may_equal
 from xdsl_exir.dialects.schema import MISSING
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.dialects.tensors import (
@@ -75,7 +75,7 @@ from xdsl_exir.dialects.tensors import (
     number_category,
     tensor_meta,
 )
-from xdsl_exir.errors import ExirError
+from xdsl_exir.errors import ExirError, SpecError
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.threads import once
 
@@ -520,7 +520,8 @@ OperatorOp.SLOTS = cast(ArgumentSlots, _LazySlots())
 
 
 class OperatorDialect:
-    """The operation classes of one schema dialect, by operator name; `edge` holds all namespaces, others their own."""
+    """The operation classes of one schema dialect, by operator name; `edge` holds all namespaces, others their own, and
+    `backend` what backends add."""
 
     def __init__(self, name: str, prefix: str = "", numbers: bool = True):
         self.name = name
@@ -533,6 +534,8 @@ class OperatorDialect:
         known = self._classes.get(operator)
         if known is None:
             spec = operator_specs.find(operator)
+            if (BACKEND in spec.tags) != (self.name == BACKEND):
+                raise SpecError(f"{operator} is no operator of the {self.name} dialect")
             known = self._classes[operator] = make_class(spec, self.prefix, self.numbers)
         return known
 
@@ -544,8 +547,11 @@ class OperatorDialect:
 
     def operators(self) -> Iterator[str]:
         """Qualified names of the operators of this dialect."""
-        for name in operator_specs.specs():
-            if self.prefix or name.startswith(f"{self.name}."):
+        for name, spec in operator_specs.specs().items():
+            if BACKEND in spec.tags or self.name == BACKEND:
+                if BACKEND in spec.tags and self.name == BACKEND:
+                    yield name
+            elif self.prefix or name.startswith(f"{self.name}."):
                 yield name
 
     def dialect(self) -> Dialect:

@@ -15,9 +15,11 @@ from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xdsl_exir.dialects import backend
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.ancestry import origin_of
 from xdsl_exir.dialects.argument_syntax import is_default
+from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import (
@@ -31,6 +33,7 @@ from xdsl_exir.exporters.contiguity import Contiguity, bases_of
 from xdsl_exir.exporters.symbols import Symbols
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_list
+from xdsl_exir.transforms.call_delegates import said_of
 
 # Names
 
@@ -144,7 +147,7 @@ class GraphWriter:
     def write(self) -> tuple[g.Value, ...]:
         """Writes all operations; returns what the block's terminator gives."""
         for op in self.block.ops:
-            if isinstance(op, cf.YieldOp):
+            if isinstance(op, cf.YieldOp | backend.YieldOp):
                 return tuple(self.yielded(op))
             if isinstance(op, ReturnOp):
                 return tuple(map(self.returned, op.operands))
@@ -159,7 +162,7 @@ class GraphWriter:
             return self.row_major_copy(value, op)
         return self.env[value]
 
-    def yielded(self, op: cf.YieldOp) -> Iterator[g.Value]:
+    def yielded(self, op: cf.YieldOp | backend.YieldOp) -> Iterator[g.Value]:
         """What a region gives: PyTorch takes it in memory of its own only, neither an argument's nor another result's."""
         taken = frozenset[SSAValue](self.block.args)
         for value in op.values:
@@ -351,7 +354,18 @@ def _while_loop(writer: GraphWriter, op: cf.LoopOp) -> list[g.Value]:
     ]
 
 
+def _delegate(writer: GraphWriter, op: DelegateOp) -> list[g.Value]:
+    """The region as a graph, the inputs, what the backend made of it last, and what says the rest."""
+    return [
+        writer.subgraph("delegate_graph", op.body),
+        writer.operands(op.inputs),
+        op.backend.data,
+        said_of(op),
+    ]
+
+
 HIGHER_ORDER: Mapping[type[Operation], HigherOrder] = {
+    DelegateOp: ("executorch_call_delegate", _delegate),
     cf.CondOp: (
         "cond",
         lambda writer, op: [

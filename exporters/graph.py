@@ -66,13 +66,14 @@ def graph_of(program: Program, method: str | None = None) -> g.ExportedGraph:
 
 
 def graphs_of(program: Program) -> dict[str, g.ExportedGraph]:
-    """All methods of a program, by name. Raises what `graph_of` raises."""
-    program = exportable(program)
+    """All methods of a program, by name, delegates as `executorch_call_delegate`. Raises what `graph_of` raises."""
+    program = exportable(program, keeps_delegates=True)
     return {name: _graph(program, function) for name, function in program.methods.items()}
 
 
-def exportable(program: Program) -> Program:
-    """The program without what PyTorch has other words for."""
+def exportable(program: Program, keeps_delegates: bool = False) -> Program:
+    """The program without what PyTorch has other words for. Delegates it has none for: unless they are kept, their operators are put back."""
+    from xdsl_exir.transforms.call_delegates import CallDelegates
     from xdsl_exir.transforms.flex_attention import ExpandFlexAttention, has_flex_attention
     from xdsl_exir.transforms.layouts import ToMemoryFormats
     from xdsl_exir.transforms.partition import InlineDelegates
@@ -80,7 +81,9 @@ def exportable(program: Program) -> Program:
 
     refuse_linalg(program, "Export IR")
     program = program.inlined()
-    if any(isinstance(op, PartOp) for op in program.module.walk()):
+    if keeps_delegates:
+        program = program.apply(CallDelegates())
+    elif any(isinstance(op, PartOp) for op in program.module.walk()):
         program = program.apply(InlineDelegates())
     if has_flex_attention(program.module):  # which PyTorch itself does not save
         program = program.apply(ExpandFlexAttention())

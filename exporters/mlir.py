@@ -48,8 +48,9 @@ def write_mlir(path: Path, program: Program) -> None:
                 left.unlink()
 
 
-def text_of(program: Program, digest: str | None = None) -> str:
-    """All of a program but its arrays, whose file may have a digest."""
+def text_of(program: Program, digest: str | None = None, generic: bool = False) -> str:
+    """All of a program but its arrays, whose file may have a digest; `generic` whatever its stage, as that of methods without bodies has
+    to be for their arguments' attributes to be there."""
     module = program.module.clone()
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for name, convention in program.conventions.items():
@@ -58,7 +59,7 @@ def text_of(program: Program, digest: str | None = None) -> str:
     if digest is not None:
         module.attributes[WEIGHTS] = StringAttr(digest)
     # xDSL does not read all that it prints of upstream dialects, locations among it: the generic form it does.
-    generic = stage_of(module) not in ("aten", "edge")
+    generic = generic or stage_of(module) not in ("aten", "edge", "backend")
     return replace(program, module=module).text(generic, locations=True) + "\n"
 
 

@@ -53,7 +53,7 @@ def write_pt2(file: IO[bytes], programs: Mapping[str, ExportedGraph], root: str 
     entries = _entries(programs)
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in entries.items():
-            _write_entry(archive, f"{root}/{name}", data)
+            write_entry(archive, f"{root}/{name}", data)
 
 
 def _entries(programs: Mapping[str, ExportedGraph]) -> dict[str, Entry]:
@@ -143,7 +143,7 @@ _PADDING = struct.Struct("<2sH")
 """An extra field, as PyTorch pads with: its name and length."""
 
 
-def _write_entry(archive: zipfile.ZipFile, name: str, data: Entry) -> None:
+def write_entry(archive: zipfile.ZipFile, name: str, data: Entry) -> None:
     """Adds an entry whose data begin at an aligned place."""
     info = zipfile.ZipInfo(name)
     info.external_attr = 0o644 << 16

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xdsl_exir.dialects import aten, spec
+from xdsl_exir.dialects import aten, backend, spec
 from xdsl_exir.dialects.builder import (
     Builder,
     Namespace,
@@ -54,7 +54,6 @@ from xdsl_exir.importers.nodes import (
     check_arguments,
     dialect_of,
     frame_text,
-    in_aten,
     is_known,
     location_of,
     may_write,
@@ -71,6 +70,7 @@ from xdsl_exir.importers.strides import (
 )
 from xdsl_exir.importers.views import Step
 from xdsl_exir.narrowing import is_sequence
+from xdsl_exir.transforms.backend_ops import BACKEND_OPS
 
 if TYPE_CHECKING:
     from xdsl_exir.importers.autocast import Autocast
@@ -210,7 +210,7 @@ class GraphBuilder:
 
     def node(self, node: g.Node) -> None:
         """Builds one node."""
-        node = counted(self, self.unchanging(in_aten(node)))
+        node = counted(self, self.unchanging(node))
         if node.target in ASKS:
             return  # what it said is in the graph
         if node.target in SYM_OPS:
@@ -236,7 +236,14 @@ class GraphBuilder:
         return replace(node, target="aten.alias", inputs=(summed,)) if is_same else node
 
     def operator(self, node: g.Node) -> None:
-        """Builds an operator that mutates nothing."""
+        """Builds an operator that mutates nothing; of a backend's, what it is made of, for programs are at aten."""
+        if node.target in BACKEND_OPS:
+            bound = backend.OPERATORS[node.target].SLOTS.bind(
+                (), {item.name: self.argument(item.value) for item in node.inputs}
+            )
+            results = flat_results(BACKEND_OPS[node.target].built(self.builder, bound))
+            self.define_all(node.result_names, results)
+            return
         cls = dialect_of(node.target)[node.target]
         given = {item.name: self.argument(item.value) for item in node.inputs if item.name != "generator"}
         args, given = self.builder.with_numbers(cls, (), given)

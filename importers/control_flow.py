@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from xdsl_exir.dialects import backend
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.builder import Namespace, cast
 from xdsl_exir.dialects.dtypes import DType
@@ -26,6 +28,7 @@ from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, b
 from xdsl_exir.importers.autocast import DEFAULT_DTYPE, DTYPES, Autocast
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.transforms.call_delegates import SAID
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -191,6 +194,20 @@ def _cond(build: GraphBuilder, node: g.Node) -> None:
     types = _result_types(build, node, bodies[0].types)
     true_region, false_region = (body.finish(types) for body in bodies)
     _define_results(build, node, cf.CondOp(pred, operands, true_region, false_region, types))
+
+
+def _delegate(build: GraphBuilder, node: g.Node) -> None:
+    """`executorch_call_delegate(graph, operands, backend, what is said of it)`, as `exporters.blocks` writes it."""
+    operands = _operands(build, node, 1)
+    name, said = (node.inputs[index].value if index < len(node.inputs) else None for index in (2, 3))
+    if not isinstance(name, str) or not isinstance(said, str):
+        raise LoadError("a delegate that does not say which backend's it is")
+    body = _Body(build, node, _subgraph(node, 0), _types_of(operands))
+    types = _result_types(build, node, body.types)
+    body.build.block.add_op(backend.YieldOp(*body.outputs))
+    op = backend.DelegateOp(name, operands, body.region, types)
+    op.attributes[SAID] = StringAttr(said)
+    _define_results(build, node, op)
 
 
 def _while_loop(cls: type[cf.LoopOp]) -> Callable[[GraphBuilder, g.Node], None]:
@@ -373,6 +390,7 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.auto_functionalized": build_auto_functionalized,
     "higher_order.auto_functionalized_v2": build_auto_functionalized_v2,
     "higher_order.cond": _cond,
+    "higher_order.executorch_call_delegate": _delegate,
     "higher_order.while_loop": _while_loop(cf.WhileLoopOp),
     "higher_order.while_loop_stack_output": _while_loop(cf.WhileLoopStackOutputOp),
     "higher_order.map_impl": _map,

@@ -145,6 +145,7 @@ class Mutation:
 FUNCTIONAL_NAMES = {
     "aten._native_batch_norm_legit": "aten._native_batch_norm_legit_functional",
     "aten._batch_norm_with_update": "aten._batch_norm_with_update_functional",
+    "aten.rrelu_with_noise": "aten.rrelu_with_noise_functional",
     "aten.normal_": "aten.normal_functional",
     "aten.zero_": "aten.zeros_like",
     "aten.transpose_": "aten.transpose.int",
@@ -239,6 +240,14 @@ OUTS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Out-variants that PyTorch's convention does not name, with their functional variants and the arguments they write to."""
 
+_STATISTICS = ("running_mean", "running_var")
+WRITTEN = {
+    "aten._native_batch_norm_legit": _STATISTICS,
+    "aten._batch_norm_with_update": _STATISTICS,
+    "aten.rrelu_with_noise": ("noise",),
+}
+"""Operators that write to others of their arguments than their name says."""
+
 OUT_NAMES: dict[str, str] = dict.fromkeys(
     ("aten.huber_loss_backward.out", "aten._softmax_backward_data.out"), "grad_input"
 )
@@ -261,8 +270,8 @@ def mutation_of(target: str) -> Mutation | None:
         return Mutation(functional, outs, outs)
     namespace, _, rest = target.partition(".")
     name, _, overload = rest.partition(".")
-    if target in ("aten._native_batch_norm_legit", "aten._batch_norm_with_update"):
-        return Mutation(FUNCTIONAL_NAMES[target], ("running_mean", "running_var"))
+    if target in WRITTEN:
+        return Mutation(FUNCTIONAL_NAMES[target], WRITTEN[target])
     if (name.endswith("_") and not name.endswith("__")) or name.startswith("__i"):
         base = f"{namespace}.{name[:-1]}"
         functional = FUNCTIONAL_NAMES.get(target, f"{base}.{overload}" if overload else base)

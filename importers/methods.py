@@ -50,6 +50,7 @@ from xdsl_exir.importers.strides import (
     clone_order,
     in_memory_order,
 )
+from xdsl_exir.importers.synonyms import in_aten
 from xdsl_exir.importers.ties import check_ties, tie
 
 OUTPUT_OF_INPUT = {
@@ -62,7 +63,7 @@ OUTPUT_OF_INPUT = {
 def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
-    graph = without_block_masks(without_offsets(program.graph))
+    graph = without_block_masks(without_offsets(in_aten(program.graph, source)))
     program = replace(program, graph=in_memory_order(as_laid(graph, program.range_constraints)))
     block = Block()
     build = GraphBuilder(program.graph, block, source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +99,9 @@ def read_module(text: str, name: str) -> ModuleOp:
         raise LoadError(f"{parser.place}: cannot be read: {error or type(error).__name__}") from error
 
 
-def unpickled(text: str, state: dict[str, TensorData]) -> Program:
-    """A program from what `exporters.mlir.text_of` wrote, and its arrays."""
-    module, conventions = _read_text("pickle", text)
+def unpickled(text: str, state: Mapping[str, TensorData], name: str = "pickle") -> Program:
+    """A program from what `exporters.mlir.text_of` wrote, and its arrays. Errors call the text `name`."""
+    module, conventions = _read_text(name, text)
     return Program(module, state, conventions)
 
 

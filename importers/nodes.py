@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -38,6 +37,7 @@ from xdsl_exir.importers.strides import (
     read_expr,
     size_of,
 )
+from xdsl_exir.importers.synonyms import is_synonym
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
 
@@ -104,23 +104,6 @@ ASKS = frozenset(
 )  # fmt: skip
 """Operators that tell Python of dtypes and layouts: exporters leave the calls, and put in what they said."""
 
-IN_ATEN: dict[str, tuple[str, Mapping[str, str]]] = {
-    "aten.detach_": ("aten.detach", {}),  # writes no element
-    "prims.scalar_tensor": ("aten.scalar_tensor", {"scalar": "s"}),
-    "prims.convert_element_type": ("aten._to_copy", {"a": "self"}),
-    "prims.copy_strided": ("aten.clone", {"a": "self", "stride": ""}),
-}
-"""Operators that are others of aten: which, and the names there of arguments that have another (none: it has none)."""
-
-
-def in_aten(node: g.Node) -> g.Node:
-    """The call of an operator that stands for another one as a call of that."""
-    if node.target not in IN_ATEN:
-        return node
-    target, names = IN_ATEN[node.target]
-    renamed = (replace(item, name=names.get(item.name, item.name)) for item in node.inputs)
-    return replace(node, target=target, inputs=tuple(item for item in renamed if item.name))
-
 
 def check_arguments(cls: type[OperatorOp], bound: Mapping[str, Any]) -> None:
     """Raises `LoadError` where a tensor is missing, or stands for a number: shape rules rely on it."""
@@ -152,7 +135,9 @@ def may_write(target: str) -> bool:
 
 
 def is_known(target: str) -> bool:
-    if any(target in table for table in (spec.specs(), SYM_OPS, IN_ATEN, REPORTS, ASKS)):
+    if any(target in table for table in (spec.specs(), SYM_OPS, REPORTS, ASKS)):
+        return True
+    if is_synonym(target):
         return True
     if target.startswith(HIGHER_ORDER_TARGETS):
         from xdsl_exir.importers.control_flow import HIGHER_ORDER

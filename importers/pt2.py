@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
+import zipfile
+import zlib
 from dataclasses import replace
 from typing import NoReturn
 
@@ -82,11 +85,24 @@ class _Archive(Archive):
                 self.fail(entry, f"expected {expected!r}, got {text!r}")
 
     def check_names(self, names: list[str]) -> None:
-        if any(name.rpartition("/")[2] == _OLD_FORMAT for name in names):
+        old = next((name for name in names if name.rpartition("/")[2] == _OLD_FORMAT), None)
+        if old is not None:
+            version = self._said_version(old.replace(_OLD_FORMAT, "version"), names)
             self.fail(
                 _OLD_FORMAT,
-                "the .pt2 format of PyTorch before 2.8 is not supported; save again with a later one",
+                f"the .pt2 format of PyTorch before 2.8{version} is not supported; save again with a later one",
             )
+
+    def _said_version(self, name: str, names: list[str]) -> str:
+        """The version of the schema that an archive of the old format says it has, for people to read."""
+        if name not in names:
+            return ""
+        try:
+            with self._file.open() as file, zipfile.ZipFile(file) as directory, directory.open(name) as entry:
+                said = entry.read(16).decode("ascii").strip()
+        except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError):
+            return ""  # what is damaged says nothing
+        return f" (schema {said})" if re.fullmatch(r"\d+(\.\d+)?", said) else ""
 
     def json(self, entry: str) -> object:
         """The JSON in an entry, as `json_text` reads it."""
@@ -110,6 +126,12 @@ def _read_model(archive: _Archive, model: str) -> ExportedGraph:
         if major != SCHEMA_VERSION[0]:
             raise Invalid(
                 (None, "schema_version"), f"schema {major}.{minor} is not supported, {SCHEMA_VERSION[0]}.x is"
+            )
+        if minor > SCHEMA_VERSION[1]:
+            newest = ".".join(map(str, SCHEMA_VERSION))
+            warnings.warn(
+                f"{archive.path}: schema {major}.{minor} is later than {newest}, the last that is known; what is new in it is refused",
+                stacklevel=2,
             )
         program = EXPORTED_PROGRAM.decode(value, None)
     except Invalid as error:

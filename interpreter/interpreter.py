@@ -361,13 +361,15 @@ def _is_of_backend(op: OperatorOp) -> bool:
     owner = op.parent_op()
     if owner is None or owner.dialect_name() != "backend":
         return False
-    from xdsl_exir.interpreter.backend import compiler_of
+    from xdsl_exir.interpreter.backend import backend_of
 
-    return compiler_of(owner) is not None
+    return backend_of(owner) is not None
 
 
-def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
-    """An interpreter for a module, whose operators have functions (`transforms.runnable` sees to that).
+def make_interpreter(
+    module: ModuleOp, seed: int | None = None, state: Mapping[str, Any] = MappingProxyType({})
+) -> Interpreter:
+    """An interpreter for a module, whose operators have functions (`transforms.runnable` sees to that). `state` is what its delegates own.
 
     Raises `UnsupportedError` that lists every operator it cannot run.
     """
@@ -386,7 +388,7 @@ def make_interpreter(module: ModuleOp, seed: int | None = None) -> Interpreter:
     if "backend" in dialects:
         from xdsl_exir.interpreter.backend import BackendFunctions
 
-        interpreter.register_implementations(BackendFunctions(module))
+        interpreter.register_implementations(BackendFunctions(module, state))
     if UPSTREAM & dialects:
         from xdsl_exir.interpreter.upstream import register_upstream
 
@@ -421,9 +423,14 @@ class InterpreterEngine:
     fallbacks: Sequence[Unsupported] = ()
     hosted: Sequence[Unsupported] = ()
 
-    def __init__(self, module: ModuleOp, signatures: Mapping[str, FuncOp] = MappingProxyType({})):
-        """`signatures` say how methods are called that are lowered."""
-        self.interpreter = make_interpreter(module)
+    def __init__(
+        self,
+        module: ModuleOp,
+        signatures: Mapping[str, FuncOp] = MappingProxyType({}),
+        state: Mapping[str, Any] = MappingProxyType({}),
+    ):
+        """`signatures` say how methods are called that are lowered; `state` is what delegates own."""
+        self.interpreter = make_interpreter(module, state=state)
         self.boundaries: dict[str, Boundary] = {}
         for name, signature in signatures.items():
             from xdsl_exir.interpreter.upstream.boundary import Boundary

@@ -1,7 +1,8 @@
 """Compiled code kept on disk, under a key that says all it was made from.
 
 An entry begins with its key and with a digest of what follows: one that is empty, cut off, altered or of another key counts as
-none, is made again and takes the place of the bad one. Without a directory that can be written to, nothing is kept.
+none, is made again and takes the place of the bad one. Without a directory that can be written to, nothing is kept. The
+entries together are kept to `LIMITS.cache_bytes`: what nobody has used for longest goes.
 """
 
 from __future__ import annotations
@@ -9,15 +10,24 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from xdsl_exir.files import aside
+from xdsl_exir.limits import LIMITS
 
 VARIABLE = "XDSL_EXIR_CACHE"
 SUFFIX = ".entry"
 MAGIC = b"xdsl-exir cache 1\n"
+COUNTED = "00"
+"""What the keys begin with of entries with which the size of all is looked at: one in 256, as that takes longer the more there are."""
+LEFT = 0.75
+"""How much of what may be kept is left once there was more."""
+RECENT = 3600.0
+"""Seconds within which an entry that is used again needs not say so."""
 
 
 def cache_directory() -> Path:
@@ -39,8 +49,12 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
 
 def keep(made: Mapping[str, bytes]) -> None:
     """Keeps what was made, by key, if there is where; else warns."""
+    if not LIMITS.cache_bytes:
+        return
     try:
         _write(made)
+        if any(key.startswith(COUNTED) for key in made):
+            prune()
     except OSError as error:
         warnings.warn(f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=3)
 
@@ -56,7 +70,13 @@ def _header(key: str, data: bytes) -> bytes:
 def kept(key: str) -> bytes | None:
     """What was kept for a key; None where there is nothing that is whole and of this key."""
     try:
-        entry = _path(key).read_bytes()
+        with open(_path(key), "rb") as file:
+            entry = file.read()
+            if time.time() - os.fstat(file.fileno()).st_mtime > RECENT:
+                with suppress(
+                    OSError
+                ):  # another user's, or a disk that is not written to: it looks older than it is
+                    os.utime(file.fileno())
     except OSError:
         return None
     size = len(_header(key, b""))
@@ -72,3 +92,27 @@ def _write(made: Mapping[str, bytes]) -> None:
             with open(file, "xb") as entry:
                 os.fchmod(entry.fileno(), stat.S_IRUSR | stat.S_IWUSR)
                 entry.write(_header(key, data) + data)
+
+
+def prune() -> None:
+    """Removes the entries that nobody has used for longest, if all together are larger than they may be. Who reads one meanwhile has it, or
+    makes it again. Raises `OSError`."""
+    entries = list(_entries())
+    total, most = sum(size for _, size, _ in entries), LIMITS.cache_bytes
+    if total <= most:
+        return
+    for _, size, path in sorted(entries):
+        if total <= LEFT * most:
+            break
+        path.unlink(missing_ok=True)
+        total -= size
+
+
+def _entries() -> Iterator[tuple[float, int, Path]]:
+    """When entries were used, how large they are, and where."""
+    with os.scandir(cache_directory()) as found:
+        for each in found:
+            with suppress(FileNotFoundError):  # another process removed it meanwhile
+                if each.name.endswith(SUFFIX):
+                    status = each.stat(follow_symlinks=False)
+                    yield status.st_mtime, status.st_size, Path(each.path)

@@ -6,10 +6,10 @@ is new.
 
 from __future__ import annotations
 
-import os
+import hashlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from xdsl.dialects import math
@@ -31,7 +31,7 @@ from xdsl_exir.lowering.expand_math import Apart, ExpandMath, expand
 from xdsl_exir.lowering.pack_arguments import PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.lowering.processor import Processor, processor
+from xdsl_exir.lowering.processor import Processor, cores, processor
 from xdsl_exir.lowering.schedules.attributes import kernel_of
 from xdsl_exir.lowering.schedules.kernel import Kernel, expansion
 from xdsl_exir.lowering.toolchain import (
@@ -40,9 +40,11 @@ from xdsl_exir.lowering.toolchain import (
     Pass,
     all_to_llvm_ir,
     cache_key,
+    defines,
     emit_elsewhere,
     emit_object,
-    symbols_of,
+    passes_for,
+    pipeline,
 )
 from xdsl_exir.lowering.verify_memory import VerifyMemory
 from xdsl_exir.program import context
@@ -132,6 +134,11 @@ class Unit:
     write: Callable[[], str]
     """Writes the module."""
 
+    @property
+    def identity(self) -> str:
+        """A digest of all that its code says, whatever tools make it: what an executable that was saved keeps the object under."""
+        return hashlib.sha256("\0".join((self.name, self.key, pipeline(self.passes))).encode()).hexdigest()
+
 
 def units_of(dispatches: Dispatches, drivers: Iterable[FuncOp]) -> list[Unit]:
     """What the methods of a program are made of, given by their drivers with planned memory."""
@@ -206,6 +213,7 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     """The object files of units for a processor (`processor()` by default): from the cache, without a call of any tool, what was
     made before; the others by as many processes at once as there are cores. Raises `ToolchainError` where a tool is missing."""
     cpu = cpu or processor()
+    units = units_for(units, cpu)
     keys = [cache_key(f"{unit.name}\0{unit.key}", unit.passes, cpu) for unit in units]
     found = {key: kept(key) for key in keys}
     missing = [(key, unit) for key, unit in dict(zip(keys, units, strict=True)).items() if found[key] is None]
@@ -216,8 +224,14 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     return [data for data in map(found.get, keys) if data is not None]
 
 
-def llvm_ir_of(units: Sequence[Unit]) -> list[str]:
+def units_for(units: Sequence[Unit], cpu: Processor) -> Sequence[Unit]:
+    """Units, by the passes that make code for a processor of them."""
+    return [replace(unit, passes=passes_for(unit.passes, cpu)) for unit in units]
+
+
+def llvm_ir_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[str]:
     """LLVM IR of units, as text, before it is optimised. Raises `ToolchainError` where a tool is missing."""
+    units = units_for(units, cpu) if cpu else units
     return all_to_llvm_ir([(unit.write(), unit.passes) for unit in units])
 
 
@@ -228,8 +242,8 @@ WORTHWHILE = 85_000
 def made(units: Sequence[Unit], cpu: Processor) -> list[bytes]:
     """The object files of units, in order, made now."""
     texts = [unit.write() for unit in units]
-    cores = len(os.sched_getaffinity(0)) if sys.executable else 1
-    count = max(1, min(cores, len(units), sum(map(len, texts)) // WORTHWHILE))
+    available = cores() if sys.executable else 1
+    count = max(1, min(available, len(units), sum(map(len, texts)) // WORTHWHILE))
     batches = [list[int]() for _ in range(count)]
     for index in sorted(range(len(units)), key=lambda index: -len(texts[index])):
         min(batches, key=lambda batch: sum(len(texts[i]) for i in batch)).append(index)
@@ -245,6 +259,6 @@ def made(units: Sequence[Unit], cpu: Processor) -> list[bytes]:
     results = [data for part in parts for data in part.items()]
     objects = [data for _, data in sorted(results)]
     for unit, data in zip(units, objects, strict=True):
-        if unit.name not in symbols_of([data]).defined:
+        if not defines(data, unit.name):
             raise ToolchainError(f"the tools made no function {unit.name!r}")
     return objects

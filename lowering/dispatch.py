@@ -55,11 +55,13 @@ from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
 from xdsl_exir.lowering.dispatches.outline import Body
+from xdsl_exir.lowering.dispatches.row_lowering import RowProgram, row_program
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
 from xdsl_exir.lowering.schedules import Kernel, Machine
 from xdsl_exir.lowering.sizes import solve
+from xdsl_exir.program import REWRITING
 from xdsl_exir.transforms.fold_constants import Folding
 from xdsl_exir.transforms.forget_sizes import is_number
 
@@ -114,6 +116,8 @@ class Planner:
         self.dispatches = dispatches
         self.machine = machine
         self.boundaries = boundaries or Boundaries()
+        self.row_programs: dict[str, RowProgram | None] = {}
+        """By operator, arguments and types."""
         """What the program says of what goes into one dispatch."""
         self.formed: list[Formed] = []
         """The dispatches of the program's operators, in order."""
@@ -265,6 +269,17 @@ class Planner:
             return value if number is None else number
 
         return op.arguments(argument)
+
+    def row_program(self, op: OperatorOp) -> RowProgram | None:
+        """What an operator does row by row; None if it does not work so."""
+        arguments = op.arguments(lambda value: as_meta(value.type))
+        operands = list(op.operands)
+        same = [operands.index(operand) for operand in operands]  # a program says them by position
+        key = repr((op.SPEC.qualified_name, arguments, same, [as_meta(result.type) for result in op.results]))
+        if key not in self.row_programs:
+            with REWRITING:
+                self.row_programs[key] = row_program(op)
+        return self.row_programs[key]
 
     # values
 

@@ -32,6 +32,7 @@ from xdsl_exir.dialects.tensors import SymIntType, SymType, TensorMeta, is_tenso
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
+from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
 from xdsl_exir.lowering.signatures import keep_signature
@@ -308,6 +309,7 @@ class EdgeToLinalg(ModulePass):
         if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
             inline_modules(op)
         inline_dispatches(op)
+        BodiesInPlace().apply(ctx, op)
         ForgetLayouts().apply(ctx, op)
         found = obstacles(op)
         if found:

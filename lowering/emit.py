@@ -4,7 +4,7 @@
 
 llvmlite lets one thread at a time into LLVM, so that what is to be compiled in parallel takes processes. This file is all that they need:
 it imports nothing of the package, and llvmlite from where the asking process would, whatever the environment says. A request is JSON,
-`{"path": [folder, ...], "cpu": ..., "features": ..., "modules": [text, ...]}`; the answer is a digest of the rest, and the objects in
+`{"path": [folder, ...], "machine": [cpu, features, triple, abi], "modules": [text, ...]}`; the answer is a digest of the rest, and the objects in
 order, each behind its length as 8 bytes, lowest first.
 """
 
@@ -13,14 +13,19 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def target_machine(llvm: Any, cpu: str, features: str) -> Any:
-    """Code for a processor of this kind, position independent, at O3. `llvm` is llvmlite's binding, set up."""
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small"
+def target_machine(llvm: Any, cpu: str, features: str, triple: str = "", abi: str = "") -> Any:
+    """Code for a processor of this kind, of this process's architecture and system or another one, position independent, at
+    O3. `llvm` is llvmlite's binding, set up."""
+    if triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(triple or llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small", abiname=abi
     )
 
 
@@ -34,6 +39,11 @@ def parsed(llvm: Any, llvm_ir: str, machine: Any) -> Any:
 
 def emit(llvm: Any, llvm_ir: str, machine: Any) -> bytes:
     """The object file of LLVM IR, optimised. Raises `RuntimeError` where LLVM refuses it."""
+    return machine.emit_object(optimised(llvm, llvm_ir, machine))
+
+
+def optimised(llvm: Any, llvm_ir: str, machine: Any) -> Any:
+    """A module for a machine, optimised. Raises `RuntimeError` where LLVM refuses it."""
     module = parsed(llvm, llvm_ir, machine)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
@@ -41,12 +51,43 @@ def emit(llvm: Any, llvm_ir: str, machine: Any) -> bytes:
     options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
-    return machine.emit_object(module)
+    return module
 
 
-def request(modules: Sequence[str], cpu: str, features: str) -> bytes:
-    """What to ask this program for."""
-    return json.dumps({"path": sys.path, "cpu": cpu, "features": features, "modules": modules}).encode()
+def one_module(
+    llvm: Any,
+    modules: Sequence[str],
+    machine: Any,
+    public: Mapping[str, str],
+    support: str,
+    names: Sequence[str],
+) -> list[bytes]:
+    """Modules in LLVM IR as one, optimised, of which nobody else sees but the `public` functions, by other names: its object file, its
+    assembly, its LLVM IR. `support` is linked with it where it calls functions of these names. Raises `RuntimeError`."""
+    module, *others = [optimised(llvm, text, machine) for text in modules]
+    for other in others:
+        module.link_in(other)
+    hide(module, public)
+    data = machine.emit_object(module)
+    if any(name.encode() in data for name in names):
+        module.link_in(parsed(llvm, support, machine))
+        hide(module, {name: name for name in public.values()})
+    return [machine.emit_object(module), machine.emit_assembly(module).encode(), str(module).encode()]
+
+
+def hide(module: Any, public: Mapping[str, str]) -> None:
+    """Hides what a module defines, but for the public functions, which are called so."""
+    for value in (*module.functions, *module.global_variables):
+        if value.name in public:
+            value.name = public[value.name]
+        elif not value.is_declaration:
+            value.linkage = "internal"
+
+
+def request(modules: Sequence[str], *machine: str, together: Sequence[Any] = ()) -> bytes:
+    """What to ask this program for, of what `target_machine` takes; `together` is what `one_module` takes besides."""
+    asked = {"path": sys.path, "machine": machine, "modules": modules, "together": together}
+    return json.dumps(asked).encode()
 
 
 def answer(objects: Sequence[bytes]) -> bytes:
@@ -78,9 +119,13 @@ def main() -> None:
     llvm: Any = llvmlite.binding
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    machine = target_machine(llvm, asked["cpu"], asked["features"])
+    machine = target_machine(llvm, *asked["machine"])
     try:
-        sys.stdout.buffer.write(answer([emit(llvm, text, machine) for text in asked["modules"]]))
+        if asked["together"]:
+            made = one_module(llvm, asked["modules"], machine, *asked["together"])
+        else:
+            made = [emit(llvm, text, machine) for text in asked["modules"]]
+        sys.stdout.buffer.write(answer(made))
     except RuntimeError as error:
         sys.exit(f"LLVM refused the code: {error}")
 

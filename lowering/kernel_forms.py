@@ -4,6 +4,7 @@
     addmm(x, a, b, alpha = 2)           becomes    x + 2 * mm(a, b), but of float32 without factors, whose kernel adds
     convolution of three dimensions     becomes    one of two, whose channels are those of each depth that the kernel sees
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
+    convolution of float64, integers    becomes    a product of its filters with the columns of what they see
 
 What is made of weights is written as operators of weights, for constants to be folded. A rule says KEEP where it has no
 better form. All of them hold for symbolic sizes.
@@ -27,6 +28,8 @@ from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.bodies import BodiesInPlace
+from xdsl_exir.lowering.order_forms import ORDER_FORMS
 from xdsl_exir.lowering.row_forms import ROW_FORMS, Arguments, Form
 from xdsl_exir.transforms.matching import is_tensor, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
@@ -75,11 +78,12 @@ def convolution(aten: Namespace, a: Arguments) -> Results:
     """Transposed ones, and those of three dimensions; others as they are."""
     space, out = meta(a["input"]).ndim - 2, a.pop("out")
     shape = static(meta(a["weight"]).shape)
-    better = shape is not None and 0 not in shape and 1 <= space <= 3
     a |= {name: pair(a[name], space) for name in ("stride", "padding", "dilation", "output_padding")}
-    made: Results = KEEP
-    if better and shape is not None:
-        made = transposed(aten, a, shape, out.shape) if a["transposed"] else in_planes(aten, a, shape)
+    if shape is None or 0 in shape or not 1 <= space <= 3:
+        return aten.convolution(**a)
+    if not a["transposed"]:
+        return convolved(aten, a)
+    made = transposed(aten, a, shape, out.shape)
     return aten.convolution(**a) if made is KEEP else made
 
 
@@ -108,9 +112,8 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     images = aten.view(seen, [times(n, count), times(channels, reach), *plane])
     filters = aten.view(a["weight"], [outputs, per_group * reach, *kernel])
     others = {name: a[name][1:] for name in ("stride", "padding", "dilation")}
-    made = aten.convolution(
-        images, filters, a["bias"], **others, transposed=False, output_padding=[0, 0], groups=a["groups"]
-    )
+    plain = {"transposed": False, "output_padding": [0, 0], "groups": a["groups"]}
+    made = convolved(aten, {"input": images, "weight": filters, "bias": a["bias"], **others, **plain})
     made = aten.view(made, [n, count, outputs, *sizes(aten, made)[2:]])
     return aten.permute(made, [0, 2, 1, 3, 4])
 
@@ -228,7 +231,43 @@ def convolved(aten: Namespace, a: Arguments) -> Results:
     """A convolution that is not transposed, in its best form."""
     shape = static(meta(a["weight"]).shape) or []
     made = in_planes(aten, a, shape)
+    if made is KEEP and meta(a["input"]).dtype is not dt.Float:
+        made = by_products(aten, a, shape)
     return aten.convolution(**a) if made is KEEP else made
+
+
+def by_products(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
+    """A convolution of a dtype whose products alone have kernels: a product, for each group, of its filters with the columns of what
+    they see."""
+    x, groups, (outputs, per_group, *kernel) = a["input"], a["groups"], weight
+    given = static(meta(x).shape)
+    if given is None or 0 in given:
+        return KEEP
+    n, _, *image = given
+    axes = list(zip(image, kernel, a["padding"], a["stride"], a["dilation"], strict=True))
+    counts = [(size + 2 * pad - apart * (taps - 1) - 1) // step + 1 for size, taps, pad, step, apart in axes]
+    if min(counts) <= 0:
+        return KEEP
+    x = aten.permute(x, [1, 0, *range(2, len(given))])
+    if any(a["padding"]):
+        x = aten.constant_pad_nd(x, [pad for pad in reversed(a["padding"]) for _ in range(2)])
+    seen = [x]
+    for dim, ((_, taps, _, step, apart), count) in enumerate(zip(axes, counts, strict=True), 2):
+        seen = [
+            aten.slice.Tensor(part, dim, tap * apart, tap * apart + (count - 1) * step + 1, step)
+            for part in seen
+            for tap in range(taps)
+        ]
+    columns = aten.cat([aten.unsqueeze(part, 1) for part in seen], 1)
+    columns = aten.view(columns, [groups, per_group * prod(kernel), n * prod(counts)])
+    filters = aten.view(a["weight"], [groups, outputs // groups, per_group * prod(kernel)])
+    made = aten.view(aten.bmm(filters, columns), [outputs, n, *counts])
+    made = aten.permute(made, [1, 0, *range(2, len(given))])
+    return (
+        made
+        if a["bias"] is None
+        else aten.add.Tensor(made, aten.view(a["bias"], [outputs, *[1] * len(kernel)]))
+    )
 
 
 def phase_images(
@@ -284,9 +323,12 @@ FORMS: dict[str, Form] = {
     "aten.addmm": Form(added_product, WITH_KERNELS, is_scaled),
     "aten.addmv": Form(added_matvec, WITH_KERNELS),
     "aten.convolution": Form(
-        convolution, WITH_KERNELS, lambda a: a["transposed"] or meta(a["input"]).ndim == 5
+        convolution,
+        WITH_KERNELS,
+        lambda a: a["transposed"] or meta(a["input"]).ndim == 5 or a["out"].dtype is not dt.Float,
     ),
     **ROW_FORMS,
+    **ORDER_FORMS,
 }
 """By operator."""
 
@@ -303,7 +345,7 @@ class KernelForm(OperatorPattern):
         a: Arguments = {**op.arguments(), "out": out}
         wider, aten = WIDER.get(out.dtype), Namespace(builder)
         one_dtype = all(meta(value).dtype is out.dtype for value in op.operands if is_tensor(value))
-        if not one_dtype or any(result.uses for result in op.results[1:]):
+        if not one_dtype or (not form.whole and any(result.uses for result in op.results[1:])):
             return KEEP
         if out.dtype in form.dtypes:
             return form.build(aten, a) if form.helps(a) else KEEP
@@ -326,4 +368,5 @@ class KernelForms(ModulePass):
     name = "kernel-forms"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        BodiesInPlace().apply(ctx, op)
         apply_once(op, KernelForm())

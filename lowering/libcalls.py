@@ -8,7 +8,7 @@ The text is for code generation without the optimiser: that would make, of some,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _HALF = """
 define half @__truncsfhf2(float %x) {
@@ -198,3 +198,9 @@ def _texts() -> Iterator[str]:
 LLVM_IR = "".join(_texts())
 """The functions, as one module."""
 NAMES = frozenset(re.findall(r"^define \w+ @(\w+)", LLVM_IR, re.MULTILINE))
+
+
+def without(types: Sequence[str]) -> str:
+    """The module without the functions on some types."""
+    parts = re.split(r"^(?=define )", LLVM_IR, flags=re.MULTILINE)
+    return "".join(part for part in parts if not any(type in part for type in types))

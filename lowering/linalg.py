@@ -211,23 +211,26 @@ class LinalgBuilder(IndexArithmetic):
     ) -> Tensor:
         """A `linalg.generic` with one result. `body` gets the inputs' elements and the result's so far, each in the
         dtype it computes in, and gives the result's new element."""
-        block = Block(arg_types=[storage_type(t.dtype) for t, _ in inputs] + [storage_type(init.dtype)])
-        with s.body(block, self.size):
-            args = [
-                load(arg, t.dtype) for arg, t in zip(block.args, [t for t, _ in inputs] + [init], strict=True)
-            ]
-            result = s.cast(body(*args), compute_dtype(init.dtype))
-            linalg.YieldOp(store(result, init.dtype))
         op = linalg.GenericOp(
             [t.value for t, _ in inputs],
             [init.value],
-            Region(block),
+            Region(self.body([t for t, _ in inputs], init, body)),
             [AffineMapAttr(m) for _, m in inputs] + [AffineMapAttr(output_map)],
             ArrayAttr([IteratorTypeAttr(IteratorType(kind)) for kind in iterators]),
             [init.value.type],
         )
         op.attributes.update(attributes)
         return Tensor(self.add(op), init.shape, init.dtype)
+
+    def body(self, inputs: Sequence[Tensor], init: Tensor, body: Body) -> Block:
+        """What a `linalg.generic` does to elements: those of the inputs, and the result's so far."""
+        tensors = [*inputs, init]
+        block = Block(arg_types=[storage_type(t.dtype) for t in tensors])
+        with s.body(block, self.size):
+            args = [load(arg, t.dtype) for arg, t in zip(block.args, tensors, strict=True)]
+            result = s.cast(body(*args), compute_dtype(init.dtype))
+            linalg.YieldOp(store(result, init.dtype))
+        return block
 
     def elementwise(self, body: Body, inputs: Sequence[Tensor], shape: Sizes, dtype: DType) -> Tensor:
         """A map over elements; inputs broadcast to `shape`."""

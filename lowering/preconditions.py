@@ -7,7 +7,8 @@ not taken True, those of all turns together, and are asserted where the region e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -25,18 +26,14 @@ from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import is_tensor_type, is_value, tensor_type
+from xdsl_exir.lowering.index_ranges import INDICES, Known, indices_of
 from xdsl_exir.transforms.decompose_aten import Decomposer
-from xdsl_exir.transforms.fold_constants import Array
 
 ASSERT = "aten._assert_async.msg"
 FLAG = tensor_type((), dt.Bool)
 DIVISION_BY_ZERO = "integer division by zero"
 
 # --- what operators ask for ----------------------------------------------------------------------------------
-
-
-Known = Mapping[SSAValue, Array]
-"""Arrays of what is the same in all calls."""
 
 
 def is_known_true(value: SSAValue, known: Known) -> bool:
@@ -60,23 +57,40 @@ def is_known_true(value: SSAValue, known: Known) -> bool:
             return False
 
 
-def divides(aten: Namespace, other: SSAValue, result: SSAValue, known: Known) -> tuple[SSAValue, str] | None:
+@dataclass(frozen=True)
+class Demand:
+    """What an operator asks of a tensor: how the boolean is built, and what to say where it is False."""
+
+    of: SSAValue
+    message: str
+    check: Callable[[Namespace], SSAValue]
+
+
+def divides(op: OperatorOp, known: Known) -> Iterator[Demand]:
     """No integer is divided by 0. A divisor that meets no element divides nothing."""
-    if meta(result).dtype.category is not Category.INT or is_known_true(other, known):
-        return None
+    other, result = op.arguments()["other"], op.results[0]
     count = numel(meta(result).shape)
-    if count == 0:
-        return None
-    if not isinstance(count, int) and meta(other).shape != meta(result).shape:
-        other = aten.expand(other, sizes(aten, result))
-    return all_true(aten, other), DIVISION_BY_ZERO
+    if meta(result).dtype.category is not Category.INT or is_known_true(other, known) or count == 0:
+        return
+
+    def check(aten: Namespace) -> SSAValue:
+        meets = isinstance(count, int) or meta(other).shape == meta(result).shape
+        return other if meets else aten.expand(other, sizes(aten, result))
+
+    yield Demand(other, DIVISION_BY_ZERO, check)
 
 
-PRECONDITIONS: Mapping[str, tuple[str, Callable[..., tuple[SSAValue, str] | None]]] = dict.fromkeys(
-    ("aten.div.Tensor_mode", "aten.remainder.Tensor", "aten.fmod.Tensor"), ("other", divides)
-)
-"""By operator, an argument and what it has to be: a boolean, built after the operator from that argument and the operator's
-first result, and what to say where it is False; None where it is known to hold."""
+def picks(op: OperatorOp, known: Known) -> Iterator[Demand]:
+    """No index is out of range: code stays within the dimension, and gives other numbers than were asked for."""
+    for index in indices_of(op, known):
+        yield Demand(index.value, index.message, index.check)
+
+
+PRECONDITIONS: Mapping[str, Callable[[OperatorOp, Known], Iterator[Demand]]] = {
+    **dict.fromkeys(("aten.div.Tensor_mode", "aten.remainder.Tensor", "aten.fmod.Tensor"), divides),
+    **dict.fromkeys(INDICES, picks),
+}
+"""What operators ask of their arguments, but for what is known to hold."""
 
 
 def add_assertions(block: Block, known: Known, asserted: set[tuple[SSAValue, str]]) -> None:
@@ -90,15 +104,11 @@ def add_assertions(block: Block, known: Known, asserted: set[tuple[SSAValue, str
         if rule is None:
             continue
         assert isinstance(op, OperatorOp)
-        name, condition = rule
-        argument = op.arguments()[name]
-        if (argument, name) in asserted:
-            continue
-        aten = after(op)
-        found = condition(aten, argument, op.results[0], known)
-        if found is not None:
-            aten._assert_async.msg(*found)
-            asserted.add((argument, name))
+        for demand in rule(op, known):
+            if (demand.of, demand.message) not in asserted:
+                aten = after(op)
+                aten._assert_async.msg(all_true(aten, demand.check(aten)), demand.message)
+                asserted.add((demand.of, demand.message))
 
 
 def after(op: Operation) -> Namespace:

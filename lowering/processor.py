@@ -1,8 +1,9 @@
 """Which processor native code is for: one description that feeds the schedules, LLVM and C libraries' check at load alike.
 
-    processor("x86-64-v3").machine()      # what schedules have to know: lanes, registers, threads
+    processor("x86-64-v3").machine()                      # what schedules have to know: lanes, registers, threads
+    processor("rv64gcv", "riscv64-linux-gnu")             # of another architecture: `architectures` has them
 
-`native` is the processor that this runs on; the levels are those of the x86-64 ABI. LLVM is told of every feature in the
+`native` is the processor that this runs on; the levels are those of the x86-64 ABI, `baseline` is what all of an architecture run. LLVM is told of every feature in the
 table below whether the code may use it, and of no other: what code needs is then exactly `Processor.enabled`, which C
 checks when it loads a library, each by the bit that the processor says it with.
 """
@@ -12,10 +13,12 @@ from __future__ import annotations
 import functools
 import os
 import platform
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from xdsl_exir.errors import ExirError, ToolchainError
+from xdsl_exir.lowering.architectures import ALIASES, ARCHITECTURES, canonical
 from xdsl_exir.lowering.schedules.description import Machine
 from xdsl_exir.threads import wait_for_in_forks
 
@@ -23,6 +26,9 @@ VARIABLE = "XDSL_EXIR_CPU"
 """Environment variable with the processor's name, for programs that are compiled without one."""
 
 NATIVE = "native"
+
+BASELINE = "baseline"
+"""Name of what every processor of the architecture is."""
 
 IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
@@ -80,10 +86,12 @@ def _levels() -> dict[str, frozenset[str]]:
     return levels
 
 
-LEVELS = _levels() if IS_X86 else {}
+X86 = _levels()
+LEVELS = X86 if IS_X86 else {}
+"""What this machine's processor may have besides a name of its own."""
 
 # (feature, float32 lanes of a vector register, number of vector registers), best first.
-_VECTOR_UNITS = (("avx512f", 16, 32), ("avx", 8, 16), ("neon", 4, 32))
+_VECTOR_UNITS = (("avx512f", 16, 32), ("avx", 8, 16), ("neon", 4, 32), ("v", 4, 32))
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,23 @@ class Processor:
     """What LLVM tunes for."""
     features: str
     """What code may use and what not, as LLVM reads it: `+avx,-avx2`."""
+    threads: int | None = None
+    """How many threads share a loop, if not as many as the process that compiles may use."""
+
+    triple: str = ""
+    """Architecture and system as LLVM calls them, if they are not those of this process."""
+    openmp: bool = True
+    """Whether loops may be shared among threads: without, code calls no OpenMP."""
+
+    def with_threads(self, threads: int) -> Processor:
+        """The processor, with so many threads."""
+        return replace(self, threads=threads)
+
+    @property
+    def arch(self) -> str:
+        """The architecture, as `ARCHITECTURES` calls it."""
+        own = platform.machine().lower()
+        return self.triple.partition("-")[0] or ALIASES.get(own, own)
 
     @property
     def enabled(self) -> frozenset[str]:
@@ -101,19 +126,28 @@ class Processor:
         return frozenset(name[1:] for name in self.features.split(",") if name.startswith("+"))
 
     @property
+    def fuses(self) -> bool:
+        """Whether it has an instruction for a product and a sum, rounded once."""
+        return "fma" in self.enabled if self.arch == "x86_64" else self.arch != "wasm32"
+
+    @property
     def checked(self) -> dict[str, Bit]:
         """What code may use that not every processor of its architecture has, and where a processor says that it has it."""
-        enabled = self.enabled if IS_X86 else frozenset[str]()
+        enabled = self.enabled if self.arch == "x86_64" else frozenset[str]()
         return {name: bit for name, bit in FEATURES.items() if name in enabled}
 
     def machine(self, threads: int | None = None) -> Machine:
         """What schedules have to know. `threads` defaults to the cores this process may use."""
         enabled = self.enabled
         lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if unit[0] in enabled), (4, 16))
-        return Machine(lanes, registers, threads or len(os.sched_getaffinity(0)))
+        own = 1 if self.triple or not self.openmp else cores()
+        return Machine(lanes, registers, threads or self.threads or own)
 
     def check_runs_here(self) -> None:
         """Raises `ExirError` where the processor that this runs on lacks what the code may use."""
+        check_system()
+        if self.triple:
+            raise ExirError(f"this process cannot run code for {self.triple}")
         missing = self.enabled - host().enabled
         if missing:
             raise ExirError(
@@ -121,13 +155,46 @@ class Processor:
             )
 
 
-def processor(name: str | None = None) -> Processor:
-    """The processor of a name: `native`, or a level of the x86-64 ABI. Without one, $XDSL_EXIR_CPU's, else `native`.
+def processor(name: str | None = None, triple: str | None = None, threads: int | None = None) -> Processor:
+    """The processor of a name: `native`, `baseline`, or a level of the x86-64 ABI. Without one, $XDSL_EXIR_CPU's, else `native`.
 
-    Raises `ExirError` that lists the known ones for another name, `ToolchainError` where `native` is asked for and llvmlite is missing.
+    With a triple it is one of that architecture, by default its baseline, and nothing is of this machine. `threads` share a loop; of 1 the
+    code calls no OpenMP. Raises `ExirError` that lists the known ones for another name or triple, `ToolchainError` where `native` is
+    asked for and llvmlite is missing.
     """
-    name = check_name(name)
-    return host() if name == NATIVE else _described(name, LEVELS[name])
+    if threads is not None and threads < 1:
+        raise ExirError(f"code runs in 1 thread or more, not in {threads}")
+    if triple is not None:
+        made = of_triple(name or BASELINE, canonical(triple))
+    else:
+        name = check_name(name)
+        made = {NATIVE: host, BASELINE: baseline}.get(name, lambda: _described(name, LEVELS[name]))()
+    if threads is None:
+        return made
+    return replace(made, threads=threads, openmp=threads > 1)
+
+
+def of_triple(name: str, triple: str) -> Processor:
+    """A processor of a triple that LLVM knows; with one thread, as nothing says how many it has. Raises `ExirError`."""
+    arch = triple.partition("-")[0]
+    known = ARCHITECTURES[arch].processors
+    names = [*(X86 if arch == "x86_64" else known)]
+    if name not in (*names, BASELINE):
+        raise ExirError(f"no processor '{name}' for {triple}; there is {', '.join((*names, BASELINE))}")
+    name = names[0] if name == BASELINE else name
+    made = _described(name, X86[name]) if arch == "x86_64" else Processor(*known[name])
+    return replace(made, triple=triple, openmp=False)
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_system() -> None:
+    """Raises `ExirError` on systems for which there is no native code."""
+    if sys.platform != "linux":
+        raise ExirError(f"native code runs on Linux, not on {sys.platform}: the interpreter runs everywhere")
 
 
 def baseline() -> Processor:
@@ -138,7 +205,7 @@ def baseline() -> Processor:
 def check_name(name: str | None = None) -> str:
     """The name of a processor as `processor` takes it, the default for None. Raises `ExirError` for unknown ones."""
     where, name = ("", name) if name is not None else (f"{VARIABLE}: ", os.environ.get(VARIABLE) or NATIVE)
-    known = (NATIVE, *LEVELS)
+    known = (NATIVE, *LEVELS, BASELINE)
     if name not in known:
         raise ExirError(f"{where}no processor '{name}'; there is {', '.join(known)}")
     return name

@@ -1,10 +1,7 @@
 """Reductions and norms in the forms that kernels of rows take: over the last dimensions, in float32, of operators that these have.
 
-    mean(x)                        becomes    mean.dim(x, all)
     sum(x, [0, 2, 3])              becomes    sum(sum(x, [2, 3]), [0])
     native_group_norm(x)           becomes    native_layer_norm of the elements of each group, and what scales and shifts channels
-    _log_softmax(x, -1)            becomes    y - log(sum(exp(y))), y = x - amax(x)
-    linalg_vector_norm(x, 2)       becomes    sqrt(sum(x * x)), of halves
 
 Of halves all are computed in float32, and rounded once, as PyTorch does (`kernel_forms` casts them).
 """
@@ -18,7 +15,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, meta
+from xdsl_exir.dialects.builder import Namespace, Results, flat_results, meta
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.transforms.matching import static
@@ -37,6 +34,8 @@ class Form:
     """Those with kernels; of others, what is wider is computed if it is one of these."""
     helps: Callable[[Arguments], bool] = lambda a: True
     """Whether a dtype that has kernels needs another form."""
+    whole: bool = False
+    """Whether it has all of the operator's results, and not the first one alone."""
 
 
 def dims_of(x: SSAValue, dim: Any) -> list[int]:
@@ -81,27 +80,18 @@ def is_split(a: Arguments) -> bool:
     return shape is not None and 0 not in shape and 0 < len(inner) < len(dims)
 
 
-def softmax(aten: Namespace, a: Arguments) -> Results:
-    return aten._softmax(a["self"], a["dim"], False)
+def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
+    """An operator's first result as it is, in the dtype of its operands; nothing takes the others."""
 
+    def form(aten: Namespace, a: Arguments) -> Results:
+        packet, _, overload = name.partition(".")
+        operator: Any = getattr(aten, packet)
+        operator = getattr(operator, overload) if overload else operator
+        made: Results = operator(**{name: value for name, value in a.items() if name not in ("out", "dtype")})
+        first, *others = flat_results(made)
+        return (first, *[None] * len(others)) if others else first
 
-def log_softmax(aten: Namespace, a: Arguments) -> Results:
-    """x - max - log(sum(exp(x - max))), as PyTorch computes it."""
-    x, dim = a["self"], a["dim"]
-    if not meta(x).ndim or 0 in meta(x).shape:
-        return aten._log_softmax(x, dim, False)
-    shifted = aten.sub.Tensor(x, aten.amax(x, [dim], True))
-    return aten.sub.Tensor(shifted, aten.log(aten.sum.dim_IntList(aten.exp(shifted), [dim], True)))
-
-
-def is_along_last(a: Arguments) -> bool:
-    ndim = meta(a["self"]).ndim
-    return ndim > 0 and a["dim"] % ndim == ndim - 1 and 0 not in meta(a["self"]).shape
-
-
-def layer_norm(aten: Namespace, a: Arguments) -> Results:
-    names = ("input", "normalized_shape", "weight", "bias", "eps")
-    return aten.native_layer_norm(*(a[name] for name in names))[0], None, None
+    return form
 
 
 def group_norm(aten: Namespace, a: Arguments) -> Results:
@@ -134,16 +124,6 @@ def channels_scaled(aten: Namespace, a: Arguments, rows: Sequence[int]) -> SSAVa
     return made
 
 
-def vector_norm(aten: Namespace, a: Arguments) -> Results:
-    """Sums over the last dimensions."""
-    x, dims = a["self"], dims_of(a["self"], a["dim"])
-    if a["ord"] not in (1, 2):
-        return KEEP
-    term = aten.abs(x) if a["ord"] == 1 else aten.mul.Tensor(x, x)
-    total = aten.sum.dim_IntList(term, dims, a["keepdim"])
-    return total if a["ord"] == 1 else aten.sqrt(total)
-
-
 def distances(aten: Namespace, a: Arguments) -> Results:
     """Sums of what pairs of rows are apart."""
     if a["p"] not in (1, 2):
@@ -154,29 +134,23 @@ def distances(aten: Namespace, a: Arguments) -> Results:
     return aten.sqrt(aten.sum.dim_IntList(aten.mul.Tensor(apart, apart), [-1]))
 
 
-def is_norm_of_rows(a: Arguments) -> bool:
-    dims = dims_of(a["self"], a["dim"])
-    # Squares of float32 overflow in it: they are added up in float64, by no kernel.
-    return bool(dims) and trailing(dims, meta(a["self"]).ndim) == dims and a["ord"] == 1
-
-
-def of_rows(a: Arguments) -> bool:
-    return meta(a["self"]).ndim > 0
+def never(a: Arguments) -> bool:
+    """Rows of float32 are taken as they are."""
+    return False
 
 
 FLOAT = frozenset({dt.Float})
 ROW_FORMS: dict[str, Form] = {
-    "aten.mean": Form(reduction("mean"), FLOAT, of_rows),
+    **{
+        f"aten.{name}": Form(itself(name), FLOAT, never)
+        for name in ("_log_softmax", "_softmax", "linalg_vector_norm", "mean", "native_layer_norm")
+    },
     "aten.mean.dim": Form(reduction("mean"), FLOAT, is_split),
     "aten.sum.dim_IntList": Form(reduction("sum"), FLOAT, is_split),
     "aten.amax": Form(reduction("amax"), FLOAT, is_split),
     "aten.amin": Form(reduction("amin"), FLOAT, is_split),
-    "aten._softmax": Form(softmax, FLOAT, lambda a: False),
-    "aten._log_softmax": Form(log_softmax, FLOAT, is_along_last),
-    "aten.native_layer_norm": Form(layer_norm, FLOAT, lambda a: False),
     "aten.native_group_norm": Form(group_norm, FLOAT),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
     "aten._cdist_forward": Form(distances, FLOAT),
-    "aten.linalg_vector_norm": Form(vector_norm, FLOAT, is_norm_of_rows),
 }
 """By operator."""

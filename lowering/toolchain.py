@@ -25,10 +25,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xdsl_exir.errors import ToolchainError
+from xdsl_exir.errors import ToolchainError, Unsupported, UnsupportedError
 from xdsl_exir.lowering import emit, external, libcalls
+from xdsl_exir.lowering.architectures import ARCHITECTURES
 from xdsl_exir.lowering.cache import cached
-from xdsl_exir.lowering.processor import Processor, baseline, llvm_binding, processor
+from xdsl_exir.lowering.processor import BASELINE, Processor, baseline, llvm_binding, of_triple, processor
 from xdsl_exir.names import own_name
 from xdsl_exir.threads import once
 
@@ -44,6 +45,12 @@ class Pass:
     why: str
 
 
+ROUNDEVEN = Pass("math-expand-ops{ops=roundeven}", "roundeven has a libm function only on new systems")
+APART = Pass(
+    "math-expand-ops{ops=roundeven,fma}",
+    "and the processor no instruction for product and sum: libm's function takes long",
+)
+
 # Linalg on memrefs, scf, vector, memref, arith and math to LLVM.
 TO_LLVM = (
     Pass("canonicalize", "folds constant indices"),
@@ -58,7 +65,7 @@ TO_LLVM = (
     Pass("convert-vector-to-scf", "transfers of rank above 1 to loops of rank 1"),
     Pass("convert-vector-to-llvm{reassociate-fp-reductions=1}", "vector reductions as trees"),
     Pass("convert-scf-to-cf", "loops to branches"),
-    Pass("math-expand-ops{ops=roundeven}", "roundeven has a libm function only on new systems"),
+    ROUNDEVEN,
     Pass(
         "convert-math-to-llvm{approximate-log1p=0}",
         "math functions that are LLVM intrinsics; log1p is not log(1 + x)",
@@ -68,6 +75,12 @@ TO_LLVM = (
     Pass("convert-openmp-to-llvm", "types inside the parallel regions"),
     Pass("reconcile-unrealized-casts", "nothing may be left of the conversions"),
 )
+
+
+def passes_for(passes: Sequence[Pass], cpu: Processor) -> Sequence[Pass]:
+    """The passes as they are for a processor: where loops are not shared, none makes threads of them."""
+    entries = [APART if entry == ROUNDEVEN and not cpu.fuses else entry for entry in passes]
+    return entries if cpu.openmp else [entry for entry in entries if "openmp" not in entry.text]
 
 
 def pipeline(passes: Sequence[Pass]) -> str:
@@ -134,7 +147,12 @@ def all_to_llvm_ir(modules: Sequence[tuple[str, Sequence[Pass]]]) -> list[str]:
 
 @functools.cache
 def _target_machine(cpu: Processor) -> Any:
-    return emit.target_machine(llvm_binding(), cpu.name, cpu.features)
+    return emit.target_machine(llvm_binding(), *described(cpu))
+
+
+def described(cpu: Processor) -> tuple[str, str, str, str]:
+    """A processor as `emit` is told of it."""
+    return cpu.name, cpu.features, cpu.triple, ARCHITECTURES[cpu.arch].abi if cpu.triple else ""
 
 
 ENTRY = own_name("entry.")
@@ -151,16 +169,57 @@ def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
         raise ToolchainError(f"LLVM refused the code: {error}") from None
 
 
+MALLOC = own_name("malloc")
+SHORT_MALLOC = f"""
+declare ptr @malloc(i32)
+define ptr @{MALLOC}(i64 %bytes) {{
+  %short = trunc i64 %bytes to i32
+  %y = call ptr @malloc(i32 %short)
+  ret ptr %y
+}}
+"""
+"""MLIR's `malloc`, of 64 bits, where C's takes 32. (Who needs more has no memory for it.)"""
+
+
+class OneModule(NamedTuple):
+    """Modules in LLVM IR as one, optimised for a processor."""
+
+    object: bytes
+    """The object file, in the form of the system: ELF, or WebAssembly."""
+    assembly: bytes
+    """The same as text for an assembler."""
+    llvm_ir: bytes
+    """What it is made of."""
+
+
+def one_module(modules: Sequence[str], cpu: Processor, public: Mapping[str, str]) -> OneModule:
+    """Modules in LLVM IR as one, optimised for a processor, of which nobody else sees but the functions that are given other names. It is
+    made in a process of its own, which LLVM ends where it has no code for something.
+
+    Raises `UnsupportedError` for types that it is known to have none for, `ToolchainError` with LLVM's message."""
+    lacked = ARCHITECTURES[cpu.arch].lacks if cpu.triple else ()
+    if found := [type for type in lacked if any(re.search(rf"\b{type}\b", text) for text in modules)]:
+        raise UnsupportedError([Unsupported(found[0], f"LLVM makes no code for {cpu.arch} of it")])
+    if cpu.arch == "wasm32":
+        modules = [*(text.replace("@malloc(", f"@{MALLOC}(") for text in modules), SHORT_MALLOC]
+    support = (dict(public), support_ir(cpu.triple), sorted(libcalls.NAMES))
+    return OneModule(*emitted(emit.request(modules, *described(cpu), together=support), 3))
+
+
 def emit_elsewhere(modules: Sequence[str], cpu: Processor) -> list[bytes]:
     """The object files of modules in LLVM IR, made in a process of its own."""
+    return emitted(emit.request(modules, *described(cpu)), len(modules))
+
+
+def emitted(asked: bytes, count: int) -> list[bytes]:
+    """What the code generator, in a process of its own, answers to a request: so many files."""
     command = [sys.executable, "-IS", emit.__file__]
-    asked = emit.request(modules, cpu.name, cpu.features)
     try:
         answer = emit.answered(external.run_on_bytes(command, asked, name="the code generator"))
     except ValueError as error:
         raise ToolchainError(f"the code generator gave no objects: {error}") from None
-    if len(answer) != len(modules):
-        raise ToolchainError(f"the code generator made {len(answer)} objects of {len(modules)} modules")
+    if len(answer) != count:
+        raise ToolchainError(f"the code generator made {len(answer)} objects of {count} modules")
     return answer
 
 
@@ -171,7 +230,15 @@ GENERATION = "3"
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
     versions = tool_version(), importlib.metadata.version("llvmlite")
-    parts = (GENERATION, text, pipeline(passes), *versions, cpu.name, cpu.features)
+    parts = (
+        GENERATION,
+        text,
+        pipeline(passes),
+        *versions,
+        cpu.name,
+        cpu.features,
+        *filter(None, [cpu.triple]),
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -180,6 +247,7 @@ def compile_object(text: str, passes: Sequence[Pass] = TO_LLVM, cpu: Processor |
 
     `cpu` is the processor that it is for, `processor()` by default."""
     cpu = cpu or processor()
+    passes = passes_for(passes, cpu)
     return cached(cache_key(text, passes, cpu), lambda: emit_object(to_llvm_ir(text, passes), cpu))
 
 
@@ -247,6 +315,11 @@ class Symbols(NamedTuple):
     """Those of others."""
 
 
+def defines(data: bytes, name: str) -> bool:
+    """Whether an object file has a function; of files other than ELF, whether it is named there."""
+    return name in symbols_of([data]).defined if data.startswith(b"\x7fELF") else name.encode() in data
+
+
 def symbols_of(objects: Iterable[bytes]) -> Symbols:
     """The global names in ELF object files that are used together (ELF-64, section "Symbol Table")."""
     defined, needed = set[str](), set[str]()
@@ -260,11 +333,18 @@ def symbols_of(objects: Iterable[bytes]) -> Symbols:
     return Symbols(frozenset(defined), frozenset(needed - defined))
 
 
+def support_ir(triple: str) -> str:
+    """These functions, of this process's architecture all. LLVM has not the arithmetic of such integers for all others, for which there is a C
+    compiler, and its library."""
+    lacked = ARCHITECTURES[triple.partition("-")[0]].lacks if triple else ()
+    return libcalls.without(("i128", *lacked)) if triple else libcalls.LLVM_IR
+
+
 @functools.cache
-def support_object() -> bytes:
-    """The object file of the functions in `libcalls`, for any processor of this architecture."""
-    machine = _target_machine(baseline())
-    return machine.emit_object(emit.parsed(llvm_binding(), libcalls.LLVM_IR, machine))
+def support_object(triple: str = "") -> bytes:
+    """The object file of the functions in `libcalls`, for any processor of this architecture, or of a triple's."""
+    machine = _target_machine(of_triple(BASELINE, triple) if triple else baseline())
+    return machine.emit_object(emit.parsed(llvm_binding(), support_ir(triple), machine))
 
 
 @once
@@ -339,15 +419,41 @@ def load(text: str, passes: Sequence[Pass] = TO_LLVM) -> Library:
     return load_objects([compile_object(text, passes)])
 
 
-def link_shared(objects: Iterable[Path], out: Path, libraries: Sequence[str] = ("-lm",)) -> None:
-    """Links object files into a shared library with the system's C compiler, every symbol resolved."""
-    compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
-    if compiler is None:
+def find_c_tool(names: Sequence[str], triple: str = "") -> str:
+    """The path of the system's C compiler or archiver, the first that is there of these, or that of a triple's, which is called
+    after it. Raises `ToolchainError` with the install command."""
+    if triple:
+        arch, _, environment = triple.partition("-unknown")
+        prefix = f"{arch}{environment}-"
+        names = [*(f"{prefix}{name}" for name in names), *(names if arch == platform.machine() else ())]
+        package = f"gcc-{prefix}".removesuffix("-").replace("_", "-")
+    else:
+        package = "gcc"
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
         raise ToolchainError(
-            "a shared library needs a C compiler to link it; install one with: apt-get install gcc"
+            f"a library needs {names[0]}{f' for {triple}' if triple else ''}; install it with: apt-get install {package} (without, "
+            "there are objects, assembly and LLVM IR: --emit obj, asm, llvm)"
         )
+    return found
+
+
+def c_compiler(triple: str = "") -> str:
+    """The path of a C compiler. Raises `ToolchainError`."""
+    return find_c_tool(("gcc", "cc") if triple else ("cc", "clang", "gcc"), triple)
+
+
+def link_shared(
+    objects: Iterable[Path], out: Path, libraries: Sequence[str] = ("-lm",), triple: str = ""
+) -> None:
+    """Links object files into a shared library with the system's C compiler, or a triple's, every symbol resolved."""
     external.run(
-        [compiler, "-shared", "-o", str(out), *map(str, objects), *linker("--no-undefined"), *libraries]
+        [
+            *(c_compiler(triple), "-shared", "-o", str(out)),
+            *map(str, objects),
+            *linker("--no-undefined"),
+            *libraries,
+        ]
     )
 
 

@@ -32,6 +32,7 @@ from xdsl_exir.locations import name_place
 from xdsl_exir.lowering.dispatch import Array, Place, Plan
 from xdsl_exir.lowering.method_plans import PlannedCall, plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
+from xdsl_exir.lowering.preconditions import ASSERT
 from xdsl_exir.lowering.sizes import solve, static
 from xdsl_exir.program import Program
 from xdsl_exir.transforms.stages import stage_of
@@ -90,8 +91,11 @@ class PlannedMethod(ABC):
         looked_at = iter(outputs[self.returned :])
         del outputs[self.returned :]
         for check in self.checks:
+            given = tuple(islice(looked_at, len(check.operands)))
+            if check.SPEC.qualified_name == ASSERT and given[0].shape == () and given[0]:
+                continue  # as nearly always, at no cost
             try:
-                run_operator(check, tuple(islice(looked_at, len(check.operands))), RANDOM)
+                run_operator(check, given, RANDOM)
             except ExirError as error:
                 name_place(error, check)
                 raise

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -23,17 +23,22 @@ from xdsl_exir.dialects.signature import (
     OutputKind,
     OutputSpec,
 )
-from xdsl_exir.errors import ExirError, InputError, Unsupported
+from xdsl_exir.errors import ExirError, InputError, Unsupported, UnsupportedError
+from xdsl_exir.interpreter.backend import preprocessed_state, unregistered
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.operators import is_array
-from xdsl_exir.lowering.processor import check_name, processor
+from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
+from xdsl_exir.lowering.processor import Processor, check_name, processor
 from xdsl_exir.program import CallingConvention, Program, signature_of
 from xdsl_exir.runtime.given_state import replaced_state
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, plain_array
+from xdsl_exir.runtime.targets import HostEngine, Memory, Target, find_target, register_target
 from xdsl_exir.threads import Lock
+from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import refuse_buffers
 
 Fallback: TypeAlias = Literal["error", "interpreter"]
+Delegates: TypeAlias = Literal["backend", "region"]
 
 
 if TYPE_CHECKING:
@@ -68,7 +73,34 @@ class Engine(Protocol):
         ...
 
 
-def _interpreter(program: Program, fallback: Fallback, cpu: str) -> Engine:
+@dataclass(frozen=True)
+class Recipe:
+    """How an engine is made of a program."""
+
+    target: str
+    fallback: Fallback
+    cpu: str | Processor
+    """What native code is for."""
+    known: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    """Object files that are there already (`native.compile_native`)."""
+
+    on: Target | None = field(default=None, repr=False)
+    """The target, where it is not the one that is known by the name."""
+    left: tuple[Unsupported, ...] = ()
+    """What is in no delegate of a target's, and why."""
+
+    def __call__(self, program: Program) -> Engine:
+        """The engine of a program that was lowered to the target. Raises as `compile` does."""
+        target = self.on or find_target(self.target)
+        if target.whole is not None:
+            return target.whole(program, self)
+        host = find_target(target.host).whole
+        if host is None:
+            raise ExirError(f"target {target.name}: its host '{target.host}' does not run whole programs")
+        return HostEngine(host(program, replace(self, fallback="interpreter")), self.left)
+
+
+def _interpreter(program: Program, recipe: Recipe) -> Engine:
     return interpreting(program)
 
 
@@ -81,33 +113,39 @@ def interpreting(program: Program) -> InterpreterEngine | DriverEngine:
 
     if has_drivers(program.module):
         return DriverEngine(program)
-    return InterpreterEngine(runnable(program.module), program.signatures)
+    return InterpreterEngine(runnable(program.module), program.signatures, program.state)
 
 
-def _native(program: Program, fallback: Fallback, cpu: str) -> Engine:
+def _native(program: Program, recipe: Recipe) -> Engine:
     from xdsl_exir.runtime.fallback import make_engine
 
-    return make_engine(program.inlined(), fallback, processor(cpu))
+    cpu = processor(recipe.cpu) if isinstance(recipe.cpu, str) else recipe.cpu
+    return make_engine(program.inlined(), recipe.fallback, cpu, recipe.known)
 
 
-ENGINES = {"interpreter": _interpreter, "native": _native}
+register_target(Target("interpreter", whole=_interpreter))
+register_target(Target("native", memories=(Memory("arena", alignment=ALIGNMENT),), whole=_native))
 
 
 def compile(
     program: Program,
-    target: str = "interpreter",
+    target: str | Target = "interpreter",
     fallback: Fallback = "error",
     cpu: str | None = None,
+    delegates: Delegates = "backend",
 ) -> Executable:
     """Makes a program runnable, whatever its stage.
 
-    `target` is `interpreter` (NumPy) or `native` (MLIR 22 and LLVM). What a target cannot take is an error, or with
+    `target` is `interpreter` (NumPy), `native` (MLIR 22 and LLVM), or another `Target` (`runtime.targets`) or its name. What a target cannot take is an error, or with
     `fallback="interpreter"` left to the interpreter and listed in the result's `fallbacks`. `cpu` is the processor that native code is for: `native`,
     the one that this runs on, or a level of the x86-64 ABI that it can run (`x86-64`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`).
     The default is what the environment variable `XDSL_EXIR_CPU` says, else `native`.
 
-    Raises `UnsupportedError` that lists every operator and dtype in the way, `ExirError` for an unknown target or
-    processor, and for one whose code cannot run here.
+    Delegates are run by their backends, those of a backend that is called as the target by the target itself; with
+    `delegates="region"` the target runs what their regions say.
+
+    Raises `UnsupportedError` that lists every operator and dtype in the way, and every delegate of a backend that nobody registered,
+    `ExirError` for an unknown target or processor, and for one whose code cannot run here.
     """
     if not isinstance(program, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ExirError(
@@ -115,11 +153,21 @@ def compile(
         )
     if fallback not in get_args(Fallback):
         raise ExirError(f"no fallback '{fallback}'; there is {', '.join(get_args(Fallback))}")
-    if target not in ENGINES:
-        raise ExirError(f"no target '{target}'; there is {', '.join(ENGINES)}")
+    target = find_target(target)
+    if delegates not in get_args(Delegates):
+        raise ExirError(
+            f"delegates are run by their {' or their '.join(get_args(Delegates))}, not '{delegates}'"
+        )
+    refuse_buffers(program, f"target {target.name}")
+    program, left = target.lowered(program)
+    if left and fallback == "error":
+        raise UnsupportedError(left)
+    if delegates == "region":
+        program = program.apply(InlineDelegates())
+    elif missing := unregistered(program.module, target.name if target.whole else ""):
+        raise UnsupportedError(missing)
     cpu = check_name(cpu)
-    refuse_buffers(program, f"target {target}")
-    make = partial(ENGINES[target], fallback=fallback, cpu=cpu)
+    make = Recipe(target.name, fallback, cpu, on=target, left=tuple(left))
     return Executable(program, make(program), make)
 
 
@@ -133,10 +181,20 @@ class Executable:
     last call that had ended left them.
     """
 
-    def __init__(self, program: Program, engine: Engine, make: Callable[[Program], Engine] | None = None):
-        self.program = program
+    def __init__(
+        self,
+        program: Program,
+        engine: Engine,
+        recipe: Recipe | None = None,
+        whole: Callable[[], Program] | None = None,
+    ):
+        """Of one that was saved, `program` declares the methods, and `whole` gives them with their bodies."""
+        self._whole = whole or (lambda: program)
         self.engine = engine
-        self._make = make
+        self.recipe = recipe
+        """How the engine was made."""
+        self.initial = program.state
+        """State as it was compiled with: of what dtypes and shapes it is, and what shares memory."""
         self.state = dict(program.state)
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         """State as arrays; what no call needs, when it is asked for. Replaced as a whole by what changes state: who has it has
@@ -167,6 +225,11 @@ class Executable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ExirError("compiled code cannot be copied or pickled; pickle its program, and compile that")
+
+    @property
+    def program(self) -> Program:
+        """The program that was compiled."""
+        return self._whole()
 
     @property
     def fallbacks(self) -> tuple[Unsupported, ...]:
@@ -232,13 +295,17 @@ class Executable:
 
         Raises `InputError` for names that the program does not have, and arrays of another dtype or shape.
         """
-        if self._make is None:
+        if self.recipe is None:
             raise ExirError("this executable was not made by compile()")
         with self.lock:
-            new = replaced_state(self.program.state, state, self._saved if strict else frozenset())
+            new = replaced_state(self.initial, state, self._saved if strict else frozenset())
+            if fixed := sorted(new.keys() & preprocessed_state(self.program.module)):
+                raise InputError(
+                    f"'{fixed[0]}' is in the bytes that a backend made of its delegate: preprocess it anew"
+                )
             self.state = {**self.state, **new}
             before = self.engine.generator
-            self.engine = self._make(replace(self.program, state=self.state))
+            self.engine = self.recipe(replace(self.program, state=self.state))
             if before is not None and self.engine.generator is not None:
                 self.engine.generator.follow(before)
             kept = {name: array for name, array in self.arrays.items() if name not in new}
@@ -247,6 +314,17 @@ class Executable:
                 if name in new:
                     self.first(self.arrays, name)
             self.arrays |= kept
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes all that it takes to run it to one file, for `xdsl_exir.load_executable`: code, weights and other state as they
+        are now, and how methods are called. A file of that name is replaced once the new one is on the disk.
+
+        Raises `UnsupportedError` that lists what cannot be saved (delegates that their backends compile in this process), `OSError`
+        where the file cannot be written.
+        """
+        from xdsl_exir.runtime.saved import save_executable
+
+        save_executable(self, path)
 
     def leave(self, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> None:
         """Takes over what a call leaves behind, all at once."""

@@ -52,7 +52,7 @@ from xdsl_exir.lowering.edge_to_linalg import (
 from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.runtime.native import NativeEngine, as_edge, without_checks
+from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge, without_checks
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead
@@ -64,25 +64,29 @@ from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
 def make_engine(
-    program: Program, fallback: Fallback, cpu: Processor | None = None
+    program: Program,
+    fallback: Fallback,
+    cpu: Processor | None = None,
+    known: Mapping[str, bytes] = NOTHING,
 ) -> NativeEngine | SplitEngine:
     """The engine of a program: native throughout where nothing stands in the way, for a processor (`processor()` by default).
+    Object files that are `known` are not made (`native.compile_native`).
 
     Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
     """
     if stage_of(program.module) not in ("aten", *EDGE):
-        return NativeEngine(program, cpu)
+        return NativeEngine(program, cpu, known)
     program = as_edge(program).apply(CountSizes(), NumbersToTensors())
     unchecked, _ = without_checks(program)
     candidates = (
         unchecked.module.walk() if fallback == "interpreter" else filter(is_host, unchecked.module.walk())
     )
     if all(obstacle(op) is None for op in candidates):
-        return NativeEngine(program, cpu)
+        return NativeEngine(program, cpu, known)
     cut = split(program)
     if cut.fallbacks and fallback == "error":
         raise UnsupportedError(cut.fallbacks)
-    return SplitEngine(cut, cpu)
+    return SplitEngine(cut, cpu, known)
 
 
 def is_host(op: Operation) -> bool:
@@ -115,7 +119,9 @@ class Split:
     """A program in two: what the interpreter runs, and the native pieces that it calls."""
 
     outer: ModuleOp
-    pieces: Program
+    pieces: Program | NativeCode
+    state: Mapping[str, TensorData]
+    """Of the program, delegates' own among it."""
     bound: dict[str, list[Array]] = field(default_factory=dict[str, "list[Array]"])
     """By method, arrays for the arguments that it has gained."""
     fallbacks: list[Unsupported] = field(default_factory=list[Unsupported])
@@ -130,7 +136,8 @@ def split(program: Program) -> Split:
     edge = replace(edge, module=edge.module.clone())
     inline_dispatches(edge.module)
     state = dict(edge.state)
-    cut = Split(edge.module, Program(ModuleOp([]), state))
+    pieces = Program(ModuleOp([]), state)
+    cut = Split(edge.module, pieces, edge.state)
     for name, function in edge.methods.items():
         constants = constant_arguments(edge.module, function, edge.state)
         attrs: dict[SSAValue, DictionaryAttr] = {
@@ -152,9 +159,9 @@ def split(program: Program) -> Split:
         ask_sources(function.body.block, sources)
         for index, delegate in enumerate(group(function.body.block, chosen, "native") if chosen else ()):
             piece = outline(delegate, f"{name}.native{index}", attrs, sources)
-            cut.pieces.module.body.block.add_op(piece)
+            pieces.module.body.block.add_op(piece)
         drop_dead(function.body.block)
-    for name, piece in cut.pieces.methods.items():
+    for name, piece in pieces.methods.items():
         types = piece.function_type
         cut.outer.body.block.add_op(FuncOp.external(name, types.inputs.data, types.outputs.data))
     return cut
@@ -288,15 +295,17 @@ class SplitEngine:
     Raises `UnsupportedError` that lists every operator which neither can run.
     """
 
-    def __init__(self, cut: Split, cpu: Processor | None = None):
+    def __init__(self, cut: Split, cpu: Processor | None = None, known: Mapping[str, bytes] = NOTHING):
+        self.outer = cut.outer
         self.bound = cut.bound
         self.fallbacks = tuple(cut.fallbacks)
         self.hosted = tuple(cut.hosted)
-        self.interpreter = make_interpreter(runnable(cut.outer))
+        self.interpreter = make_interpreter(runnable(cut.outer), state=cut.state)
         self.pieces = tuple(cut.pieces.methods)
         """Names of the native pieces."""
-        if self.pieces:
-            self.interpreter.register_implementations(NativePieces(NativeEngine(cut.pieces, cpu)))
+        self.native = NativeEngine(cut.pieces, cpu, known) if self.pieces else None
+        if self.native is not None:
+            self.interpreter.register_implementations(NativePieces(self.native))
 
     @property
     def generator(self) -> Generator:

@@ -6,8 +6,9 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
@@ -19,8 +20,9 @@ from xdsl_exir.dialects.signature import PLAN, SIGNATURE
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.errors import Unsupported
-from xdsl_exir.interpreter.backend import BACKENDS
+from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
+from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of, units_of_functions
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
@@ -49,8 +51,8 @@ def as_edge(program: Program) -> Program:
     if stage_of(program.module) not in EDGE:
         program = program.to_edge()
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
-    inlined = (InlineDelegates(keep=tuple(BACKENDS)),) if has_delegates else ()
-    return program.apply(*inlined, ForgetLayouts())
+    inlined = (InlineDelegates(keep=registered_names()),) if has_delegates else ()
+    return program.apply(*inlined, BodiesInPlace(), ForgetLayouts())
 
 
 def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp]]]:
@@ -167,7 +169,7 @@ class Planned:
 
     def llvm_ir(self) -> list[str]:
         """The program's code in LLVM IR: a module for each dispatch and each driver. Raises as `objects` does."""
-        return llvm_ir_of(self.units)
+        return llvm_ir_of(self.units, self.cpu)
 
 
 def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
@@ -248,6 +250,51 @@ def driver_name(index: int) -> str:
     return own_name(f"forward{index}")
 
 
+@dataclass(frozen=True)
+class NativeCall:
+    """How a method's code is called."""
+
+    plan: Plan
+    passed: Sequence[int]
+    """Positions among its arguments of those that its driver takes."""
+    checks: Sequence[OperatorOp]
+    """What its caller has to check."""
+    entry: str
+    """The name of its function."""
+
+
+@dataclass(frozen=True)
+class NativeCode:
+    """The native code of a program: all that it takes to run it."""
+
+    methods: Mapping[str, NativeCall]
+    objects: Mapping[str, bytes]
+    """Object files, by the identity of their units."""
+    cpu: Processor
+    """What they are for, its threads counted."""
+
+
+NOTHING: Mapping[str, bytes] = MappingProxyType({})
+
+
+def compile_native(program: Program, cpu: Processor, known: Mapping[str, bytes] = NOTHING) -> NativeCode:
+    """A program's native code for a processor. Object files that are `known`, by the identity of their units, are not made.
+
+    Raises `UnsupportedError` that lists all that cannot be lowered, `ToolchainError` where a tool is missing."""
+    planned = plan_program(program, cpu)
+    units = {unit.identity: unit for unit in planned.units}
+    new = [identity for identity in units if identity not in known]
+    made = objects_of([units[identity] for identity in new], cpu) if new else []
+    objects = {**known, **dict(zip(new, made, strict=True))}
+    calls = {
+        name: NativeCall(planned.plans[name], planned.passed[name], planned.checks[name], driver)
+        for name, driver in planned.drivers.items()
+    }
+    return NativeCode(
+        calls, {identity: objects[identity] for identity in units}, cpu.with_threads(cpu.machine().threads)
+    )
+
+
 class NativeEngine:
     """Runs the methods of a program as native code for a processor, `processor()` by default.
 
@@ -258,16 +305,23 @@ class NativeEngine:
     generator: Generator | None = None
     """Of random numbers; it draws none."""
 
-    def __init__(self, program: Program, cpu: Processor | None = None):
-        cpu = cpu or processor()
-        cpu.check_runs_here()
-        planned = plan_program(program, cpu)
-        self.library = load_objects(planned.objects())
+    def __init__(
+        self,
+        program: Program | NativeCode,
+        cpu: Processor | None = None,
+        known: Mapping[str, bytes] = NOTHING,
+    ):
+        if isinstance(program, NativeCode):
+            program.cpu.check_runs_here()
+            self.code = program
+        else:
+            cpu = cpu or processor()
+            cpu.check_runs_here()
+            self.code = compile_native(program, cpu, known)
+        self.library = load_objects(list(self.code.objects.values()))
         self.methods = {
-            name: NativeMethod(
-                planned.plans[name], self.library.address(driver), planned.passed[name], planned.checks[name]
-            )
-            for name, driver in planned.drivers.items()
+            name: NativeMethod(call.plan, self.library.address(call.entry), call.passed, call.checks)
+            for name, call in self.code.methods.items()
         }
 
     def reads(self, method: str) -> Collection[int]:

@@ -2,6 +2,7 @@
 
 Inputs are made up, the same in every run: that shows what a program computes, in FileCheck tests and at first sight.
 `exir-run{inputs=ones}` takes ones, `inputs=arange` counts, `inputs=random` (the default) draws with a fixed seed.
+`delegates=region` runs what the regions of delegates say, whoever their backends are.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, cast, get_args
 
 import numpy as np
 from xdsl.context import Context
@@ -22,7 +23,7 @@ from xdsl_exir.dialects.signature import InputKind
 from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
-from xdsl_exir.runtime.executable import compile
+from xdsl_exir.runtime.executable import Delegates, compile
 
 Fill = Callable[[tuple[int, ...]], Any]
 
@@ -54,11 +55,16 @@ class RunTarget(Target):
     name = "exir-run"
 
     inputs: str = "random"
+    delegates: str = "backend"
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         if self.inputs not in FILLS:
             raise ExirError(f"exir-run: inputs are one of {', '.join(FILLS)}, not '{self.inputs}'")
-        method = compile(Program(module)).method()
+        if self.delegates not in get_args(Delegates):
+            raise ExirError(
+                f"exir-run: delegates are run by their {' or '.join(get_args(Delegates))}, not '{self.delegates}'"
+            )
+        method = compile(Program(module), delegates=cast(Delegates, self.delegates)).method()
         values: list[Any] = []
         for spec, type in zip(method.inputs, method.types, strict=True):
             if spec.kind is not InputKind.USER_INPUT:

@@ -26,6 +26,7 @@ INTERPRETER_ONLY = frozenset(
         "aten.random.from",
         "aten.random.to",
         "aten.randperm",
+        "aten.rrelu_with_noise_functional",
         "aten.uniform",
         "dim_order_ops._clone_dim_order",
         "dim_order_ops._empty_dim_order",

@@ -295,6 +295,10 @@ HIGHER_ORDER = {
         "`higher_order.flex_attention`, with regions for its functions of scores; block masks, which are for GPUs, go",
         "transforms/test_flex_attention.py::test_against_eager",
     ),
+    "executorch_call_delegate": Row(
+        "`backend.delegate`: its graph is the region, what it owns are its last operands",
+        "transforms/test_delegates.py::test_archives_have_delegates_whole",
+    ),
     "invoke_subgraph": Row("built where it is called", "test_conformance.py::test_invoke_subgraph"),
     **dict.fromkeys(
         ("invoke_quant", "invoke_quant_packed"),

@@ -152,7 +152,7 @@ COMMANDS = [
     for document in DOCUMENTS
     for text in blocks(document, "")
     for line in text.splitlines()
-    if re.match(r"\$ (XDSL_EXIR_OPS=\S+ )?xdsl-", line)
+    if re.match(r"\$ (XDSL_EXIR_\w+=\S+ )?xdsl-", line)
 ]
 
 

@@ -38,9 +38,11 @@ def step(what: str) -> Generator[None]:
         print(f"{what}: {seconds:.1f} s", file=sys.stderr, flush=True)
 
 
-def add_program_arguments(parser: argparse.ArgumentParser, stages: Sequence[str] = RUN) -> None:
-    """Arguments that say which program, at which of these stages."""
-    parser.add_argument("program", type=Path, help="a .pt2 archive, or MLIR text (.mlir)")
+def add_program_arguments(
+    parser: argparse.ArgumentParser, stages: Sequence[str] = RUN, more: str = ""
+) -> None:
+    """Arguments that say which program, at which of these stages; the help says what it may be `more`."""
+    parser.add_argument("program", type=Path, help=f"a .pt2 archive, or MLIR text (.mlir){more}")
     parser.add_argument(
         "--stage",
         choices=stages,
@@ -66,6 +68,21 @@ def add_stats(parser: argparse.ArgumentParser) -> None:
         "--stats",
         action="store_true",
         help="print how long passes took and how often each pattern was applied, on standard error",
+    )
+
+
+EXECUTABLE = ".exir"
+"""What the names of files end with that executables are saved in."""
+
+
+def add_target(parser: argparse.ArgumentParser, default: str) -> None:
+    """Arguments that say what runs a program."""
+    parser.add_argument("--target", default=default, help="what runs it (default: %(default)s)")
+    parser.add_argument(
+        "--fallback",
+        choices=("error", "interpreter"),
+        default="error",
+        help="what becomes of operators that the target cannot take (default: %(default)s)",
     )
 
 

@@ -5,35 +5,35 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from xdsl_exir.errors import InputError
 from xdsl_exir.tools.common import (
+    EXECUTABLE,
     add_cpu,
     add_inputs,
     add_program_arguments,
+    add_target,
     add_tolerances,
     read_arrays,
     read_program,
     step,
 )
 
+if TYPE_CHECKING:
+    from xdsl_exir.runtime.executable import Executable
+
 
 def add_parser(subparsers: Any) -> None:
     """Adds this command to the command line."""
     parser: argparse.ArgumentParser = subparsers.add_parser("run", help="run a program", description=__doc__)
-    add_program_arguments(parser)
+    add_program_arguments(parser, more=f", or an executable ({EXECUTABLE}), which is run as it was compiled")
     parser.add_argument("--method", help="method to run (default: the first)")
     add_inputs(parser)
     parser.add_argument("-o", "--output", type=Path, help=".npz file for the outputs (out0, out1, ...)")
     parser.add_argument("--expected", nargs="*", type=Path, metavar="FILE", help="outputs to compare with")
     add_tolerances(parser)
-    parser.add_argument("--target", default="interpreter", help="what runs it (default: %(default)s)")
-    parser.add_argument(
-        "--fallback",
-        choices=("error", "interpreter"),
-        default="error",
-        help="what becomes of operators that the target cannot take (default: %(default)s)",
-    )
+    add_target(parser, "interpreter")
     add_cpu(parser)
     parser.set_defaults(function=run)
 
@@ -42,13 +42,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs and reports. Exit code 1 where outputs differ from the expected ones."""
     import numpy as np
 
-    from xdsl_exir.runtime.executable import compile
-
     inputs = read_arrays(args.inputs)
-    program = read_program(args)
-    with step("compiling"):
-        executable = compile(program, target=args.target, fallback=args.fallback, cpu=args.cpu)
-        method = executable.method(args.method)
+    executable = read_executable(args)
+    method = executable.method(args.method)
     for item in dict.fromkeys(map(str, executable.fallbacks)):
         print(f"in the interpreter: {item}", file=sys.stderr)
     with step("running"):
@@ -62,6 +58,36 @@ def run(args: argparse.Namespace) -> int:
     if args.expected is None:
         return 0
     return compare(outputs, read_arrays(args.expected), args.rtol, args.atol)
+
+
+def read_executable(args: argparse.Namespace) -> Executable:
+    """The executable that the arguments name, or that of the program that they name. Raises `InputError` for arguments that an
+    executable, being compiled, does not take."""
+    from xdsl_exir.runtime.executable import compile
+    from xdsl_exir.runtime.saved import load_executable
+
+    path: Path = args.program
+    if path.suffix != EXECUTABLE:
+        program = read_program(args)
+        with step("compiling"):
+            return compile(program, target=args.target, fallback=args.fallback, cpu=args.cpu)
+    given = [name for name, default in OF_PROGRAMS.items() if getattr(args, name) != default]
+    if given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise InputError(f"{path} is compiled: {options} cannot be asked of it")
+    with step(f"reading {path}"):
+        return load_executable(path)
+
+
+OF_PROGRAMS = {
+    "stage": "imported",
+    "passes": None,
+    "verify_numerics": None,
+    "target": "interpreter",
+    "fallback": "error",
+    "cpu": None,
+}
+"""Arguments that say what becomes of a program before it is run, and their defaults."""
 
 
 def is_number(value: Any) -> bool:

@@ -19,9 +19,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xdsl_exir.dialects.builder import Builder, Results, Rule
 from xdsl_exir.dialects.control_flow import FlexAttentionOp
+from xdsl_exir.dialects.meta import BACKEND
 from xdsl_exir.dialects.operator import OperatorDialect
 from xdsl_exir.dialects.registry import Entry
-from xdsl_exir.dialects.spec import OperatorSpec, find
+from xdsl_exir.dialects.spec import OperatorSpec, find, specs
 from xdsl_exir.errors import SpecError
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
 from xdsl_exir.transforms.flex_attention import FlexAttention
@@ -119,4 +120,6 @@ class DecomposeAten(ModulePass):
         known(self.keep, "decompose-aten: keep")
         known(self.decompositions, "decompose-aten: decompositions")
         apply_once(op, FlexAttention(), FlexAttentionOp)
-        apply_once(op, Decomposer(frozenset(self.keep).__contains__, self.decompositions))
+        # Operators of backends are for `decompose-backend`.
+        kept = {*self.keep, *(name for name, spec in specs().items() if BACKEND in spec.tags)}
+        apply_once(op, Decomposer(kept.__contains__, self.decompositions))

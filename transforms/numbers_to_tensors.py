@@ -187,7 +187,13 @@ class Tensors(Decomposer):
 
     def before(self, op: Operation, number: SSAValue) -> SSAValue:
         """A number as a tensor, made before an operation."""
-        return self.aten(op).scalar_tensor(number, dtype=tensor_of_number(number)[1])
+        type, dtype = tensor_of_number(number)
+        known = type.data
+        if isinstance(known, Expr) and not known.free_symbols():
+            known = known.evaluate({})
+        if not isinstance(known, Expr):
+            return self.aten(op).builder.constant(known, dtype)
+        return self.aten(op).scalar_tensor(number, dtype=dtype)
 
     def stand_for(self, value: SSAValue) -> None:
         """Makes an argument or result that is a number a tensor, and reads the number out of it."""

@@ -8,14 +8,16 @@ groups as chosen and other operations alternate on the longest such path, which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import groupby
+from types import MappingProxyType
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -23,9 +25,13 @@ from xdsl.traits import is_side_effect_free
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp, PartOp, YieldOp, is_delegable
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import INPUT, OUTPUT, RANGES, InputAttr, InputKind, InputSpec, OutputAttr
+from xdsl_exir.dialects.sizes import sizes_of, symbols_of
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.errors import SpecError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
+from xdsl_exir.program import methods_of, state_of
+from xdsl_exir.transforms.fold_constants import first_user_input, move_argument, take_arguments
 
 
 def layers(block: Block, chosen: set[Operation]) -> dict[Operation, int]:
@@ -53,7 +59,9 @@ def layers(block: Block, chosen: set[Operation]) -> dict[Operation, int]:
     return layer
 
 
-def group(block: Block, chosen: set[Operation], backend: str) -> list[DelegateOp]:
+def group(
+    block: Block, chosen: set[Operation], backend: str, specs: Mapping[str, Attribute] = MappingProxyType({})
+) -> list[DelegateOp]:
     """Moves the chosen operations of a block into as few delegates as can be; these, in order.
 
     Other operations move where their layer needs it. Literals are copied into each delegate that uses them.
@@ -73,7 +81,7 @@ def group(block: Block, chosen: set[Operation], backend: str) -> list[DelegateOp
     for (_, other), run in groupby(sorted(rest, key=place), place):
         ops = list(run)
         if not other:
-            ops = [delegate(ops, backend)]
+            ops = [delegate(ops, backend, specs)]
             delegates += ops
         block.insert_ops_before(ops, end)
     for op in rest:
@@ -83,7 +91,9 @@ def group(block: Block, chosen: set[Operation], backend: str) -> list[DelegateOp
     return delegates
 
 
-def delegate(ops: Sequence[Operation], backend: str) -> DelegateOp:
+def delegate(
+    ops: Sequence[Operation], backend: str, specs: Mapping[str, Attribute] = MappingProxyType({})
+) -> DelegateOp:
     """Detached operations, in order, as a delegate. What used their results uses the delegate's."""
     inside = set(ops)
     needed = [value for op in ops for value in op.operands if value.owner not in inside]
@@ -101,7 +111,7 @@ def delegate(ops: Sequence[Operation], backend: str) -> DelegateOp:
     for op in ops:
         op.operands = [within.get(value, value) for value in op.operands]
         body.add_op(op)
-    made = DelegateOp(backend, inputs, Region(body), [value.type for value in outputs])
+    made = DelegateOp(backend, inputs, Region(body), [value.type for value in outputs], specs=specs)
     made.location = ops[0].location
     for old, new in zip((*inputs, *outputs), (*body.args, *made.outputs), strict=True):
         new.name_hint = old.name_hint
@@ -111,8 +121,108 @@ def delegate(ops: Sequence[Operation], backend: str) -> DelegateOp:
     return made
 
 
+def keep_ranges(op: DelegateOp) -> None:
+    """Says of a delegate what the symbols in it may be, as its method does."""
+    function = op.parent_op()
+    while function is not None and not isinstance(function, FuncOp):
+        function = function.parent_op()
+    ranges = function.attributes.get(RANGES) if function is not None else None
+    if not isinstance(ranges, DictionaryAttr):
+        return
+    values = (value for inner in op.walk() for value in (*inner.operands, *inner.results))
+    named = {str(name) for name in symbols_of(sizes_of(values))}
+    kept = {name: attr for name, attr in ranges.data.items() if name in named}
+    if kept:
+        op.properties["ranges"] = DictionaryAttr(kept)
+
+
+def own(op: DelegateOp, state: Container[str]) -> None:
+    """Makes state that a delegate alone uses, and that nothing writes to, its own: the method takes it no more. `state` is what has
+    data."""
+    function = op.parent_op()
+    if not isinstance(function, FuncOp):
+        return
+    written = {(attr.data.kind, attr.data.target) for attr in outputs_of(function)}
+    attrs, taken = list[InputAttr](), list[BlockArgument]()
+    for position, value in reversed(list(enumerate(op.inputs))):
+        held = attribute_of(function, value)
+        if held is None or held.data.kind is InputKind.USER_INPUT or held.data.target not in state:
+            continue
+        users = {use.operation for use in value.uses}
+        if users != {op} or any(target == held.data.target for _, target in written):
+            continue
+        if sum(attr.data.target == held.data.target for attr in inputs_of(function)) > 1:
+            continue
+        assert isinstance(value, BlockArgument)
+        inner = op.body.block.args[position]
+        moved = op.body.block.insert_arg(inner.type, len(op.body.block.args) - len(attrs))
+        moved.name_hint = inner.name_hint
+        inner.replace_all_uses_with(moved)
+        op.body.block.erase_arg(inner)
+        op.operands = [*op.operands[:position], *op.operands[position + 1 :]]
+        attrs.insert(0, held)
+        taken.append(value)
+    if attrs:
+        op.properties["constants"] = ArrayAttr([*attrs, *(op.constants or ())])
+        take_arguments(function, taken)
+
+
+def attribute_of(function: FuncOp, value: SSAValue) -> InputAttr | None:
+    """What an argument of a method is; None of other values."""
+    if (
+        not isinstance(value, BlockArgument)
+        or value.block is not function.body.block
+        or not function.arg_attrs
+    ):
+        return None
+    attr = function.arg_attrs.data[value.index].data.get(INPUT)
+    return attr if isinstance(attr, InputAttr) else None
+
+
+def inputs_of(function: FuncOp) -> list[InputAttr]:
+    """What the arguments of a method are."""
+    attrs = (held.data.get(INPUT) for held in function.arg_attrs or ())
+    return [attr for attr in attrs if isinstance(attr, InputAttr)]
+
+
+def outputs_of(function: FuncOp) -> list[OutputAttr]:
+    """What the results of a method are."""
+    attrs = (held.data.get(OUTPUT) for held in function.res_attrs or ())
+    return [attr for attr in attrs if isinstance(attr, OutputAttr)]
+
+
+def with_input_attributes(function: FuncOp) -> None:
+    """Says of a method that says nothing of its arguments that callers give them."""
+    if function.arg_attrs is None:
+        specs = (
+            InputSpec(InputKind.USER_INPUT, arg.name_hint or f"arg_{arg.index}") for arg in function.args
+        )
+        function.arg_attrs = ArrayAttr([DictionaryAttr({INPUT: InputAttr(spec)}) for spec in specs])
+
+
+def disown(op: DelegateOp) -> None:
+    """Makes what a delegate owns state of the method again."""
+    function = op.parent_op()
+    owned = op.owned
+    if not owned:
+        return
+    assert isinstance(function, FuncOp)
+    with_input_attributes(function)
+    values = list(op.inputs)
+    for spec, inner in zip(owned, op.body.block.args[len(values) :], strict=True):
+        block, first = function.body.block, first_user_input(function)
+        arg = block.insert_arg(inner.type, len(block.args))
+        arg.name_hint = inner.name_hint
+        move_argument(function, arg, first, {INPUT: InputAttr(spec)})
+        values.append(block.args[first])
+    op.properties.pop("constants")
+    op.operands = values
+
+
 def inline(op: PartOp) -> None:
     """Puts what a delegate or a dispatch holds in its place."""
+    if isinstance(op, DelegateOp):
+        disown(op)
     end = op.yielded
     outside: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
     for result, value in zip(op.outputs, end.values, strict=True):
@@ -145,7 +255,8 @@ def matching(patterns: Iterable[str]) -> frozenset[str]:
 class Partition(ModulePass):
     """Moves edge operators into delegates of a backend: `partition{backend=native ops="aten.mm","aten.relu"}`.
 
-    `ops` are names or patterns (`"aten.*"`). Operators with effects stay where they are, and so does what is in a
+    `ops` are names or patterns (`"aten.*"`). With `constants` delegates own the state that they alone use; `specs="key=value"` is what the
+    backend is told besides. Operators with effects stay where they are, and so does what is in a
     delegate already. Raises `SpecError` for a pattern that matches no operator, `UnsupportedError` where the program is
     not at the edge stage.
     """
@@ -154,9 +265,12 @@ class Partition(ModulePass):
 
     backend: str
     ops: tuple[str, ...]
+    constants: bool = False
+    specs: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         names = matching(self.ops)
+        specs = specs_of(self.specs)
         listed = [
             inner
             for inner in op.walk()
@@ -174,7 +288,28 @@ class Partition(ModulePass):
             if is_delegable(inner) and inner.parent is not None:
                 by_block.setdefault(inner.parent, set()).add(inner)
         for block, chosen in by_block.items():
-            group(block, chosen, self.backend)
+            for made in group(block, chosen, self.backend, specs):
+                keep_ranges(made)
+                if self.constants:
+                    own(made, state_names(op, state_of(ctx)))
+
+
+def state_names(module: ModuleOp, state: Mapping[str, object]) -> Container[str]:
+    """Names of state that delegates may own: what has data, or in text alone, where none has, what methods take."""
+    if state:
+        return state
+    return {attr.data.target for function in methods_of(module).values() for attr in inputs_of(function)}
+
+
+def specs_of(texts: Iterable[str]) -> dict[str, Attribute]:
+    """Compile specs from texts `key=value`. Raises `SpecError` for one that is none."""
+    specs: dict[str, Attribute] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise SpecError(f"partition: specs are 'key=value', not '{text}'")
+        specs[key] = StringAttr(value)
+    return specs
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,6 @@ def apply_once(module: ModuleOp, pattern: RewritePattern, kind: type[Operation] 
     """Applies a pattern to every operation of a kind, in every region, once: what it builds is not looked at again."""
     pattern, rewriter = told(pattern), PatternRewriter(InsertPoint.at_end(module.body.block))
     for op in list(module.body.walk()):
-        if isinstance(op, kind):
+        if isinstance(op, kind) and op.parent is not None:  # else one before it has taken it away
             rewriter.current_operation, rewriter.insertion_point = op, InsertPoint.before(op)
             pattern.match_and_rewrite(op, rewriter)

@@ -88,6 +88,13 @@ class Result:
     index: int
 
 
+@dataclass(frozen=True, eq=False)
+class Anything:
+    """Stands for whatever there is: what else is found says what it has to be."""
+
+
+ANYTHING = Anything()
+
 Bindings = Mapping[Variable | Call, Any]
 """What variables and calls of a pattern stand for."""
 
@@ -161,6 +168,8 @@ def unify(pattern: Any, value: Any, bound: Bindings) -> Iterator[Bindings]:
                 yield {**bound, pattern: value}
             elif same(bound[pattern], value):
                 yield bound
+        case Anything():
+            yield bound
         case Result():
             if isinstance(value, OpResult) and value.index == pattern.index:
                 yield from unify_call(pattern.call, value.op, bound)
@@ -193,6 +202,29 @@ def unify_all(pairs: Sequence[tuple[Any, Any]], bound: Bindings) -> Iterator[Bin
         return
     for found in unify(*pairs[0], bound):
         yield from unify_all(pairs[1:], found)
+
+
+def unify_roots(roots: Sequence[Call], op: Operation, bound: Bindings) -> Iterator[Bindings]:
+    """The ways in which the first of some calls stands for an operation, and the others for those that have operands of the match
+    as well."""
+    first, *others = roots
+    for found in unify_call(first, op, bound):
+        if not others:
+            yield found
+            continue
+        known = [
+            value
+            for held in found.values()
+            for value in (held.results if isinstance(held, Operation) else [held])
+        ]
+        users = (use.operation for value in known if is_value(value) for use in value.uses)
+        for user in dict.fromkeys([*_operations(found), *users]):
+            if user.parent is op.parent:
+                yield from unify_roots(others, user, found)
+
+
+def _operations(bound: Bindings) -> list[Operation]:
+    return [op for call, op in bound.items() if isinstance(call, Call)]
 
 
 def same(a: Any, b: Any) -> bool:
@@ -228,7 +260,7 @@ class Rewrite(Labelled):
         name: str,
     ):
         self.after, self.where, self.single_use = after, where, single_use
-        self.variables = {name: Variable(name) for name in _names(before) if not _is_namespace(name)}
+        self.variables = {name: Variable(name) for name in _names(before) if not is_namespace(name)}
         tracing = Tracing()
         given = (self.variables.get(name) or Namespace(tracing, name) for name in _names(before))
         returned = _returned(before(*given))
@@ -242,7 +274,7 @@ class Rewrite(Labelled):
         self._check(tracing.calls)
 
     def _check(self, calls: Sequence[Call]) -> None:
-        inside = set(_calls_of(self.root))
+        inside = set(calls_of(self.root))
         for call in calls:
             if call not in inside:
                 raise SpecError(f"rewrite: the result of {call.spec.qualified_name} is not used")
@@ -255,7 +287,7 @@ class Rewrite(Labelled):
             )
         for function in (self.after, self.where):
             for name in _names(function) if function is not None else ():
-                if name not in self.variables and (function is self.where or not _is_namespace(name)):
+                if name not in self.variables and (function is self.where or not is_namespace(name)):
                     raise SpecError(
                         f"rewrite: '{name}' is neither a variable of the first function nor a namespace"
                     )
@@ -297,7 +329,7 @@ class Rewrite(Labelled):
             return
         assert isinstance(op, OperatorOp)
         acted, builder = rewriter.has_done_action, Builder(dialect_of(op), op, rewriter=rewriter)
-        namespaces = {name: Namespace(builder, name) for name in _names(self.after) if _is_namespace(name)}
+        namespaces = {name: Namespace(builder, name) for name in _names(self.after) if is_namespace(name)}
         try:
             made = _returned(self.after(**namespaces, **self._given(self.after, bound)))
             replace(builder, op, self._in_place(op, made))
@@ -326,24 +358,24 @@ class Rewrite(Labelled):
         return results
 
 
-def _calls_of(pattern: Any) -> Iterator[Call]:
+def calls_of(pattern: Any) -> Iterator[Call]:
     """Calls in a pattern, the last first."""
     match pattern:
         case Call():
             yield pattern
             for argument in pattern.arguments.values():
-                yield from _calls_of(argument)
+                yield from calls_of(argument)
         case Result():
-            yield from _calls_of(pattern.call)
+            yield from calls_of(pattern.call)
         case _ if is_list(pattern):
             for item in pattern:
-                yield from _calls_of(item)
+                yield from calls_of(item)
         case _:
             pass
 
 
 def _variables_of(pattern: Any) -> Iterator[Variable]:
-    for call in _calls_of(pattern):
+    for call in calls_of(pattern):
         for argument in call.arguments.values():
             yield from (
                 item for item in (argument if is_list(argument) else [argument]) if isinstance(item, Variable)
@@ -360,7 +392,8 @@ def _names(function: Callable[..., Any]) -> list[str]:
     return list(inspect.signature(function).parameters)
 
 
-def _is_namespace(name: str) -> bool:
+def is_namespace(name: str) -> bool:
+    """Whether a function's parameter of this name is a namespace of operators."""
     return any(known.startswith(f"{name}.") for known in specs())
 
 

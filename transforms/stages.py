@@ -23,7 +23,7 @@ LOWERED: dict[str, tuple[str, str]] = {
 }
 """For a stage below edge, the one before it, and the passes from there."""
 
-EDGE = ("edge", "dispatches")
+EDGE = ("edge", "backend", "dispatches")
 """Those from which the passes that take an edge program go on."""
 
 RUN = (*STAGES, "dispatches", "linalg", "buffers", "planned")
@@ -53,6 +53,10 @@ def to_stage(program: Program, stage: str) -> Program:
     now = stage_of(program.module)
     if stage == "imported" or stage == now:
         return program
+    if now == "backend" and stage not in LOWERED:
+        program, now = program.transform("decompose-backend"), "edge"
+        if stage == now:
+            return program
     if now not in LOWERED and stage not in LOWERED:
         return program.to_core() if stage == "core" else program.to_edge()
     for passes in reversed(road(now, stage)):

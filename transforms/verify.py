@@ -1,4 +1,4 @@
-"""`verify-aten` and `verify-edge`: the rules of a stage, checked everywhere, all violations reported.
+"""`verify-aten`, `verify-edge` and `verify-backend`: the rules of a stage, checked everywhere, all violations reported.
 
 Operations verify themselves (operands, properties, dtypes, result types); here stand the rules that concern more than
 one: which operations a stage may hold, that values are defined before their use, in every region, and that a method's
@@ -26,9 +26,10 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from xdsl_exir.dialects.backend import AllocOp, DelegateOp, OutVariantOp, PartOp
 from xdsl_exir.dialects.control_flow import FlexAttentionOp
 from xdsl_exir.dialects.exir import NumberOp, number_type
-from xdsl_exir.dialects.meta import as_meta, numbers_as_tensors, result_dtypes
+from xdsl_exir.dialects.meta import BACKEND, as_meta, numbers_as_tensors, result_dtypes
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.promotion import DtypeError
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, PLAN, InputAttr, InputKind, OutputAttr
@@ -62,8 +63,13 @@ class Verifier:
     """Walks a module and collects violations."""
 
     stage: str
-    """`aten`, `edge` or `linalg`."""
+    """`aten`, `edge`, `backend` or `linalg`."""
     violations: list[Violation] = field(default_factory=list[Violation])
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether promotion is explicit, and tensors stand for numbers."""
+        return self.stage in ("edge", BACKEND)
 
     def report(self, op: Operation, message: str) -> None:
         name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
@@ -131,17 +137,22 @@ class Verifier:
 
     def allowed(self, op: Operation) -> None:
         """Checks that the stage may hold the operation."""
-        if isinstance(op, OperatorOp):
-            if op.NUMBERS and self.stage == "edge":
+        if is_of_backend(op):
+            if self.stage != BACKEND:
+                self.report(
+                    op, "an operator that only backend has; decompose-backend puts its body in its place"
+                )
+        elif isinstance(op, OperatorOp):
+            if op.NUMBERS and self.is_explicit:
                 self.report(op, "not an edge operation")
             elif not op.NUMBERS and self.stage == "aten":
                 self.report(op, "not an aten operation")
-            elif self.stage == "edge" and op.SPEC.qualified_name in ALIASES:
+            elif self.is_explicit and op.SPEC.qualified_name in ALIASES:
                 self.report(op, "gives back its operand; edge has no aliases")
-            elif self.stage == "edge" and "memory_format" in op.properties:
+            elif self.is_explicit and "memory_format" in op.properties:
                 self.report(op, "a memory format; edge has dim_order_ops in its place")
         elif isinstance(op, NumberOp):
-            if self.stage == "edge" and op.result.type.name not in SYMBOLIC:
+            if self.is_explicit and op.result.type.name not in SYMBOLIC:
                 self.report(op, "a Python number; edge has tensors in its place")
         elif isinstance(op, FlexAttentionOp) and self.stage != "aten":
             self.report(op, "functions of single scores; decompose-aten makes operators on all of them of it")
@@ -203,7 +214,7 @@ class Verifier:
         if self.stage == "linalg" or isinstance(type, SymType):
             return None
         if type in NUMBERS:
-            return "a Python number; edge has tensors in its place" if self.stage == "edge" else None
+            return "a Python number; edge has tensors in its place" if self.is_explicit else None
         if not is_tensor_type(type):
             return "neither a tensor nor a number of Export IR"
         try:
@@ -245,6 +256,7 @@ def _same_shape_and_dtype(a: Attribute, b: Attribute) -> bool:
 DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
+    "backend": frozenset({"exir", "higher_order", "backend"}),
     "linalg": UPSTREAM | {"omp", "vector"},  # what the interpreter runs, and what kernels are made of
 }
 """Dialects that a stage may hold besides its operators."""
@@ -274,17 +286,24 @@ def raise_for(violations: list[Violation]) -> None:
 
 
 def stage_of(module: ModuleOp) -> str:
-    """`edge` once a module holds an edge operation or a delegate, `linalg` when it has nothing of ours left, else `aten`."""
+    """`backend` once a module holds an operator that only backend has, outside of delegates, `edge` once it holds an edge operation or a
+    delegate, `linalg` when it has nothing of ours left, else `aten`."""
 
     def is_edge(op: Operation) -> bool:
         return not op.NUMBERS if isinstance(op, OperatorOp) else op.dialect_name() == "backend"
 
     if any(map(is_edge, module.walk())):
-        return "edge"
+        return BACKEND if any(map(is_of_backend, module.walk())) else "edge"
     if any(PLAN in op.attributes for op in module.ops):
         return "linalg"
     dialects = {op.dialect_name() for op in module.walk()} - {"builtin", "func"}
     return "linalg" if dialects and dialects <= DIALECTS["linalg"] else "aten"
+
+
+def is_of_backend(op: Operation) -> bool:
+    """Whether an operation is an operator that only backend has, or an out-variant, and is in no delegate."""
+    only = isinstance(op, AllocOp | OutVariantOp) or (isinstance(op, OperatorOp) and BACKEND in op.SPEC.tags)
+    return only and not isinstance(op.parent_op(), PartOp)
 
 
 def refuse_dtypes(module: ModuleOp) -> None:
@@ -327,7 +346,28 @@ def verify_program(program: Program) -> None:
     violations = violations_of(program.module, stage_of(program.module))
     for function in program.methods.values():
         violations += _state_violations(program, function)
+        violations += _violations_of_delegates(program, function)
     raise_for(violations)
+
+
+def _violations_of_delegates(program: Program, function: FuncOp) -> Iterator[Violation]:
+    """What delegates own, and what their backends made of them, is in the state."""
+    for op in function.walk():
+        if not isinstance(op, DelegateOp):
+            continue
+        args = op.body.block.args[len(op.inputs) :]
+        for spec, arg in zip(op.owned, args, strict=False):
+            data = program.state.get(spec.target)
+            if data is None:
+                yield Violation(op.name, f"{spec.kind.value} '{spec.target}' has no data", location_text(op))
+            elif is_tensor_type(arg.type):
+                meta = tensor_meta(arg.type)
+                if (data.dtype, tuple(data.sizes)) != (meta.dtype, meta.shape):
+                    found = f"{data.dtype}{list(data.sizes)}"
+                    message = f"{spec.kind.value} '{spec.target}' is {arg.type}, its data {found}"
+                    yield Violation(op.name, message, location_text(op))
+        if op.processed is not None and op.processed.data not in program.state:
+            yield Violation(op.name, f"'{op.processed.data}' has no data", location_text(op))
 
 
 _STATE = frozenset({InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR})
@@ -374,6 +414,17 @@ class VerifyEdge(ModulePass):
         if self.dtypes is not None:
             violations += _not_listed(op, edge_yaml_at(self.dtypes, self.name))
         raise_for(violations)
+
+
+@dataclass(frozen=True)
+class VerifyBackend(ModulePass):
+    """Changes nothing. Raises `VerificationError` listing what the backend stage may not hold: it is edge, with the operators that
+    backends add."""
+
+    name = "verify-backend"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise_for(violations_of(op, BACKEND))
 
 
 def _not_listed(module: ModuleOp, listed: Mapping[str, EdgeOperator]) -> Iterator[Violation]:

@@ -53,9 +53,9 @@ def hardtanh(self: TensorMeta, min_val: Number, max_val: Number) -> Shape:
 
 
 @shape_rule("aten.rrelu_with_noise_functional")
-def rrelu_with_noise(self: TensorMeta, noise: TensorMeta, lower: float, upper: float) -> list[Shape]:
+def rrelu_with_noise(self: TensorMeta, noise: TensorMeta) -> list[Shape]:
     check(same_shape(self.shape, noise.shape), "the noise has another shape")
-    return [rrelu(self, lower, upper), noise.shape]
+    return [self.shape, noise.shape]
 
 
 @shape_rule("aten.rrelu")

@@ -151,6 +151,12 @@ def _schema(item: Item) -> tuple[FunctionSchema, tuple[str, ...]]:
     return schema, writes
 
 
+def schema_of(text: str, place: str) -> tuple[FunctionSchema, tuple[str, ...]]:
+    """The functional schema of a text, checked, and the arguments that PyTorch's operator writes. Raises `SpecError` for what is no
+    schema, or breaks the rules of the IR; `place` says where it stands."""
+    return _schema(Item(place, {"func": text}))
+
+
 def _fits(default: Any, kind: Type) -> bool:
     """Whether a default is of a type. One value stands for all of a list of fixed size."""
     if default is None:

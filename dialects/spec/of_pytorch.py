@@ -18,7 +18,6 @@ _HIGHER_ORDER = {
     "call_torchbind": "a method of an object in C++, which is not in the program; keep the object out of the model",
     "custom_function_call": f"a torch.autograd.Function inside torch.func, {_TRACED}",
     "dynamo_bypassing_wrapper": _PYTHON,
-    "executorch_call_delegate": f"a part that a backend of ExecuTorch compiled; {_COMPILED}",
     "flat_apply": f"{_PYTHON}; if it is a torch.autograd.Function, run_decompositions() traces through it",
     "flex_attention_backward": "the gradient of flex_attention; export the forward, or take scaled_dot_product_attention",
     "graphsafe_run_with_rng_state": _REPLAYED,

@@ -7,7 +7,7 @@ different lengths, is refused by name. A block that raises becomes an assertion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from xdsl_exir.dialects.tensors import SymType
 from xdsl_exir.dialects.torchscript.operations import ScriptOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
+from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
 from xdsl_exir.importers.torchscript.values import Condition, Number, Object, ScriptError, TensorValue
 from xdsl_exir.locations import location_text
@@ -84,7 +85,7 @@ class _Slot:
     """A result of the `cond`, before there is one."""
 
     index: int
-    is_condition: bool = False
+    kind: str = "tensor"
 
 
 def branch(
@@ -92,7 +93,14 @@ def branch(
 ) -> list[Any]:
     """What an `If` gives whose condition nobody knows yet."""
     outer = machine.tensors
-    branches = [_traced(machine, op, index, values) for index in (0, 1)]
+    branches = [
+        traced(
+            machine,
+            f"{outer.fresh('branch')}_",
+            lambda index=index: machine.block(op.regions[index].block, dict(values)),
+        )
+        for index in (0, 1)
+    ]
     if all(each.raised is not None for each in branches):
         raise branches[0].raised or ScriptError("both branches raise")
     for index, each in enumerate(branches):
@@ -102,7 +110,11 @@ def branch(
     return _Join(machine, op, branches).finish(condition)
 
 
-def _traced(machine: Machine, op: ScriptOp, index: int, values: dict[SSAValue, Any]) -> Branch:
+def traced(
+    machine: Machine, prefix: str, run: Callable[[], list[Any]], written: Sequence[str] = ()
+) -> Branch:
+    """What `run` gives with a graph of its own, which is given what it uses of the tensors around it. Of those that are `written` to
+    nobody knows the elements."""
     outer, journal = machine.tensors, machine.journal
 
     def held(name: str) -> Held | SymType:
@@ -112,21 +124,68 @@ def _traced(machine: Machine, op: ScriptOp, index: int, values: dict[SSAValue, A
             assert isinstance(value.type, SymType)
             return value.type
         tensor = TensorValue(name)
-        return Held(outer.meta(tensor), outer.array(tensor), False, outer.storage(tensor) in outer.doubtful)
+        array = None if name in written else outer.array(tensor)
+        return Held(outer.meta(tensor), array, False, outer.storage(tensor) in outer.doubtful)
 
-    prefix = f"{outer.fresh('branch')}_"
     inner = Tensors(outer.source, outer.evaluator, False, held, prefix)
     inner.location, inner.function, inner.modules = outer.location, outer.function, outer.modules
+    inner.symbols = outer.symbols
     made = Branch(inner)
     machine.tensors, machine.journal = inner, Journal()
     try:
-        made.results = machine.block(op.regions[index].block, dict(values))
+        made.results = run()
     except ScriptError as error:
         made.raised = error
     finally:
         made.changed = machine.journal.undo()
         machine.tensors, machine.journal = outer, journal
     return made
+
+
+def check_apart(
+    tensors: Tensors,
+    bodies: Sequence[Branch],
+    written: Sequence[str],
+    refused: Callable[[str], UnsupportedError],
+    further: Sequence[str] = (),
+) -> None:
+    """Refuses a write in a body to memory that another tensor of any, or a `further` one, shares: it would not see the write."""
+    given = {name for each in bodies for name, held in each.tensors.given.items() if isinstance(held, Held)}
+    given -= {name for each in bodies for name in each.tensors.literals}
+    known = [name for name in sorted({*given, *written, *further}) if name in tensors.build.values]
+    storages = [tensors.storage(TensorValue(name)) for name in known]
+    for name in written:
+        if storages.count(tensors.storage(TensorValue(name))) > 1:
+            raise refused(f"it writes to '{name}', which another tensor shares memory with")
+
+
+def subgraph(
+    each: Branch,
+    operands: Sequence[str],
+    results: Sequence[TensorValue],
+    written: Sequence[str],
+    refused: Callable[[str], UnsupportedError],
+) -> g.Graph:
+    """What was traced as a function of operands: what it writes to is a copy, what it gives back are no operands."""
+    if each.tensors.literals:
+        raise refused("it makes a tensor of a list")
+    inner = each.tensors
+    for result in results:
+        inner.require(result.name)
+    renamed = {name: f"{name}_given" for name in written}
+    nodes = [
+        replace(inner.node("aten.clone", (g.NodeInput("self", g.Ref(given), False),)), outputs=(g.Ref(name),))
+        for name, given in renamed.items()
+    ]
+    nodes += inner.nodes
+    outputs: list[g.Value] = []
+    for result in results:
+        name = inner.fresh("out")
+        source = (g.NodeInput("self", g.Ref(result.name), False),)
+        nodes.append(replace(inner.node("aten.clone", source), outputs=(g.Ref(name),)))
+        outputs.append(g.Ref(name))
+    inputs = tuple(g.Ref(renamed.get(name, name)) for name in operands)
+    return g.Graph(inputs, tuple(nodes), tuple(outputs), dict(inner.described))
 
 
 def _assert(tensors: Tensors, condition: Condition | Number, holds: bool, message: str) -> None:
@@ -162,7 +221,7 @@ class _Join:
         merged = [self.merged(a, b, "results") for a, b in zip(first.results, second.results, strict=True)]
         changes = self.changes()
         written = list(dict.fromkeys([*first.written, *second.written]))
-        self.check_apart(written)
+        check_apart(self.tensors, self.branches, written, self.refused)
         writes = [self.slot(TensorValue(name), TensorValue(name)) for name in written]
         results = self.build(condition)
         for name, slot in zip(written, writes, strict=True):
@@ -192,10 +251,15 @@ class _Join:
                 if a.name == b.name and not any(a.name in each.written for each in self.branches):
                     return a
                 return self.slot(a, b)
-            case (Condition(), _) | (_, Condition()):
-                return replace(self.slot(self.as_tensor(a, 0), self.as_tensor(b, 1)), is_condition=True)
-            case bool(), bool() if a != b:
-                return replace(self.slot(self.as_tensor(a, 0), self.as_tensor(b, 1)), is_condition=True)
+            case _ if (
+                kind_of(a) in DTYPES
+                and kind_of(a) == kind_of(b)
+                and (isinstance(a, Condition | Number) or a != b)
+            ):
+                first, second = (
+                    as_tensor(each.tensors, x) for each, x in zip(self.branches, (a, b), strict=True)
+                )
+                return replace(self.slot(first, second), kind=kind_of(a))
             case _ if is_tuple(a) and is_tuple(b) and len(a) == len(b):
                 return tuple(self.merged(x, y, what) for x, y in zip(a, b, strict=True))
             case _ if is_list(a) and is_list(b) and len(a) == len(b):
@@ -207,17 +271,6 @@ class _Join:
             case _:
                 raise self.refused(f"{what} of the branches are {_short(a)} and {_short(b)}")
 
-    def as_tensor(self, value: Any, index: int) -> TensorValue:
-        """A condition as a tensor of a branch."""
-        if isinstance(value, Condition):
-            return value.tensor
-        if not isinstance(value, bool):
-            raise self.refused(f"results of the branches are a condition and {_short(value)}")
-        inner = self.branches[index].tensors
-        from xdsl_exir.importers.torchscript.special import SPECIAL
-
-        return SPECIAL["aten.tensor.bool"](inner, value)
-
     def slot(self, a: TensorValue, b: TensorValue) -> _Slot:
         self.pairs.append((a, b))
         return _Slot(len(self.pairs) - 1)
@@ -226,7 +279,7 @@ class _Join:
         """A value with the results of the `cond` in it."""
         match value:
             case _Slot():
-                return Condition(results[value.index]) if value.is_condition else results[value.index]
+                return from_tensor(self.tensors, results[value.index], value.kind)
             case _ if is_tuple(value):
                 return tuple(self.filled(item, results) for item in value)
             case _ if is_list(value):
@@ -235,20 +288,6 @@ class _Join:
                 return {key: self.filled(item, results) for key, item in value.items()}
             case _:
                 return value
-
-    def check_apart(self, written: Sequence[str]) -> None:
-        """Refuses a write in a branch to memory that another tensor of either shares: it would not see the write."""
-        given = {
-            name
-            for each in self.branches
-            for name, held in each.tensors.given.items()
-            if isinstance(held, Held)
-        }
-        given -= {name for each in self.branches for name in each.tensors.literals}
-        storages = [self.tensors.storage(TensorValue(name)) for name in sorted(given | set(written))]
-        for name in written:
-            if storages.count(self.tensors.storage(TensorValue(name))) > 1:
-                raise self.refused(f"a branch writes to '{name}', which another tensor shares memory with")
 
     def build(self, condition: Condition | Number) -> list[TensorValue]:
         """The results of the `cond`."""
@@ -266,7 +305,10 @@ class _Join:
             )
         )
         graphs = [
-            g.Subgraph(self.tensors.fresh("graph"), self.graph(each, index, operands))
+            g.Subgraph(
+                self.tensors.fresh("graph"),
+                subgraph(each, operands, [pair[index] for pair in self.pairs], each.written, self.refused),
+            )
             for index, each in enumerate(self.branches)
         ]
         predicate = condition.tensor if isinstance(condition, Condition) else condition
@@ -282,28 +324,6 @@ class _Join:
         node = self.tensors.node("higher_order.cond", inputs)
         self.tensors.add(replace(node, outputs=tuple(map(g.Ref, names))))
         return [TensorValue(name) for name in names]
-
-    def graph(self, each: Branch, index: int, operands: Sequence[str]) -> g.Graph:
-        """A branch as a function of the operands of both: what it writes to is a copy, what it gives back are no operands."""
-        if each.tensors.literals:
-            raise self.refused("a branch makes a tensor of a list")
-        inner = each.tensors
-        renamed = {name: f"{name}_given" for name in each.written}
-        nodes = [
-            replace(
-                inner.node("aten.clone", (g.NodeInput("self", g.Ref(given), False),)), outputs=(g.Ref(name),)
-            )
-            for name, given in renamed.items()
-        ]
-        nodes += inner.nodes
-        outputs: list[g.Value] = []
-        for pair in self.pairs:
-            name = inner.fresh("out")
-            source = (g.NodeInput("self", g.Ref(pair[index].name), False),)
-            nodes.append(replace(inner.node("aten.clone", source), outputs=(g.Ref(name),)))
-            outputs.append(g.Ref(name))
-        inputs = tuple(g.Ref(renamed.get(name, name)) for name in operands)
-        return g.Graph(inputs, tuple(nodes), tuple(outputs), dict(inner.described))
 
 
 def _short(value: Any) -> str:

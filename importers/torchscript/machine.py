@@ -18,7 +18,9 @@ from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.importers.torchscript.branches import Journal, branch
+from xdsl_exir.importers.torchscript.carried import as_tensor
 from xdsl_exir.importers.torchscript.literals import constant_value
+from xdsl_exir.importers.torchscript.loops import loop_while
 from xdsl_exir.importers.torchscript.module import ScriptModule
 from xdsl_exir.importers.torchscript.scalars import PYTHON, compute
 from xdsl_exir.importers.torchscript.source import Class
@@ -156,8 +158,7 @@ class Machine:
         number = 0
         while True:
             if isinstance(count, Number) or isinstance(goes_on, Condition | Number):
-                reason = "how often it runs depends on data or symbolic sizes"
-                raise UnsupportedError([Unsupported("prim.Loop", reason, location_text(op))])
+                return loop_while(self, op, count, number, [goes_on, *carried], values)
             if number >= count or not goes_on:
                 return carried
             if number > MAX_ITERATIONS:
@@ -222,6 +223,9 @@ class Machine:
                 return Condition(self.tensors.call("aten.logical_not", {"self": operands[0].tensor}))
             if name == "aten.Bool":
                 return operands[0]
+            if name in LOGIC:
+                first, second = (as_tensor(self.tensors, operand) for operand in operands)
+                return Condition(self.tensors.call(LOGIC[name], {"self": first, "other": second}))
         elif name == "aten.Bool" and isinstance(operands[0], Number):
             number = operands[0]
             return number if number.kind == "bool" else self.tensors.symbolic("_operator.ne", number, 0)
@@ -234,6 +238,15 @@ class Machine:
 
 DIVISIONS = frozenset({"aten.div.Tensor", "aten.div.Scalar", "aten.div_.Tensor", "aten.div_.Scalar"})
 """Divisions, which in older archives are of integers where their operands are."""
+
+LOGIC = {
+    "aten.__and__": "aten.logical_and",
+    "aten.__or__": "aten.logical_or",
+    "aten.__xor__": "aten.logical_xor",
+    "aten.eq": "aten.eq.Tensor",
+    "aten.ne": "aten.ne.Tensor",
+}
+"""What conditions are combined by."""
 
 MAX_ITERATIONS = 1 << 20
 """Iterations of one loop: each is built anew."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Literal
 
 from xdsl.dialects.builtin import FileLineColLoc
@@ -86,6 +87,8 @@ class Tensors:
         self.function = ""
         self.modules = ""
         """The modules around what is called, as PyTorch writes them."""
+        self.symbols = count(1)
+        """Numbers of symbols, which a graph has in common with those around it."""
         self._prefix, self._count = prefix, 0
         self._last: Operation | None = None
 
@@ -262,7 +265,9 @@ class Tensors:
         kind = _KINDS.get(self.meta(tensor).dtype.category)
         if kind is None:
             raise UnsupportedError([self._unsupported("aten.item", "a complex number that depends on data")])
-        symbol = Expr.symbol(f"{'u' if kind == 'int' else 'zuf' if kind == 'float' else 'zub'}{self._count}")
+        symbol = Expr.symbol(
+            f"{'u' if kind == 'int' else 'zuf' if kind == 'float' else 'zub'}{next(self.symbols)}"
+        )
         self.described[name] = g.SymMeta(kind, g.Symbolic(to_srepr(symbol)))
         inputs = (g.NodeInput("self", g.Ref(tensor.name), False),)
         self.add(replace(self.node("aten.item", inputs), outputs=(g.Ref(name),)))

@@ -6,6 +6,8 @@ from math import pi, sqrt
 
 import numpy as np
 
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.pointwise import between, erf
 
@@ -42,3 +44,16 @@ def gelu(self: Array, approximate: str) -> Array:
         inner = scalar(sqrt(2 / pi)) * (self + scalar(0.044715) * self**3)
         return half * self * (one + np.tanh(inner))
     return half * self * (one + erf(self * scalar(sqrt(0.5))))
+
+
+@impl("aten.rrelu_with_noise_functional")
+def rrelu_with_noise(
+    self: Array, noise: Array, lower: float, upper: float, training: bool, rng: Generator
+) -> tuple[Array, Array]:
+    """The noise is the slope of each element; one is drawn for each that is not positive, in the order of elements."""
+    if not training:
+        return np.where(self <= 0, self * self.dtype.type((lower + upper) / 2), self), noise
+    below = self <= 0
+    slope = np.ones_like(self)
+    slope[below] = rng.between((int(below.sum()),), dt.Double, lower, upper)
+    return self * slope, slope

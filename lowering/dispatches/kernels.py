@@ -27,7 +27,7 @@ from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import storage_type
-from xdsl_exir.lowering.schedules import Conv2d, Kernel, Matmul, MaxPool2d, Order
+from xdsl_exir.lowering.schedules import Conv2d, Kernel, Matmul, MaxPool2d, Order, Scan
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -313,6 +313,47 @@ def order(planner: Planner, op: OperatorOp, dim: int, descending: bool) -> bool:
     arguments = [given, planner.allocate(kernel.scratch, dt.Long), *made]
     known = [value for value in arguments if value is not None]
     assert len(known) == len(arguments)
+    planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
+    return True
+
+
+# --- scans ---------------------------------------------------------------------------------------------------
+
+
+@schedule("aten.cumsum", Scan)
+def _cumsum(planner: Planner, op: OperatorOp) -> bool:
+    return scan(planner, op, "sum")
+
+
+@schedule("aten.cumprod", Scan)
+def _cumprod(planner: Planner, op: OperatorOp) -> bool:
+    return scan(planner, op, "prod")
+
+
+@schedule("aten.cummax", Scan)
+def _cummax(planner: Planner, op: OperatorOp) -> bool:
+    return scan(planner, op, "max")
+
+
+@schedule("aten.cummin", Scan)
+def _cummin(planner: Planner, op: OperatorOp) -> bool:
+    return scan(planner, op, "min")
+
+
+def scan(planner: Planner, op: OperatorOp, kind: str) -> bool:
+    """Scans along the last dimension; along others MLIR makes loops that go through memory in order."""
+    source, dim = op.operands[0], op.arguments()["dim"]
+    shape, dtypes = shape_of(source), (meta_of(source).dtype, meta_of(op.results[0]).dtype)
+    along_last = shape and dim % len(shape) == len(shape) - 1
+    same = dtypes[0] is dtypes[1] or (kind in ("sum", "prod") and dtypes == (dt.Int, dt.Long))
+    if not along_last or not same or 0 in shape or not set(dtypes) <= set(ELEMENTS):
+        return False
+    rows = (prod(shape[:-1]), shape[-1])
+    kernel = Scan(*rows, kind, *(ELEMENTS[dtype] for dtype in dtypes), machine=planner.machine)
+    given = reshaped(planner.contiguous(planner.value(source)), rows)
+    made = [reshaped(planner.make(result), rows) for result in op.results]
+    known = [value for value in (given, *made) if value is not None]
+    assert len(known) == 1 + len(made)
     planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
     return True
 

@@ -266,19 +266,21 @@ class Body:
             return FuncOp.external(name, types, [])
         entry = Block(arg_types=types)
         symbols = dict(zip(kernel.symbols, entry.args, strict=False))
-        memory = {
-            value.buffer: arg for value, arg in zip(self.arguments, entry.args[len(symbols) :], strict=True)
-        }
+        taken = list(zip(self.arguments, entry.args[len(symbols) :], strict=True))
         sizes = SizesOf(entry, symbols)
         builder = LinalgBuilder(entry.add_op, symbols.__getitem__)
 
         def view(value: Value) -> SSAValue:
             """A value, which is a view of an argument."""
-            whole = memory[value.buffer]
             type = memref_type(value.shape, value.dtype, *value.strided)
-            return (
-                whole if whole.type == type else builder.add(reinterpreted(whole, value, type, sizes.index))
-            )
+            of_buffer = [(known, arg) for known, arg in taken if known.buffer is value.buffer]
+            for known, arg in of_buffer:
+                if (
+                    arg.type == type and known.offset == value.offset
+                ):  # types do not say offsets that are symbolic
+                    return arg
+            _, whole = of_buffer[-1]
+            return builder.add(reinterpreted(whole, value, type, sizes.index))
 
         def read(given: Value | Packed) -> SSAValue:
             if isinstance(given, Value):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -14,14 +14,13 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.elements import elementwise
 from xdsl_exir.lowering.dispatches.epilogues import input_of
 from xdsl_exir.lowering.dispatches.outline import Outline
+from xdsl_exir.lowering.dispatches.row_lowering import Operand, RowProgram, without_ones
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.schedules.description import Elementwise
 from xdsl_exir.lowering.schedules.rows import (
     Concat,
     Gather,
@@ -29,7 +28,6 @@ from xdsl_exir.lowering.schedules.rows import (
     Map,
     Node,
     Number,
-    Reduce,
     Rows,
     Slice,
     needed,
@@ -55,12 +53,6 @@ class Space:
     length: Dim
 
 
-def without_ones(shape: Shape) -> Shape:
-    """The shape without leading dimensions of size 1."""
-    first = next((dim for dim, size in enumerate(shape) if size != 1), len(shape))
-    return shape[first:]
-
-
 def shape_of(value: SSAValue) -> Shape:
     return meta_of(value).shape
 
@@ -71,105 +63,42 @@ def last(shape: Shape) -> Space:
 
 
 # --- operators -----------------------------------------------------------------------------------------------
-
-Build = Callable[["Builder", OperatorOp, dict[str, Any]], Sequence[int | None]]
-"""From an operator's arguments, tensors as SSA values, to its results' nodes, by position; None for results that are not made."""
-
-
-@dataclass(frozen=True)
-class RowOp:
-    """How an operator works row by row."""
-
-    space: Callable[[OperatorOp, dict[str, Any]], Space | None]
-    """The rows it runs over; None where it does not."""
-    build: Build
-    dtypes: str = "f"
-    """Of its tensors, in order, the last one's for the others too: f for Float, b for Bool, i for Long or Int."""
-    result: str = "f"
-    """Of its first result."""
-
-    def takes(self, op: OperatorOp) -> bool:
-        """Whether an operation has these dtypes."""
-        tensors = (value for value in (op.results[0], *op.operands) if is_tensor_type(value.type))
-        given = [meta_of(value).dtype for value in tensors]
-        wanted = self.result + self.dtypes.ljust(len(given) - 1, self.dtypes[-1])
-        return all(dtype in DTYPES[code] for dtype, code in zip(given, wanted, strict=True))
+#
+# What is computed row by row is in lowerings (`row_lowering`). Here are operators that put rows together.
 
 
-DTYPES = {"f": (dt.Float,), "b": (dt.Bool,), "i": (dt.Long, dt.Int)}
-
-
-def along_last(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
-    """Rows of the first operand, if the operator's `dim` is the last."""
-    shape = shape_of(op.operands[0])
-    return last(shape) if shape and arguments["dim"] % len(shape) == len(shape) - 1 else None
-
-
-def over_trailing(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
-    """Rows of the dimensions that are reduced, if these are the last ones."""
-    shape, given = shape_of(op.operands[0]), arguments["dim"]
-    dims = [given] if isinstance(given, int) else given or range(len(shape))
-    first = min((dim % len(shape) for dim in dims), default=0) if shape else 0
-    if not shape or len({dim % len(shape) for dim in dims}) != len(shape) - first:
-        return None
-    return Space(without_ones(shape[:first]), prod(shape[first:]))
-
-
-def normalized(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
-    shape = shape_of(op.operands[0])
-    return (
-        last(shape)
-        if len(arguments["normalized_shape"]) == 1 and not any(r.uses for r in op.results[1:])
-        else None
-    )
-
-
-def reduction(kind: str) -> Build:
-    return lambda b, op, a: [b.reduce(kind, b.row(a["self"]))]
-
-
-def _any(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
-    numbers = b.apply("aten.where.self", b.row(a["self"]), b.number(1.0), b.number(0.0))
-    most = b.reduce("max", numbers)
-    return [b.apply("aten.gt.Tensor", most, b.number(0.0), dtype="i1")]
-
-
-def _softmax(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
-    x = b.row(a["self"])
-    powers = b.apply("aten.exp", b.apply("aten.sub.Tensor", x, b.reduce("max", x)))
-    return [b.apply("aten.div.Tensor", powers, b.reduce("add", powers))]
-
-
-def _layer_norm(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
-    x = b.row(a["input"])
-    centered = b.apply("aten.sub.Tensor", x, b.reduce("mean", x))
-    variance = b.reduce("mean", b.apply("aten.mul.Tensor", centered, centered))
-    shifted = b.apply("aten.add.Tensor", variance, b.number(a["eps"]))
-    result = b.apply("aten.mul.Tensor", centered, b.apply("aten.rsqrt", shifted))
-    for name, with_ in (("weight", "aten.mul.Tensor"), ("bias", "aten.add.Tensor")):
-        if a[name] is not None:
-            result = b.apply(with_, result, b.operand(a[name], shape_of(op.results[0])))
-    return [result, None, None]
-
-
-def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
+def _cat(b: Builder, op: OperatorOp, a: dict[str, Any]) -> int:
     sizes = [shape_of(value)[-1] for value in a["tensors"]]
-    rows = zip(map(b.row, a["tensors"]), sizes, strict=True)
+    rows = [b.row(value, size) for value, size in zip(a["tensors"], sizes, strict=True)]
     # One number seen everywhere is a row like others here.
-    parts = [row if b.nodes[row].length == size else b.add(Map(size, (row,))) for row, size in rows]
+    parts = [
+        row if b.nodes[row].length == size else b.add(Map(size, (row,)))
+        for row, size in zip(rows, sizes, strict=True)
+    ]
     length = shape_of(op.results[0])[-1]
-    return [b.add(Map(length, (b.add(Concat(length, tuple(parts))),)))]
+    return b.add(Map(length, (b.add(Concat(length, tuple(parts))),)))
 
 
-def _embedding(b: Builder, op: OperatorOp, a: dict[str, Any]) -> Sequence[int | None]:
-    table = b.planner.contiguous(b.planner.value(a["weight"]))
-    index = b.planner.contiguous(b.planner.value(a["indices"]))
+def _embedding(b: Builder, op: OperatorOp, a: dict[str, Any]) -> int:
+    return gathered(b, a["weight"], a["indices"])
+
+
+def _index_select(b: Builder, op: OperatorOp, a: dict[str, Any]) -> int:
+    return gathered(b, a["self"], a["index"])
+
+
+def gathered(b: Builder, rows: SSAValue, indices: SSAValue) -> int:
+    """The rows of a matrix that indices say."""
+    table = b.planner.contiguous(b.planner.value(rows))
+    index = b.planner.contiguous(b.planner.value(indices))
     index = must(reshaped(index, (*b.group.leading, 1)))
     b.inputs += [table, index]
-    return [b.add(Gather(table.shape[-1], input=len(b.inputs) - 2, index=len(b.inputs) - 1))]
+    return b.add(Gather(table.shape[-1], input=len(b.inputs) - 2, index=len(b.inputs) - 1))
 
 
 def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
+    if any(meta_of(value).dtype is not dt.Float for value in (*op.operands, *op.results)):
+        return None
     shape = shape_of(op.results[0])
     if not shape or arguments["dim"] % len(shape) != len(shape) - 1:
         return None
@@ -178,34 +107,57 @@ def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
     return last(shape) if rows else None
 
 
-ROW_OPS: dict[str, RowOp] = {
-    "aten.sum.dim_IntList": RowOp(over_trailing, reduction("add")),
-    "aten.mean.dim": RowOp(over_trailing, reduction("mean")),
-    "aten.amax": RowOp(over_trailing, reduction("max")),
-    "aten.amin": RowOp(over_trailing, reduction("min")),
-    "aten.any.dim": RowOp(over_trailing, _any, "b", "b"),
-    "aten._softmax": RowOp(along_last, _softmax),
-    "aten.native_layer_norm": RowOp(normalized, _layer_norm),
-    "aten.cat": RowOp(cat_space, _cat),
-    "aten.embedding": RowOp(lambda op, arguments: last(shape_of(op.results[0])), _embedding, "fi"),
+def embedding_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
+    return gather_space(op, arguments["indices"])
+
+
+def index_select_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
+    """Rows of a matrix; of one column they would be numbers."""
+    shape = shape_of(arguments["self"])
+    is_rows = len(shape) == 2 and arguments["dim"] % 2 == 0 and shape[1] != 1
+    return (
+        gather_space(op, arguments["index"]) if is_rows and len(shape_of(arguments["index"])) == 1 else None
+    )
+
+
+def gather_space(op: OperatorOp, indices: SSAValue) -> Space | None:
+    integers = meta_of(indices).dtype in (dt.Long, dt.Int)
+    return last(shape_of(op.results[0])) if integers and meta_of(op.results[0]).dtype is dt.Float else None
+
+
+@dataclass(frozen=True)
+class Joined:
+    """How an operator puts rows together."""
+
+    space: Callable[[OperatorOp, dict[str, Any]], Space | None]
+    """The rows it runs over; None where it does not."""
+    build: Callable[[Builder, OperatorOp, dict[str, Any]], int]
+    """From its arguments, tensors as SSA values, to its result's node."""
+    from_memory: bool = False
+    """Whether it takes rows of all its operands, of which a group that makes them has one at a time."""
+
+
+JOINED: dict[str, Joined] = {
+    "aten.cat": Joined(cat_space, _cat),
+    "aten.embedding": Joined(embedding_space, _embedding, from_memory=True),
+    "aten.index_select": Joined(index_select_space, _index_select, from_memory=True),
 }
 
 
 def space_of(planner: Planner, op: OperatorOp) -> Space | None:
     """The rows that an operator runs over; None if it does not work row by row."""
-    arguments = planner.arguments_of(op)
     if not planner.boundaries.takes(op, Rows.__name__):
         return None
-    if elementwise(op, arguments) is not None:
+    if elementwise(op, planner.arguments_of(op)) is not None:
         shape = shape_of(op.results[0])
         # A size that a guard fixes may be an expression in one place and a number in another: those are no rows of one length.
         sizes = {size for operand in op.operands for size in shape_of(operand)[-1:]}
         space = last(shape) if sizes <= {1, *shape[-1:]} else None
+    elif (joined := JOINED.get(op.SPEC.qualified_name)) is not None:
+        space = joined.space(op, op.arguments())
     else:
-        entry = ROW_OPS.get(op.SPEC.qualified_name)
-        if entry is None or not entry.takes(op):
-            return None
-        space = entry.space(op, op.arguments())
+        program = planner.row_program(op)
+        space = program and Space(program.leading, program.length)
     return space if space is not None and 0 not in (*space.leading, space.length) else None
 
 
@@ -230,9 +182,12 @@ class RowGroup:
         space = space_of(self.planner, op)
         if space is None or space.leading != self.leading or len(self.ops) >= MOST:
             return False
+        joined = JOINED.get(op.SPEC.qualified_name)
         for operand in op.operands:
             root = self.planner.root(operand)
             if root.owner in self.inside:
+                if joined is not None and joined.from_memory:
+                    return False
                 # Rows are rows to both, cut at most along the row.
                 if last(shape_of(operand)).leading != self.leading:
                     return False
@@ -291,7 +246,8 @@ class RowGroup:
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
         return all(
-            op.SPEC.qualified_name not in ROW_OPS and last(shape_of(op.results[0])).length == length
+            elementwise(op, self.planner.arguments_of(op)) is not None
+            and last(shape_of(op.results[0])).length == length
             for op in self.ops
         )
 
@@ -363,50 +319,52 @@ class Builder:
     def number(self, value: float | bool) -> int:
         return self.add(Number(1, value=value, dtype="i1" if isinstance(value, bool) else "f32"))
 
-    def reduce(self, kind: str, row: int) -> int:
-        return self.add(Reduce(1, (row,), kind=kind))
-
-    def apply(self, operator: str, *operands: int, dtype: Literal["f32", "i1"] = "f32") -> int:
-        """An elementwise operator on nodes."""
-        length = lengthwise([self.nodes[operand].length for operand in operands])
-        codes = "".join("b" if self.nodes[operand].dtype == "i1" else "f" for operand in operands)
-        element = Elementwise(operator, operands=codes if "b" in codes else "")
-        return self.add(Map(length, operands, dtype, element))
-
     def operator(self, op: OperatorOp) -> None:
-        entry = ROW_OPS.get(op.SPEC.qualified_name)
-        nodes = entry.build(self, op, op.arguments()) if entry is not None else [self.elementwise(op)]
-        for result, node in zip(op.results, nodes, strict=True):
-            if node is not None:
-                self.made[result] = node
+        if (joined := JOINED.get(op.SPEC.qualified_name)) is not None:
+            self.made[op.results[0]] = joined.build(self, op, op.arguments())
+        elif (program := self.planner.row_program(op)) is not None:
+            self.made |= zip(op.results, self.rows(op, program), strict=True)
+        else:
+            self.made[op.results[0]] = self.elementwise(op)
+
+    def rows(self, op: OperatorOp, program: RowProgram) -> list[int]:
+        """The nodes of an operator's results, which a program makes."""
+        places: list[int] = []
+        for node in program.nodes:
+            if not isinstance(node, Operand):
+                places.append(self.add(replace(node, operands=tuple(places[n] for n in node.operands))))
+            elif node.whole:
+                places.append(self.row(op.operands[node.at], program.length))
+            else:
+                places.append(self.operand(op.operands[node.at], node.shape, program.length))
+        return [places[n] for n in program.results]
 
     def elementwise(self, op: OperatorOp) -> int:
         shape = shape_of(op.results[0])
         found = elementwise(op, self.planner.arguments_of(op))
         assert found is not None
         element, tensors = found
-        operands = tuple(self.operand(tensor, shape) for tensor in tensors)
+        length = last(shape).length
+        operands = tuple(self.operand(tensor, shape, length) for tensor in tensors)
         dtype = "i1" if meta_of(op.results[0]).dtype is dt.Bool else "f32"
-        return self.add(Map(last(shape).length, operands, dtype, element))
+        return self.add(Map(length, operands, dtype, element))
 
-    def operand(self, value: SSAValue, shape: Shape) -> int:
-        """An operand that broadcasts to `shape`, whose rows are the group's."""
+    def operand(self, value: SSAValue, shape: Shape, length: Dim) -> int:
+        """An operand that broadcasts to `shape`, whose rows of a length are the group's."""
         splat = self.planner.splat(value)
         if splat is not None:
             return self.number(splat)
         root = self.planner.root(value)
         if root.owner in self.group.inside:
             return self.inner(value, root)
-        return self.load(value, (*self.group.leading, last(shape).length), shape)
+        return self.load(value, (*self.group.leading, length), shape)
 
-    def row(self, value: SSAValue) -> int:
-        """An operand whose elements are the group's rows, in order."""
+    def row(self, value: SSAValue, length: Dim) -> int:
+        """An operand whose elements are the group's rows, of a length, in order."""
         root = self.planner.root(value)
         if root.owner in self.group.inside:
             return self.inner(value, root)
-        shape = shape_of(value)
-        rows = (*self.group.leading, prod(shape) // prod(self.group.leading))
-        return self.load(value, rows, shape, whole=True)
+        return self.load(value, (*self.group.leading, length), shape_of(value), whole=True)
 
     def inner(self, value: SSAValue, root: SSAValue) -> int:
         """A value that the group makes, or part of its row."""

@@ -1,13 +1,14 @@
 """Lowerings of Fourier transforms: one dimension after another, each by the factors of its size.
 
 A transform of p q values is q transforms of p, a multiplication by roots of unity, and p transforms of q (Cooley and
-Tukey, 1965). What remains, of at most `DIRECT` values, a prime or a symbolic number of them, is a sum of products with the
-roots.
+Tukey, 1965). Where all factors are at most `DIRECT` each of them is one step, whose results stand in the order that the next one
+reads (Stockham's form), so that loops go along memory. A larger prime, or a symbolic number of values, is a sum of products with the roots.
 Roots are computed in float64.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,7 +32,7 @@ from xdsl_exir.lowering.scalar import Scalar
 
 Out = list[TensorMeta]
 
-DIRECT = 16
+DIRECT = 8
 """Number of values up to which a transform is one sum."""
 LARGEST_PRIME = 512
 """A prime factor above which the sum would take too long."""
@@ -70,7 +71,57 @@ def power(table: Tensor, i: SSAValue, j: SSAValue) -> Scalar:
 
 
 def transform(b: LinalgBuilder, input: Tensor, forward: bool) -> Tensor:
-    """The transform along the last dimension, not normalized."""
+    """The transform along the last dimension, not normalized: steps by factors, each of which puts what it made before what is to
+    be transformed yet, so that the result is in order (Stockham's form). A large factor, or a symbolic size, is one sum."""
+    count, size = input.shape
+    if not isinstance(size, int) or largest_factor(size) > DIRECT:
+        return by_sums(b, input, forward)
+    table = roots(b, size, forward, input.dtype)
+    rest, done = size, 1
+    while rest > 1:
+        p = factor(rest)
+        input = step(b, b.reshape(input, (count, p, rest // p, done)), table)
+        rest, done = rest // p, done * p
+    return b.reshape(input, (count, size))
+
+
+def largest_factor(size: int) -> int:
+    """The largest one that a transform is taken apart into."""
+    found = 1
+    while size > 1:
+        p = factor(size)
+        found, size = max(found, p), size // p
+    return found
+
+
+def step(b: LinalgBuilder, input: Tensor, table: Tensor) -> Tensor:
+    """[n, p, q, done] to [n, q, p, done]: transforms of p values, turned by the roots of p q for the transforms of q values to come."""
+    n, p, q, done = input.shape
+    size = table.shape[0]
+    assert isinstance(p, int)
+    assert isinstance(size, int)
+    assert isinstance(q, int)
+    apart = size // (p * q)
+
+    def turned(term: SSAValue, place: SSAValue, frequency: SSAValue) -> Scalar:
+        whole = s.from_index(frequency) * (s.from_index(place) + s.from_index(term) * q)
+        return read(table, [s.rem(whole * apart, s.constant(size, dt.Long))])
+
+    factors = b.indexed(turned, (p, q, p), input.dtype)
+
+    def total(i: SSAValue, place: SSAValue, frequency: SSAValue, k: SSAValue) -> Scalar:
+        terms = [
+            read(input, [i, s.constant(term, dt.Long), place, k])
+            * read(factors, [s.constant(term, dt.Long), place, frequency])
+            for term in range(p)
+        ]
+        return functools.reduce(s.add, terms)
+
+    return b.indexed(total, (n, q, p, done), input.dtype)
+
+
+def by_sums(b: LinalgBuilder, input: Tensor, forward: bool) -> Tensor:
+    """The transform along the last dimension, where a factor is large: columns, turned, and then rows."""
     *batch, size = input.shape
     if size == 1:
         return input
@@ -86,7 +137,7 @@ def transform(b: LinalgBuilder, input: Tensor, forward: bool) -> Tensor:
         return x * power(table, at[-2], at[-1])
 
     turned = b.indexed(turn, columns.shape, input.dtype, [(columns, AffineMap.identity(rank))])
-    rows = transform(b, turned, forward)
+    rows = by_sums(b, turned, forward)
     return b.reshape(b.permute(rows, [*range(rank - 2), rank - 1, rank - 2]), input.shape)
 
 

@@ -27,6 +27,15 @@ def inverse_deviation(b: LinalgBuilder, variance: Tensor, eps: float) -> Tensor:
     return b.elementwise(lambda x: s.rsqrt(x + eps), [variance], variance.shape, dtype)
 
 
+def distance(x: Scalar, mean: Scalar) -> Scalar:
+    """`x - mean`, where the mean is as wide as sums are: numbers close to a large one differ from it by less than its last place. It is
+    taken away in two parts of the dtype of `x`."""
+    if x.dtype is mean.dtype:
+        return x - mean
+    high = s.cast(mean, x.dtype)
+    return x - high - s.cast(mean - s.cast(high, mean.dtype), x.dtype)
+
+
 def normalized(
     b: LinalgBuilder,
     x: Tensor,
@@ -36,14 +45,13 @@ def normalized(
     bias: Tensor | None,
     out: TensorMeta,
 ) -> Tensor:
-    """`(x - mean) * invstd * weight + bias`, where all broadcast to `x`. Numbers close to a large mean differ from it by less
-    than its last place: the mean is as wide as sums are."""
+    """`(x - mean) * invstd * weight + bias`, where all broadcast to `x`."""
     invstd = b.convert(invstd, compute_dtype(x.dtype))
     affine = [tensor for tensor in (weight, bias) if tensor is not None]
 
     def body(x: Scalar, mean: Scalar, invstd: Scalar, *rest: Scalar) -> Scalar:
         factors = iter(s.cast(value, x.dtype) for value in rest)
-        result = s.cast(s.cast(x, mean.dtype) - mean, x.dtype) * invstd
+        result = distance(x, mean) * invstd
         result = result if weight is None else result * next(factors)
         return result if bias is None else result + next(factors)
 

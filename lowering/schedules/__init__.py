@@ -20,6 +20,7 @@ from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.schedules.orders import Order
 from xdsl_exir.lowering.schedules.pooling import MaxPool2d
 from xdsl_exir.lowering.schedules.rows import Rows
+from xdsl_exir.lowering.schedules.scans import Scan
 
 __all__ = [
     "Constant",
@@ -34,5 +35,6 @@ __all__ = [
     "MaxPool2d",
     "Order",
     "Rows",
+    "Scan",
     "Step",
 ]

@@ -24,15 +24,16 @@ from xdsl_exir.lowering.schedules.description import canonical
 from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.schedules.orders import Order
 from xdsl_exir.lowering.schedules.pooling import MaxPool2d
+from xdsl_exir.lowering.schedules.scans import Scan
 
 KIND, SIZE = "is", "size"
 
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Matmul, Conv2d, Copy, MaxPool2d, Order, rows.Rows),
+        *(Matmul, Conv2d, Copy, MaxPool2d, Order, Scan, rows.Rows),
         *(description.Machine, description.Input, description.Elementwise, description.Constant),
-        *(description.Step, description.Epilogue),
+        *(description.Step, description.Epilogue, description.Body, description.Instruction),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),
     )
 }

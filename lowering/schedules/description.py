@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    IndexType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
@@ -45,6 +46,7 @@ ELEMENT_TYPES: dict[str, Attribute] = {
     "i16": i16,
     "i32": i32,
     "i64": i64,
+    "index": IndexType(),
 }
 """Types of elements by their names in descriptions, MLIR's."""
 
@@ -94,6 +96,32 @@ class Elementwise:
     """By name, in the order of names; among them tensors that are one number."""
     operands: str = ""
     """The dtypes of its tensors in order, f for Float and b for Bool; where none are said all are Float."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An operation on elements."""
+
+    name: str
+    """MLIR's; `size` is a size as a number of type index."""
+    operands: tuple[int, ...] = ()
+    """Positions: the arguments of the body come first, then its instructions."""
+    dtype: str = "f32"
+    """Of the result."""
+    value: float | bool | Dim | None = None
+    """Of a constant, or a size."""
+    predicate: int | None = None
+    """Of a comparison, MLIR's number."""
+    contract: bool = False
+    """Whether a product may become one operation with the sum that takes it."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """What computes an element: operations in order, the last one's result is it; without any it is the one argument."""
+
+    arguments: int
+    instructions: tuple[Instruction, ...]
 
 
 @dataclass(frozen=True)

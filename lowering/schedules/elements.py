@@ -1,29 +1,34 @@
-"""Elementwise operators on vectors (or numbers) of float32, for epilogues and rows: what their lowering does to elements, done to lanes.
+"""What kernels compute of elements: bodies of `linalg.generic`s as data, and built again on vectors (or numbers), for epilogues and rows.
 
-    expand(Elementwise("aten.relu"), Lanes(b, 16), [x])        # the result
+    body = element_of(Elementwise("aten.relu"))        # what its lowering does to an element
+    expand(body, Lanes(b, 16), [x])                    # the same to 16
 
 An operator is elementwise here if its lowering to linalg is one `linalg.generic` whose body is made of operations that are the same on
-vectors: on float32, and on Bools, which are i1 here and bytes in memory. The others go the general way, through linalg.
+vectors: on float32, and on Bools, which are i1 here and bytes in memory. The others go the general way, through linalg. (Reductions and what
+is made of them are bodies too: `dispatches.row_lowering`.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i1
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f32, f64, i1, i64
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import edge, vectors
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import result_dtypes
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
-from xdsl_exir.lowering.schedules.builder import INTEGER_PREDICATES, Lanes, type_of
-from xdsl_exir.lowering.schedules.description import Elementwise, canonical
+from xdsl_exir.lowering.scalar import CONTRACT
+from xdsl_exir.lowering.schedules.builder import INTEGER_PREDICATES, KernelBuilder, Lanes, defaults, type_of
+from xdsl_exir.lowering.schedules.description import Body, Elementwise, Instruction, canonical
 from xdsl_exir.program import REWRITING
 
 DTYPES = {"f": dt.Float, "b": dt.Bool}
@@ -31,7 +36,8 @@ DTYPES = {"f": dt.Float, "b": dt.Bool}
 
 COSTS: dict[type[Operation], int] = {
     **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.NegfOp), 1),
-    **dict.fromkeys((arith.MaximumfOp, arith.MinimumfOp, arith.CmpfOp, arith.SelectOp), 1),
+    **dict.fromkeys((arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp, vectors.SelectOp), 1),
+    **dict.fromkeys((vectors.ExtFOp, vectors.TruncFOp), 1),
     **dict.fromkeys((arith.AndIOp, arith.OrIOp, arith.XOrIOp), 1),
     **dict.fromkeys((math.AbsFOp, math.CopySignOp, math.FmaOp), 1),
     arith.DivfOp: 4,
@@ -42,11 +48,20 @@ COSTS: dict[type[Operation], int] = {
 }
 """Operations that vectors take as numbers do, and what each costs, in additions."""
 
-VECTORS: dict[type[Operation], type[Operation]] = {
-    arith.CmpfOp: vectors.CmpfOp,
-    arith.SelectOp: vectors.SelectOp,
-}
-"""What xDSL has for numbers only."""
+OF_NUMBERS: tuple[type[Operation], ...] = (math.LogOp, math.PowFOp, arith.IndexCastOp, arith.SIToFPOp)
+"""What only numbers take: there is one of them a row."""
+
+OF_VECTORS = frozenset(kind.name for kind in COSTS)
+KINDS: dict[str, type[Operation]] = {kind.name: kind for kind in (*COSTS, *OF_NUMBERS)}
+"""By their names."""
+
+TYPES: dict[Attribute, str] = {f32: "f32", f64: "f64", i1: "i1", i64: "i64", IndexType(): "index"}
+"""Of what they compute with."""
+
+APPROXIMATED = (math.ExpOp.name, math.TanhOp.name, math.ErfOp.name)
+"""Those that vectors have of float32 alone (`expand_math`)."""
+
+CONSTANT, SIZE_OF = "arith.constant", "size"
 
 POWERS = (2.0, 3.0)
 """Exponents of powers that are products."""
@@ -54,31 +69,13 @@ SIZE = 7
 """Of the tensors on which an operator is looked at."""
 
 
-@dataclass(frozen=True)
-class Element:
-    """How an operator computes an element."""
-
-    args: Sequence[SSAValue]
-    """Its operands in the block that computes it."""
-    numbers: Mapping[SSAValue, float]
-    """Those that are a number, always the same."""
-    ops: Sequence[Operation]
-    """What computes it, in order."""
-    result: SSAValue
-    dtype: str
-    """Its code."""
-
-    @property
-    def cost(self) -> int:
-        """Of one vector, in additions."""
-        return sum(COSTS.get(type(op), 0) for op in self.ops) or 1
+_KNOWN: dict[str, Body | None] = {}
 
 
-_KNOWN: dict[str, Element | None] = {}
-
-
-def element_of(element: Elementwise) -> Element | None:
+def element_of(element: Elementwise | Body) -> Body | None:
     """How an operator computes an element; None if it is not elementwise as is said above, or not with these dtypes and arguments."""
+    if isinstance(element, Body):
+        return element
     key = canonical(element)  # Python takes True and 1.0 for equal
     if key not in _KNOWN:
         with REWRITING:
@@ -86,22 +83,23 @@ def element_of(element: Elementwise) -> Element | None:
     return _KNOWN[key]
 
 
-def _element_of(element: Elementwise) -> Element | None:
+def cost(body: Body) -> int:
+    """Of one vector, in additions."""
+    return sum(COSTS.get(KINDS[i.name], 0) for i in body.instructions if i.name in KINDS) or 1
+
+
+def _element_of(element: Elementwise) -> Body | None:
     said = dict(element.arguments)
     metas = tensors_of(element)
     lowered = lowering_of(element, metas)
     if lowered is None:
         return None
-    body, dtype = lowered
-    args = dict[str, SSAValue](zip(metas, body.args, strict=False))
+    args = dict[str, SSAValue](zip(metas, lowered.args, strict=False))
     numbers = {arg: float(number) for name, arg in args.items() if (number := said.get(name)) is not None}
-    end = body.last_op
+    end = lowered.last_op
     assert isinstance(end, YieldOp)
-    result = stored_bit(end.operands[0])
-    ops = needed(body, result)
-    if not all(is_taken(op, numbers) for op in ops):
-        return None
-    return Element([arg for arg in args.values() if arg not in numbers], numbers, ops, result, dtype)
+    body = body_of([arg for arg in args.values() if arg not in numbers], end.operands[0], numbers)
+    return body if body is not None and is_of_vectors(body) else None
 
 
 def tensors_of(element: Elementwise) -> Mapping[str, TensorMeta]:
@@ -115,8 +113,8 @@ def tensors_of(element: Elementwise) -> Mapping[str, TensorMeta]:
     return {name: TensorMeta((SIZE,), DTYPES[codes[name]]) for name in slots if name in codes}
 
 
-def lowering_of(element: Elementwise, metas: Mapping[str, TensorMeta]) -> tuple[Block, str] | None:
-    """What an operator's lowering to linalg does to elements, and the code of the result's dtype."""
+def lowering_of(element: Elementwise, metas: Mapping[str, TensorMeta]) -> Block | None:
+    """What an operator's lowering to linalg does to elements."""
     from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, tensor_of
 
@@ -127,19 +125,17 @@ def lowering_of(element: Elementwise, metas: Mapping[str, TensorMeta]) -> tuple[
     defaults = {slot.name: slot.default for slot in cls.SLOTS.slots}
     arguments = {**defaults, **dict(element.arguments), **metas}
     (dtype,) = result_dtypes(cls.SPEC, arguments)
-    code = next((code for code, of in DTYPES.items() if of is dtype), None)
     refuses = entry.options.get("refuses")
-    if code is None or (refuses and refuses({**arguments, "used": [True]})):
+    if dtype not in DTYPES.values() or (refuses and refuses({**arguments, "used": [True]})):
         return None
     block = Block(arg_types=[tensor_of(meta.shape, meta.dtype) for meta in metas.values()])
     pairs = zip(metas.items(), block.args, strict=True)
     tensors = {name: Tensor(arg, meta.shape, meta.dtype) for (name, meta), arg in pairs}
     entry.call({**arguments, **tensors, "out": [TensorMeta((SIZE,), dtype)]}, LinalgBuilder(block.add_op))
-    body = body_of(block)
-    return None if body is None else (body, code)
+    return only_generic(block)
 
 
-def body_of(block: Block) -> Block | None:
+def only_generic(block: Block) -> Block | None:
     """What a block does to elements, if it is one `linalg.generic` that takes all its arguments, in order, each at its own place."""
     made = [op for op in block.ops if op.name != "tensor.empty"]
     match made:
@@ -150,15 +146,84 @@ def body_of(block: Block) -> Block | None:
             return None
 
 
-def needed(block: Block, result: SSAValue) -> list[Operation]:
-    """The operations of a block that a value is made of, in order."""
+# --- bodies --------------------------------------------------------------------------------------------------
+
+
+def body_of(
+    args: Sequence[SSAValue],
+    result: SSAValue,
+    known: Mapping[SSAValue, float | Expr] | None = None,
+) -> Body | None:
+    """What computes a value from a block's arguments, and from numbers that are `known`; None if it takes other operations than
+    kernels build."""
+    known, result = known or {}, stored_bit(result)
+    places = {arg: at for at, arg in enumerate(args)}
+    instructions: list[Instruction] = []
+
+    def add(name: str, *operands: int, **said: Any) -> int:
+        instructions.append(Instruction(name, operands, **said))
+        return len(args) + len(instructions) - 1
+
+    def place(value: SSAValue) -> int:
+        if value not in places:
+            number = known[value]
+            of = {"name": SIZE_OF, "dtype": "index"} if isinstance(number, Expr) else {"name": CONSTANT}
+            places[value] = add(**of, value=number)
+        return places[value]
+
+    ops = needed(result)
+    given = {*args, *known, *(value for op in ops for value in op.results)}
+    if not given.issuperset((result, *(operand for op in ops for operand in taken_by(op)))):
+        return None
+    for op in ops:
+        value = op.results[0]
+        if is_bit(op):
+            places[value] = place(op.operands[0])
+            continue
+        dtype = TYPES.get(value.type)
+        number = number_of(value)
+        if dtype is None or not (number is not None or op.name in KINDS):
+            return None
+        if number is not None:
+            places[value] = add(CONSTANT, dtype=dtype, value=number)
+        elif isinstance(op, math.PowFOp) and known.get(op.rhs) in POWERS:
+            x = place(op.lhs)
+            square = add(arith.MulfOp.name, x, x)
+            places[value] = square if known[op.rhs] == 2 else add(arith.MulfOp.name, square, x)
+        else:
+            operands = [place(operand) for operand in op.operands]
+            places[value] = add(op.name, *operands, dtype=dtype, **said_by(op))
+    only_argument = not instructions and len(args) == 1
+    last = place(result) == len(args) + len(instructions) - 1
+    return Body(len(args), tuple(instructions)) if only_argument or (instructions and last) else None
+
+
+def said_by(op: Operation) -> dict[str, Any]:
+    """What properties say of an operation."""
+    said: dict[str, Any] = {}
+    if isinstance(op, arith.CmpfOp):
+        said["predicate"] = op.predicate.value.data
+    if op.properties.get("fastmath") == CONTRACT:
+        said["contract"] = True
+    return said
+
+
+def needed(result: SSAValue) -> list[Operation]:
+    """The operations of its block that a value is made of, in order."""
     wanted = {result}
     found: list[Operation] = []
+    block = result.owner if isinstance(result.owner, Block) else result.owner.parent
+    assert block is not None
     for op in reversed(list(block.ops)):
         if wanted.intersection(op.results):
             found.append(op)
-            wanted.update(op.operands)
+            wanted.update(taken_by(op))
     return found[::-1]
+
+
+def taken_by(op: Operation) -> Sequence[SSAValue]:
+    """The operands that an operation computes with."""
+    return op.operands[:1] if is_bit(op) else op.operands
 
 
 def stored_bit(value: SSAValue) -> SSAValue:
@@ -187,38 +252,79 @@ def number_of(value: SSAValue) -> float | bool | None:
             return None
 
 
-def is_taken(op: Operation, numbers: Mapping[SSAValue, float]) -> bool:
-    """Whether vectors take an operation."""
-    if isinstance(op, math.PowFOp):
-        return numbers.get(op.rhs) in POWERS
-    known = isinstance(op, arith.ConstantOp) or is_bit(op) or type(op) in COSTS
-    return known and (op.results[0].type in (f32, i1) or isinstance(op, arith.ConstantOp))
+def is_of_vectors(body: Body) -> bool:
+    """Whether vectors take all operations of a body."""
+    return all(
+        i.name == CONSTANT or (i.name in OF_VECTORS and (i.dtype != "f64" or i.name not in APPROXIMATED))
+        for i in body.instructions
+    )
 
 
-def expand(element: Elementwise, w: Lanes, operands: Sequence[SSAValue]) -> SSAValue:
-    """Builds the operations of an operator on vectors."""
-    found = element_of(element)
-    assert found is not None
-    values = dict(zip(found.args, operands, strict=True))
-    values |= {arg: w.constant(number) for arg, number in found.numbers.items()}
-    for op in found.ops:
-        values[op.results[0]] = build(op, w, values, found.numbers)
-    return values[found.result]
+Part = tuple[Body, list[int]]
+"""A body, and the positions of its arguments."""
 
 
-def build(
-    op: Operation, w: Lanes, values: Mapping[SSAValue, SSAValue], numbers: Mapping[SSAValue, float]
-) -> SSAValue:
+def hoisted(body: Body, is_number: Sequence[bool]) -> tuple[list[Part], Part]:
+    """What a body computes of those arguments alone that are numbers, and the rest of it, of which these results are further arguments,
+    behind those of the body."""
+    first, alone = body.arguments, list(is_number)
+    for instruction in body.instructions:
+        alone.append(all(alone[at] for at in instruction.operands))
+    if alone[-1]:
+        return [], (body, list(range(first)))
+    inner = range(first, len(alone))
+    taken = {at for i in inner if not alone[i] for at in operands_at(body, i) if at >= first and alone[at]}
+    before = [at for at in sorted(taken) if operands_at(body, at)]
+    rest = [at for at in inner if not alone[at] or (at in taken and at not in before)]
+    return [part(body, range(first, at + 1)) for at in before], part(body, rest, before)
+
+
+def operands_at(body: Body, at: int) -> Sequence[int]:
+    return body.instructions[at - body.arguments].operands
+
+
+def part(body: Body, kept: Sequence[int], further: Sequence[int] = ()) -> Part:
+    """What the last of some instructions needs of these, of the body's arguments and of `further` ones: results of other instructions."""
+    needed = {kept[-1]}
+    for at in reversed(kept):
+        needed |= {*operands_at(body, at)} if at in needed else set()
+    given = [*range(body.arguments), *further]
+    arguments = [place for place, at in enumerate(given) if at in needed]
+    chosen = [at for at in kept if at in needed]
+    places = {at: place for place, at in enumerate([*(given[a] for a in arguments), *chosen])}
+    instructions = [body.instructions[at - body.arguments] for at in chosen]
+    moved = (replace(i, operands=tuple(places[at] for at in i.operands)) for i in instructions)
+    return Body(len(arguments), tuple(moved)), arguments
+
+
+# --- built ---------------------------------------------------------------------------------------------------
+
+
+def expand(element: Elementwise | Body, w: Lanes, operands: Sequence[SSAValue]) -> SSAValue:
+    """Builds the operations of a body on vectors."""
+    body = element_of(element)
+    assert body is not None
+    values = list(operands)
+    for instruction in body.instructions:
+        values.append(build(instruction, w, [values[at] for at in instruction.operands]))
+    return values[-1]
+
+
+def build(instruction: Instruction, w: Lanes, operands: Sequence[SSAValue]) -> SSAValue:
     """Builds an operation on numbers on vectors of them."""
-    number = number_of(op.results[0])
-    if number is not None:
-        return w.constant(number if op.results[0].type == i1 else float(number))
-    if is_bit(op):
-        return values[op.operands[0]]
-    if isinstance(op, math.PowFOp):
-        x = values[op.lhs]
-        square = w.op(arith.MulfOp, x, x)
-        return w.op(arith.MulfOp, square, x) if numbers[op.rhs] == 3 else square
-    kind = VECTORS.get(type(op), type(op))
-    type_ = type_of("i1" if op.results[0].type == i1 else "f32", w.lanes)
-    return w.builder.op(kind, [values[operand] for operand in op.operands], type_, op.properties)
+    b, value, dtype = w.builder, instruction.value, instruction.dtype
+    if instruction.name == SIZE_OF:
+        assert isinstance(b, KernelBuilder)
+        assert isinstance(value, Expr)
+        return b.index(value)
+    if instruction.name == CONSTANT:
+        assert isinstance(value, float | int)
+        number = value if isinstance(value, bool) or not dtype.startswith("f") else float(value)
+        return b.constant(number, dtype, w.lanes)
+    kind = KINDS[instruction.name]
+    properties = dict(defaults(kind))
+    if instruction.contract:
+        properties["fastmath"] = CONTRACT
+    if instruction.predicate is not None:
+        properties["predicate"] = IntegerAttr(instruction.predicate, i64)
+    return b.op(kind, operands, type_of(dtype, w.lanes), properties)

@@ -1,9 +1,9 @@
 """Row programs: chains of elementwise operators and reductions over the last dimension, row by row.
 
-    x, mean = Load(384), Reduce(1, (0,), kind="mean")
-    program = (x, mean, Map(384, (0, 1), element=Elementwise("aten.sub.Tensor")))
+    x, most = Load(384), Reduce(1, (0,), kind="max")
+    program = (x, most, Map(384, (0, 1), element=Elementwise("aten.sub.Tensor")))
     kernel = Rows((128,), (Input((128, 384)),), program, outputs=(2,))
-    kernel.function("center")                        # func.func private @center(in0, out0)
+    kernel.function("below_most")                    # func.func private @below_most(in0, out0)
 
 A program is a list of nodes, operands first, each a row of some length or one number per row (length 1). It runs in passes over the row, as
 few as the reductions in it ask for; what later passes need again stays in registers where rows are short, and else goes
@@ -24,22 +24,24 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.schedules.builder import INDEX, Index, KernelBuilder, Lanes, Mask, predicate, type_of
-from xdsl_exir.lowering.schedules.description import Elementwise, Input, Machine, memref, workers
-from xdsl_exir.lowering.schedules.elements import element_of, expand
+from xdsl_exir.lowering.schedules.description import Body, Elementwise, Input, Machine, memref, workers
+from xdsl_exir.lowering.schedules.elements import cost, element_of, expand
 from xdsl_exir.lowering.schedules.kernel import Kernel
 from xdsl_exir.lowering.sizes import Sizes
 
 UNROLLED = 8
 """Vectors of a row up to which its passes have no loop, and keep values in registers."""
 
-# Reductions: the operation that combines, the dtype that they accumulate in, and the neutral element. Sums are wider than
-# their terms, so that their error does not grow with a row's length.
-REDUCTIONS: dict[str, tuple[type[Operation], str, float]] = {
-    "add": (arith.AddfOp, "f64", 0.0),
-    "mean": (arith.AddfOp, "f64", 0.0),
-    "max": (arith.MaximumfOp, "f32", float("-inf")),
-    "min": (arith.MinimumfOp, "f32", float("inf")),
+REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
+    "add": (arith.AddfOp, 0.0),
+    "mul": (arith.MulfOp, 1.0),
+    "max": (arith.MaximumfOp, float("-inf")),
+    "min": (arith.MinimumfOp, float("inf")),
+    "or": (arith.OrIOp, False),
 }
+"""The operation that combines, and the neutral element."""
+
+DType = Literal["f32", "f64", "i1"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Node:
     """Elements of a row; 1 for a number per row."""
     operands: tuple[int, ...] = ()
     """Their positions in the program, before it."""
-    dtype: Literal["f32", "i1"] = "f32"
+    dtype: DType = "f32"
 
     @property
     def cost(self) -> int:
@@ -89,18 +91,18 @@ class Number(Node):
 class Map(Node):
     """An elementwise operation; operands are rows of its length, or numbers."""
 
-    element: Elementwise | None = None
+    element: Elementwise | Body | None = None
     """None of what is its operand."""
 
     @property
     def cost(self) -> int:
         found = element_of(self.element) if self.element else None
-        return found.cost if found else 1
+        return cost(found) if found else 1
 
 
 @dataclass(frozen=True)
 class Reduce(Node):
-    """A row's sum, mean, maximum or minimum."""
+    """What combines a row, in its dtype. Sums are wider than their terms, so that their error does not grow with a row's length."""
 
     kind: str = "add"
 
@@ -366,7 +368,9 @@ class RowBuilder:
         full, rest = length // lanes, length % lanes
         unrolled = schedule.is_unrolled(length)
         chains = min(4, max(full, 1)) if reductions and isinstance(full, int) else 1
-        accumulators = [REDUCTIONS[node.kind][1:] for _, node in reductions for _ in range(chains)]
+        accumulators = [
+            (node.dtype, REDUCTIONS[node.kind][1]) for _, node in reductions for _ in range(chains)
+        ]
         totals = [b.constant(neutral, dtype, lanes) for dtype, neutral in accumulators]
         self.broadcasts = {}
         done: Dim = 0
@@ -406,8 +410,8 @@ class RowBuilder:
 
     def total(self, node: Reduce, parts: list[SSAValue]) -> SSAValue:
         """One number of a reduction's partial results: halves of them, then of the last one's lanes, are combined."""
-        combine, dtype, _ = REDUCTIONS[node.kind]
-        b, lanes = self.b, self.lanes
+        combine, _ = REDUCTIONS[node.kind]
+        b, lanes, dtype = self.b, self.lanes, node.dtype
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             odd = parts[-1:] if len(parts) % 2 else []
@@ -418,18 +422,7 @@ class RowBuilder:
             halves = [b.slice(whole, start, lanes, dtype) for start in (0, lanes)]
             whole = b.op(combine, halves, type_of(dtype, lanes))
         first = {"static_position": DenseArrayBase.from_list(i64, [0])}
-        total = b.op(vector.ExtractOp, [whole], type_of(dtype), first)
-        if node.kind == "mean":
-            count = self.count(self.nodes[node.operands[0]].length)
-            total = b.op(arith.DivfOp, [total, count], type_of("f64"))
-        return total if dtype == "f32" else b.op(vectors.TruncFOp, [total], type_of("f32"))
-
-    def count(self, length: Dim) -> SSAValue:
-        """A row's length as float64."""
-        if isinstance(length, int):
-            return self.b.constant(float(length), "f64")
-        number = self.b.op(arith.IndexCastOp, [self.b.index(length)], type_of("i64"))
-        return self.b.op(arith.SIToFPOp, [number], type_of("f64"))
+        return b.op(vector.ExtractOp, [whole], type_of(dtype), first)
 
     def piece(
         self,
@@ -448,13 +441,14 @@ class RowBuilder:
             for source, element, place in self.targets(n, length, offset):
                 self.store(source, self.vector(source, offset, mask), place, element, mask)
         for number, node in enumerate(reductions):
-            combine, dtype, neutral = REDUCTIONS[node.kind]
-            value = self.vector(node.operands[0], offset, mask)
+            combine, neutral = REDUCTIONS[node.kind]
+            (operand,) = node.operands
+            value, given = self.vector(operand, offset, mask), self.nodes[operand].dtype
             if mask is not None:
-                other = b.constant(neutral, "f32", self.lanes)
+                other = b.constant(neutral, given, self.lanes)
                 value = b.op(vectors.SelectOp, [mask, value, other], value.type)
-            type = type_of(dtype, self.lanes)
-            if dtype != "f32":
+            type = type_of(node.dtype, self.lanes)
+            if node.dtype != given:
                 value = b.op(vectors.ExtFOp, [value], type)
             slot = number * chains + chain
             totals[slot] = b.op(combine, [totals[slot], value], type)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from string import Template
 
 from xdsl_exir.names import c_comment
+from xdsl_exir.runtime.c.cpu import needs_text
 from xdsl_exir.runtime.c.interface import (
     ERRORS,
     CLibrary,
@@ -17,17 +19,14 @@ from xdsl_exir.runtime.c.interface import (
 HEADER = Template(
     """\
 /* $name: a program compiled by xdsl-exir, for $cpu.
+ * It needs $needs.
  *
- *     if ($name_load("$name.weights") != $NAME_OK) puts($name_error());
- *     $name_$first(...);
- *     $name_free();
+$example
  *
  * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs. One
  * that is NULL is an error, unless it has no elements. What
  * shapes depend on is passed before the arrays; in its formulas division rounds down.
- * There is one instance in a process: calls must not run at the same time, whichever threads they come from; who has
- * several threads holds a lock of their own around each call, and around reading what it wrote. A call uses as many
- * threads as OMP_NUM_THREADS says. float16 and bfloat16 elements are passed as their bits, in uint16_t.
+ * $calls $threads float16 and bfloat16 elements are passed as their bits, in uint16_t.
  * For an array A the macros are A_DTYPE, A_RANK and, if its shape is fixed, A_ELEMENTS, A_BYTES and, where it has dimensions,
  * A_SHAPE (an initializer).
  */
@@ -47,23 +46,61 @@ enum {
 $codes
 };
 
-/* Maps the weights file, which must not be written to until $name_free: put another in its place by renaming, as
- * xdsl-exir does. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
- * allocate that, and it is kept. State gets its initial values. An instance that was loaded before is freed first. Returns
- * $NAME_OK or an error. */
-int $name_load(const char *weights_path);
-
-/* What the last error was, as text. Never NULL. */
-const char *$name_error(void);
-
-/* Gives everything back. Harmless when nothing is loaded. */
-void $name_free(void);
+$life
 $methods
 #ifdef __cplusplus
 }
 #endif
 #endif
 """.replace("$name_", "${name}_").replace("$NAME_", "${NAME}_")
+)
+
+EXAMPLES = (
+    Template("""\
+ *     if (${name}_load("$name.weights") != ${NAME}_OK) puts(${name}_error());
+ *     ${name}_$first(...);
+ *     ${name}_free();"""),
+    Template("""\
+ *     ${name}_instance *instance = ${name}_new("$name.weights");
+ *     if (!instance) puts(${name}_error());
+ *     ${name}_$first(instance, ...);
+ *     ${name}_delete(instance);"""),
+)
+"""Of a library with one instance, and of one with several."""
+
+CALLS = (
+    """There is one instance in a process: calls must not run at the same time, whichever threads they come from; who has
+ * several threads holds a lock of their own around each call, and around reading what it wrote.""",
+    """There are any number of instances, each with memory and state of its own: calls of one must not run at the same time, those of
+ * others may.""",
+)
+
+LIFE = (
+    Template("""\
+/* Maps the weights file, which must not be written to until ${name}_free: put another in its place by renaming, as
+ * xdsl-exir does. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
+ * allocate that, and it is kept. State gets its initial values. An instance that was loaded before is freed first. Returns
+ * ${NAME}_OK or an error. */
+int ${name}_load(const char *weights_path);
+
+/* What the last error was, as text. Never NULL. */
+const char *${name}_error(void);
+
+/* Gives everything back. Harmless when nothing is loaded. */
+void ${name}_free(void);"""),
+    Template("""\
+typedef struct ${name}_instance ${name}_instance;
+
+/* An instance: maps the weights file, which must not be written to until ${name}_delete: put another in its place by renaming, as
+ * xdsl-exir does. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
+ * allocate that, and it is kept. State has its initial values. NULL is an error, which ${name}_error says. */
+${name}_instance *${name}_new(const char *weights_path);
+
+/* What the last error of this thread was, as text. Never NULL. */
+const char *${name}_error(void);
+
+/* Gives everything of an instance back. Harmless for NULL. */
+void ${name}_delete(${name}_instance *instance);"""),
 )
 
 METHOD_HEADER = Template("""
@@ -91,18 +128,33 @@ def header_text(library: CLibrary) -> str:
         f"  {library.name.upper()}_ERROR_{name} = {i}, /* {text} */"
         for i, (name, text) in enumerate(ERRORS, 1)
     ]
+    names = {"name": library.name, "NAME": library.name.upper()}
     return HEADER.substitute(
         name=library.name,
         NAME=library.name.upper(),
-        cpu=library.cpu.name,
-        first=library.methods[0].name,
+        cpu=library.cpu.triple or library.cpu.name,
+        needs=textwrap.fill(needs_text(library.cpu), 110, subsequent_indent=" * "),
+        threads="A call uses as many\n * threads as OMP_NUM_THREADS says."
+        if library.cpu.openmp
+        else "A call runs in its\n * thread alone.",
+        example=EXAMPLES[library.instances].substitute(names, first=library.methods[0].name),
+        calls=CALLS[library.instances],
+        life=LIFE[library.instances].substitute(names, memory=library.memory + library.arena),
         codes="\n".join(codes),
-        memory=library.memory + library.arena,
-        methods="".join(_method_header(library.name, method) for method in library.methods),
+        methods="".join(_method_header(library, method) for method in library.methods),
     )
 
 
-def _method_header(name: str, method: CMethod) -> str:
+def parameters_of(library: CLibrary, method: CMethod, instance: str = "instance") -> str:
+    """The parameters of a method's function."""
+    given = declarations([*method.symbols, *method.parameters])
+    if not library.instances:
+        return given
+    return ", ".join([f"{library.name}_instance *{instance}", *([] if given == "void" else [given])])
+
+
+def _method_header(library: CLibrary, method: CMethod) -> str:
+    name = library.name
     comments = [
         *(f" *   {s.name}: {'; '.join([s.comment, *method.conditions(s.symbol)])}" for s in method.symbols),
         *(f" *   {p.name}: {p.type}, {p.comment}" for p in method.parameters),
@@ -126,7 +178,7 @@ def _method_header(name: str, method: CMethod) -> str:
         method=method.name,
         title=c_comment(f"`{method.title}`"),
         comments="\n".join(map(c_comment, comments)) or " *   no arrays",
-        parameters=declarations([*method.symbols, *method.parameters]),
+        parameters=parameters_of(library, method),
         macros="\n".join(
             f"#define {name.upper()}_{macro} {value}"
             for parameter in method.parameters

@@ -227,3 +227,10 @@ class CLibrary:
     """Their SHA-256: says that a file belongs to this library."""
     cpu: Processor
     """What the code is for."""
+    instances: bool = False
+    """Whether there may be several, each with memory and state of its own."""
+
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """Functions of the library's own."""
+        return ("new", "error", "delete") if self.instances else ("load", "error", "free")

@@ -16,11 +16,10 @@ import itertools
 import os
 import re
 import struct
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,24 +46,21 @@ from xdsl_exir.dialects.sizes import is_symbol
 from xdsl_exir.dialects.tensors import SymBoolType, SymFloatType, SymIntType, is_tensor_type
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.files import aside
+from xdsl_exir.interpreter.backend import refuse_delegates
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering import libcalls, plan_memory
+from xdsl_exir.lowering import plan_memory
+from xdsl_exir.lowering.architectures import ARCHITECTURES
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.processor import processor
+from xdsl_exir.lowering.processor import check_system, processor
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
 from xdsl_exir.lowering.toolchain import (
-    OPENMP,
-    find_openmp,
     is_system_function,
-    link_shared,
-    linker,
-    support_object,
-    symbols_of,
 )
-from xdsl_exir.names import LONGEST, c_name, is_c_name
+from xdsl_exir.names import LONGEST, c_name, is_c_name, own_name
 from xdsl_exir.program import Program
+from xdsl_exir.runtime.c.emission import EMITTED, LINKED, Artifact, Code
 from xdsl_exir.runtime.c.header import header_text
 from xdsl_exir.runtime.c.interface import (
     C_TYPES,
@@ -80,37 +76,49 @@ from xdsl_exir.runtime.c.interface import (
     Symbol,
 )
 from xdsl_exir.runtime.c.sizes import PLACEHOLDER
-from xdsl_exir.runtime.c.wrapper import wrapper_text
 from xdsl_exir.runtime.guards import Guards, guard_text, name_of, place_text, range_text
 from xdsl_exir.runtime.native import as_edge, plan_program
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
-RESERVED = ("load", "error", "free")
-"""Functions of the library's own."""
-
-
-@dataclass(frozen=True)
-class Artifact:
-    """The files of a compiled program."""
-
-    library: Path
-    header: Path
-    weights: Path
-
 
 def compile_library(
-    program: Program, folder: str | os.PathLike[str], name: str, cpu: str | None = None
+    program: Program,
+    folder: str | os.PathLike[str],
+    name: str,
+    cpu: str | None = None,
+    triple: str | None = None,
+    emit: str = "so",
+    threads: int | None = None,
+    instances: bool = False,
 ) -> Artifact:
     """Compiles a program, at any stage, to files in a folder, which is made if it is not there. They take the places of
     others one after the other when all are written; a library refuses the weights of another one.
 
     `name` is the prefix of the C functions, `cpu` the processor, as for `compile`: it need not be one that this one can
-    be. Raises `UnsupportedError` listing what cannot be lowered, `ExirError` for a
+    be. With a `triple` (`aarch64-linux-gnu`, `riscv64-linux-gnu`, `wasm32`, `x86_64-linux-gnu`) the code is for that architecture, by default
+    its baseline, in one thread, and says nothing of this machine. `threads` share a loop; of 1 the code calls no OpenMP.
+
+    `emit` says what is made: a shared library (`so`) or a static one (`a`), for which there has to be a C compiler of the triple, or one
+    object file (`obj`), its assembly (`asm`), its LLVM IR (`llvm`) or the modules that MLIR lowers to it (`mlir`), with the C source of the functions that the
+    header declares. With `instances` a process may have several, which run at the same time: `NAME_new(weights_path)` makes one,
+    `NAME_forward(instance, ...)` runs it, `NAME_delete(instance)` gives it back. Raises `UnsupportedError` listing what cannot be lowered, `ExirError` for a
     name that C does not take, `ToolchainError` where a tool is missing.
     """
     if not re.fullmatch(rf"[A-Za-z_]\w{{0,{LONGEST - 1}}}", name, re.ASCII):
         raise ExirError(f"'{name:.200}' cannot be the prefix of C functions; give another with --name")
-    planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), processor(cpu))
+    refuse_delegates(
+        program.module,
+        "native",
+        "C libraries hold no backends; inline-delegates makes native code of what its region says",
+    )
+    if emit not in EMITTED:
+        raise ExirError(f"nothing is called '{emit}' that can be emitted; there is {', '.join(EMITTED)}")
+    target = processor(cpu, triple, threads)
+    if not target.triple:
+        check_system()
+    elif emit in LINKED and not ARCHITECTURES[target.arch].has_files:
+        raise ExirError(f"for {target.triple} there are no libraries: --emit obj, asm, llvm or mlir")
+    planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), target)
     layout = Memory(planned.program)
     names = method_names(planned.program.methods)
     methods = [
@@ -119,8 +127,10 @@ def compile_library(
         )
         for method, function in planned.program.methods.items()
     ]
-    refuse(name, methods)
-    objects = planned.objects()
+    drivers = {driver: own_name(f"{name}.{driver}") for driver in planned.drivers.values()}
+    if emit != "so":
+        methods = [replace(method, driver=drivers[method.driver]) for method in methods]
+    code = Code(planned, drivers)
     fixed = [method.arena for method in methods if isinstance(method.arena, int)]
     library = CLibrary(
         name,
@@ -131,16 +141,20 @@ def compile_library(
         layout.weights.size,
         layout.weights.digest(),
         planned.cpu,
+        instances,
     )
+    refuse(library)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    artifact = Artifact(folder / f"lib{name}.so", folder / f"{name}.h", folder / f"{name}.weights")
-    with aside(artifact.library, artifact.header, artifact.weights) as names:
+    paths = [folder / EMITTED[emit].format(name), folder / f"{name}.h", folder / f"{name}.weights"]
+    if emit not in LINKED:
+        paths.append(folder / f"{name}.c")
+    with aside(*paths) as names:
         written = Artifact(*names)
         written.header.write_text(header_text(library), encoding="utf-8")
         layout.weights.write(written.weights)
-        link(library, objects, written)
-    return artifact
+        code.write(emit, library, written)
+    return Artifact(*paths)
 
 
 def method_names(methods: Iterable[str]) -> dict[str, str]:
@@ -149,9 +163,14 @@ def method_names(methods: Iterable[str]) -> dict[str, str]:
     return {name: c_name(name, taken) for name in sorted(methods, key=lambda name: not is_c_name(name))}
 
 
-def refuse(name: str, methods: Sequence[CMethod]) -> None:
+RESERVED = ("load", "error", "free", "new", "delete", "instance")
+"""What methods are not called in C."""
+
+
+def refuse(library: CLibrary) -> None:
     """Raises `UnsupportedError` for what C cannot compute, `ExirError` for functions or macros of one name, and for functions
     that would be called as one of the C library."""
+    name, methods = library.name, library.methods
     found = [
         Unsupported(method.title, f"{what} {size} is not computed in C")
         for method in methods
@@ -165,7 +184,7 @@ def refuse(name: str, methods: Sequence[CMethod]) -> None:
     ]
     if found:
         raise UnsupportedError(found)
-    functions = [*RESERVED, *(function for method in methods for function in method.functions)]
+    functions = [*library.reserved, *(function for method in methods for function in method.functions)]
     macros = [macro for method in methods for array in method.parameters for macro in method.macros(array)]
     for what, names in (("functions", functions), ("macros", macros)):
         for one, count in Counter(names).items():
@@ -177,31 +196,6 @@ def refuse(name: str, methods: Sequence[CMethod]) -> None:
                 f"a function of the library would be called '{name}_{function}', as one of the C library; "
                 "give another prefix with --name"
             )
-
-
-def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact) -> None:
-    """Links object files with their wrapper. Only the functions of the header are visible: several libraries may be
-    used in one process, and each has its own `forward`."""
-    with tempfile.TemporaryDirectory() as scratch:
-        needed = symbols_of(code).needed
-        support = [support_object()] if needed & libcalls.NAMES else []
-        objects = [Path(scratch) / "wrapper.c"]
-        objects[0].write_text(wrapper_text(library), encoding="utf-8")
-        for index, data in enumerate([*code, *support]):
-            objects.append(Path(scratch) / f"{index}.o")
-            objects[-1].write_bytes(data)
-        symbols = Path(scratch) / "symbols"
-        public = [*RESERVED, *(name for method in library.methods for name in method.functions)]
-        symbols.write_text(
-            f"{{ global: {' '.join(f'{library.name}_{name};' for name in public)} local: *; }};",
-            encoding="utf-8",
-        )
-        flags = ["-std=c11", "-O2", "-fPIC", f"-I{artifact.header.parent}", "-lm"]
-        flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
-        if any(name.startswith(OPENMP) for name in needed):
-            runtime = find_openmp()
-            flags += [str(runtime), *linker(f"-rpath={runtime.parent}")]
-        link_shared(objects, artifact.library, flags)
 
 
 # --- the weights file ----------------------------------------------------------------------------------------

@@ -14,13 +14,12 @@ PLACEHOLDER = "\0"
 """Stands for a number in a text: see `c_string`."""
 
 HELPERS = """\
-static bool overflow; /* whether a size did not fit since this was last cleared */
-static int64_t sum(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_add_overflow(a, b, &r); return r; }
-static int64_t difference(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_sub_overflow(a, b, &r); return r; }
-static int64_t product(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_mul_overflow(a, b, &r); return r; }
-static int64_t quotient(int64_t a, int64_t b) { return b == -1 ? difference(0, a) : a / b; }
+static inline int64_t sum(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_add_overflow(a, b, &r); return r; }
+static inline int64_t difference(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_sub_overflow(a, b, &r); return r; }
+static inline int64_t product(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_mul_overflow(a, b, &r); return r; }
+static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? difference(0, a) : a / b; }
 """
-"""The functions of `OPERATIONS`."""
+"""The functions of `OPERATIONS`; `overflow` is whether a size did not fit since it was last cleared."""
 
 OPERATIONS = {
     "addi": "sum({0}, {1})",

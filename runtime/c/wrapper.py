@@ -7,8 +7,8 @@ from string import Template
 from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
-from xdsl_exir.runtime.c.cpu import cpu_check
-from xdsl_exir.runtime.c.header import declarations
+from xdsl_exir.runtime.c.cpu import cpu_check, cpu_include
+from xdsl_exir.runtime.c.header import declarations, parameters_of
 from xdsl_exir.runtime.c.interface import (
     C_TYPES,
     ERRORS,
@@ -53,19 +53,19 @@ static const uint64_t SIZE = UINT64_C($weights);
 static const size_t MEMORY = $memory; /* state */
 static const int64_t ARENA = $arena; /* what methods of fixed sizes need */
 
-static struct {
+$instance {
   char *file;    /* the mapped weights file; NULL when nothing is loaded */
   char *weights; /* in it, after the header */
   char *memory;  /* state */
   char *arena;   /* what lives during a call alone */
   int64_t capacity; /* of the arena */
-} instance;
+}$single
 
 static const char *const MESSAGES[ERRORS + 1] = {
   "no error",
 $messages
 };
-static struct {
+static $thread_local struct {
   int code;
   const char *text;
 } last = {0, "no error"};
@@ -77,7 +77,7 @@ static int fail(int code) {
 
 /* Fails with a text of its own. */
 static int refuse(int code, const char *format, ...) {
-  static char text[1024];
+  static $thread_local char text[1024];
   va_list values;
   va_start(values, format);
   vsnprintf(text, sizeof text, format, values);
@@ -87,7 +87,7 @@ static int refuse(int code, const char *format, ...) {
 }
 
 /* Sees to it that the arena has so many bytes, a multiple of $alignment. */
-static bool reserve(int64_t bytes) {
+static bool reserve(${takes}int64_t bytes) {
   if (bytes <= instance.capacity) return true;
   free(instance.arena);
   instance.arena = aligned_alloc($alignment, bytes);
@@ -95,10 +95,10 @@ static bool reserve(int64_t bytes) {
   return instance.arena;
 }
 
-$helpers
+$overflow$helpers
 /* CRC-32 (that of zip and zlib), eight bytes at a time: Kounavis and Berry, 2005, "slicing-by-8". */
 static uint32_t checksum(const unsigned char *data, uint64_t size) {
-  static uint32_t table[8][256];
+  uint32_t table[8][256];
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t crc = i;
     for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
@@ -130,7 +130,7 @@ static int check(const char *file, uint64_t size) {
   return ${NAME}_OK;
 }
 
-static int map(const char *path) {
+static int map(${takes}const char *path) {
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return ${NAME}_ERROR_OPEN;
   struct stat status;
@@ -155,27 +155,53 @@ static int map(const char *path) {
 
 const char *${name}_error(void) { return last.text; }
 
-void ${name}_free(void) {
+static void unload(${only}) {
   free(instance.memory);
   free(instance.arena);
   if (instance.file) munmap(instance.file, sizeof(struct header) + SIZE);
   memset(&instance, 0, sizeof instance);
 }
 
-int ${name}_load(const char *weights_path) {
-  ${name}_free();
+static int load(${takes}const char *weights_path) {
   if (!usable()) return fail(${NAME}_ERROR_CPU);
-  int code = map(weights_path);
+  int code = map(${gives}weights_path);
   if (code != ${NAME}_OK) return fail(code);
   instance.memory = aligned_alloc($alignment, MEMORY);
-  if (!instance.memory || !reserve(ARENA)) {
-    ${name}_free();
+  if (!instance.memory || !reserve(${gives}ARENA)) {
+    unload(${given});
     return fail(${NAME}_ERROR_MEMORY);
   }
 $state
   return ${NAME}_OK;
 }
-$methods""")
+$life$methods""")
+
+SINGLE = Template("""
+void ${name}_free(void) { unload(); }
+
+int ${name}_load(const char *weights_path) {
+  unload();
+  return load(weights_path);
+}
+""")
+
+SEVERAL = Template("""
+${name}_instance *${name}_new(const char *weights_path) {
+  ${name}_instance *self = calloc(1, sizeof *self);
+  if (!self) {
+    fail(${NAME}_ERROR_MEMORY);
+  } else if (load(self, weights_path) != ${NAME}_OK) {
+    free(self);
+    self = NULL;
+  }
+  return self;
+}
+
+void ${name}_delete(${name}_instance *self) {
+  if (self) unload(self);
+  free(self);
+}
+""")
 
 METHOD = Template("""
 extern void driver$index(void *words) __asm__("$driver");
@@ -185,10 +211,10 @@ $requirements
 }
 $shapes
 int ${name}_$method($parameters) {
-  if (!instance.file) return fail(${NAME}_ERROR_NOT_LOADED);
+  if (${missing}!instance.file) return fail(${NAME}_ERROR_NOT_LOADED);
   const int64_t bytes = ${name}_${method}_arena_bytes($symbol_names);
   if (bytes < 0) return last.code;
-  if (!reserve(bytes)) return fail(${NAME}_ERROR_MEMORY);
+  if (!reserve(${gives}bytes)) return fail(${NAME}_ERROR_MEMORY);
 $body
   return ${NAME}_OK;
 }
@@ -208,7 +234,7 @@ def wrapper_text(library: CLibrary) -> str:
     return WRAPPER.substitute(
         name=library.name,
         NAME=library.name.upper(),
-        cpu_include="#include <cpuid.h>\n" if library.cpu.checked else "",
+        cpu_include=cpu_include(library.cpu),
         structs="\n".join(map(_struct, ranks)),
         version=VERSION,
         errors=len(ERRORS),
@@ -222,16 +248,48 @@ def wrapper_text(library: CLibrary) -> str:
         messages="\n".join(f'  "{text}",' for _, text in ERRORS),
         cpu_check=cpu_check(library.cpu),
         state="\n".join(_copy(*copy, SizesInC({})) for copy in library.state),
-        methods="".join(_method(library.name, index, method) for index, method in enumerate(library.methods)),
+        methods="".join(_method(library, index, method) for index, method in enumerate(library.methods)),
+        instance=f"struct {library.name}_instance" if library.instances else "static struct",
+        single="; /* what functions of one are given */\n#define instance (*self)"
+        if library.instances
+        else " instance;",
+        overflow=f"static {THREAD_LOCAL if library.instances else ''}bool overflow; {_OVERFLOW}\n",
+        thread_local=THREAD_LOCAL if library.instances else "",
+        life=(SEVERAL if library.instances else SINGLE).substitute(
+            name=library.name, NAME=library.name.upper()
+        ),
+        **_self(library),
     )
+
+
+THREAD_LOCAL = "_Thread_local "
+_OVERFLOW = "/* whether a size did not fit since this was last cleared */"
+
+
+def _self(library: CLibrary) -> dict[str, str]:
+    """How the functions that work on an instance are given it, where there are several."""
+    taken, given = (f"struct {library.name}_instance *self", "self") if library.instances else ("void", "")
+    following = ", " if library.instances else ""
+    return {
+        "only": taken,
+        "takes": f"{taken}, " if library.instances else "",
+        "given": given,
+        "gives": given + following,
+    }
 
 
 def _struct(rank: int) -> str:
     dimensions = f" int64_t sizes[{rank}], strides[{rank}];" if rank else ""
-    return f"struct memref{rank} {{ void *allocated, *aligned; int64_t offset;{dimensions} }};"
+    return (
+        f"union memref{rank} {{\n"
+        f"  struct {{ void *allocated, *aligned; int64_t offset;{dimensions} }} is;\n"
+        f"  int64_t words[{3 + 2 * rank}]; /* so long, whatever pointers are */\n"
+        "};"
+    )
 
 
-def _method(name: str, index: int, method: CMethod) -> str:
+def _method(library: CLibrary, index: int, method: CMethod) -> str:
+    name, given = library.name, _self(library)
     symbols = [symbol.name for symbol in method.symbols]
     shapes = [_shape(name, method, array) for array in method.symbolic]
     sizes = method.sizes()
@@ -239,7 +297,7 @@ def _method(name: str, index: int, method: CMethod) -> str:
         *(_not_null(name, parameter, sizes) for parameter in method.parameters),
         "  struct {",
         *(f"    int64_t {symbol};" for symbol in symbols),
-        *(f"    struct memref{_rank(place)} a{i};" for i, place in enumerate(method.arguments)),
+        *(f"    union memref{_rank(place)} a{i};" for i, place in enumerate(method.arguments)),
         "  } words = {",
         *(f"    {symbol}," for symbol in symbols),
         *(_memref(place, sizes) for place in method.arguments),
@@ -258,7 +316,9 @@ def _method(name: str, index: int, method: CMethod) -> str:
         index=index,
         symbols=declarations(method.symbols),
         symbol_names=", ".join(symbols),
-        parameters=declarations([*method.symbols, *method.parameters]),
+        parameters=parameters_of(library, method, "self"),
+        missing="!self || " if library.instances else "",
+        gives=given["gives"],
         requirements=_requirements(name, method),
         shapes="".join(shapes),
         body="\n".join(sizes.statements + body),
@@ -315,7 +375,7 @@ def _memref(place: Place, sizes: SizesInC) -> str:
     lists = (shape, contiguous_strides(shape)) if shape else ()
     dimensions = "".join(f", {{{', '.join(map(str, values))}}}" for values in lists)
     address = f"(void *)({place.address(sizes)})"
-    return f"    {{{address}, {address}, 0{dimensions}}},"
+    return f"    {{{{{address}, {address}, 0{dimensions}}}}},"
 
 
 def _copy(destination: Place, source: Place, sizes: SizesInC) -> str:

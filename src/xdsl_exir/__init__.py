@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from xdsl_exir.runtime.c.library import compile_library
     from xdsl_exir.runtime.diff import diff
     from xdsl_exir.runtime.executable import Executable, compile
+    from xdsl_exir.runtime.saved import load_executable
+    from xdsl_exir.runtime.targets import Memory, Target, register_target
+    from xdsl_exir.transforms.backend_ops import backend_op
+    from xdsl_exir.transforms.partitioner import partition
     from xdsl_exir.transforms.rewrite import rewrite
     from xdsl_exir.universe import register_ops, register_with_transformers, unregister_ops
 
@@ -47,9 +51,13 @@ _HOMES = {
     **dict.fromkeys(("Program", "from_exported_program", "load"), "program"),
     **dict.fromkeys(("Executable", "compile"), "runtime.executable"),
     "compile_library": "runtime.c.library",
+    "load_executable": "runtime.saved",
     "diff": "runtime.diff",
+    **dict.fromkeys(("Memory", "Target", "register_target"), "runtime.targets"),
     "register_backend": "interpreter.backend",
     **dict.fromkeys(("register_ops", "register_with_transformers", "unregister_ops"), "universe"),
+    "backend_op": "transforms.backend_ops",
+    "partition": "transforms.partitioner",
     "rewrite": "transforms.rewrite",
 }
 
@@ -58,10 +66,13 @@ __all__ = [
     "ExirError",
     "InputError",
     "LoadError",
+    "Memory",
     "Program",
     "SpecError",
+    "Target",
     "UnsupportedError",
     "VerificationError",
+    "backend_op",
     "compile",
     "compile_library",
     "diff",
@@ -69,8 +80,11 @@ __all__ = [
     "from_fx_text",
     "from_torchscript_text",
     "load",
+    "load_executable",
+    "partition",
     "register_backend",
     "register_ops",
+    "register_target",
     "register_with_transformers",
     "rewrite",
     "unregister_ops",

@@ -47,6 +47,9 @@ class Limits:
     """Characters of an error's text that are shown."""
     tool_seconds: int = 600
     """Seconds that another program (mlir-opt, the C compiler) may take over a module. Those of the largest models take 20."""
+    cache_bytes: int = 1 << 32
+    """Bytes of compiled code that are kept for processes to come (`lowering/cache.py`); 0 keeps nothing. A model takes about one million, whatever its
+    weights are."""
 
 
 def read_limits(text: str) -> Limits:

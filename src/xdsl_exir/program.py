@@ -483,7 +483,15 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
         for spec in graph.inputs:
             if spec.target is not None and spec.kind in ("parameter", "buffer", "constant_tensor"):
                 state[spec.target] = graph.data(spec)
-    return Program(module, state, conventions)
+    return with_delegates(Program(module, state, conventions))
+
+
+def with_delegates(program: Program) -> Program:
+    """A program that was imported, at edge with its delegates whole where there are some: what was delegated was at edge."""
+    from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+    from xdsl_exir.transforms.call_delegates import TakeDelegates, delegates_of
+
+    return program.apply(AtenToEdge(), TakeDelegates()) if delegates_of(program.module) else program
 
 
 def verified(program: Program) -> Program:

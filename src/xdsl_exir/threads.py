@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _imp
 import os
+import sys
 import threading
 import time
 import weakref
@@ -95,7 +96,11 @@ def _after_fork() -> None:
 
 
 def register_with_forks() -> None:
-    """From now on forks wait for what is said here, and children have their locks free."""
+    """From now on forks wait for what is said here, and children have their locks free. Raises `ImportError` on systems without forks."""
+    if not hasattr(os, "register_at_fork"):
+        raise ImportError(
+            f"xdsl-exir needs a system with forks, as Linux, and this is {sys.platform}: use it in WSL"
+        )
     os.register_at_fork(after_in_child=_renew_locks)
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 

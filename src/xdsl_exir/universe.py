@@ -111,10 +111,15 @@ XDSL_EXIR_UNIVERSE = Universe(
         "decompose-aten": _pass("transforms.decompose_aten", "DecomposeAten"),
         "inline-delegates": _pass("transforms.partition", "InlineDelegates"),
         "inline-modules": _pass("transforms.unflatten", "InlineModules"),
+        "decompose-backend": _pass("transforms.fuse_operators", "DecomposeBackend"),
+        "fuse-operators": _pass("transforms.fuse_operators", "FuseOperators"),
         "partition": _pass("transforms.partition", "Partition"),
+        "preprocess-delegates": _pass("transforms.preprocess_delegates", "PreprocessDelegates"),
+        "to-out-variants": _pass("transforms.out_variants", "ToOutVariants"),
         "to-memory-formats": _pass("transforms.layouts", "ToMemoryFormats"),
         "unflatten": _pass("transforms.unflatten", "Unflatten"),
         "verify-aten": _pass("transforms.verify", "VerifyAten"),
+        "verify-backend": _pass("transforms.verify", "VerifyBackend"),
         "verify-edge": _pass("transforms.verify", "VerifyEdge"),
     },
     all_targets={
@@ -182,11 +187,12 @@ def unregister_ops(*names: str) -> None:
 
     Raises `SpecError` for an operator that is built in, or that is not known.
     """
-    from xdsl_exir.dialects import aten, edge
+    from xdsl_exir.dialects import aten, backend, edge
     from xdsl_exir.dialects.registry import forget
     from xdsl_exir.dialects.spec import find, specs
     from xdsl_exir.errors import SpecError
     from xdsl_exir.program import context
+    from xdsl_exir.transforms.backend_ops import BACKEND_OPS
 
     table = specs()
     taken = [find(name) for name in names]
@@ -195,8 +201,10 @@ def unregister_ops(*names: str) -> None:
             raise SpecError(f"{spec.qualified_name} is built in")
     table.remove(names)
     forget(names, {spec.functions for spec in taken} - table.homes - {""})
-    for dialect in (aten.OPERATORS, edge.OPERATORS):
+    for dialect in (aten.OPERATORS, edge.OPERATORS, backend.OPERATORS):
         dialect.forget(names)
+    for name in names:
+        BACKEND_OPS.pop(name, None)
     for namespace in {spec.schema.namespace for spec in taken}:
         if not any(name.startswith(f"{namespace}.") for name in table):
             XDSL_EXIR_UNIVERSE.all_dialects.pop(namespace, None)

@@ -1,4 +1,4 @@
-// RUN: xdsl-opt %s --split-input-file --verify-diagnostics -p verify-edge | filecheck %s
+// RUN: xdsl-opt %s --split-input-file --verify-diagnostics -p verify-backend | filecheck %s
 
 func.func @empty(%x : tensor<2xf32>) -> tensor<2xf32> {
   backend.delegate "native" {
@@ -15,6 +15,48 @@ func.func @empty(%x : tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT:      backend.yield
 // CHECK-NEXT:    }
 // CHECK-NEXT:    %0 = backend.delegate "vendor" inputs(%x : tensor<2xf32>) -> tensor<2xf32> attributes {level = 3 : i64} {
+
+func.func @whole(%x : tensor<2xf32>) -> tensor<2xf32> {
+  %0 = backend.delegate "vendor" constants [#exir.input<parameter, "w">] specs {speed = "high"} ranges {s0 = #exir.range<1, 8>} processed "vendor.processed_0" inputs(%x : tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a : tensor<2xf32>, %w : tensor<2xf32>):
+    %1 = edge.aten.add.Tensor(%a, %w) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    backend.yield %1 : tensor<2xf32>
+  }
+  %2 = backend.alloc : tensor<2xf32>
+  %3 = backend.out_variant "aten.relu.out" of "aten.relu" ins(%0 : tensor<2xf32>) outs(%2 : tensor<2xf32>) -> tensor<2xf32>
+  func.return %3 : tensor<2xf32>
+}
+// CHECK-LABEL: func.func @whole
+// CHECK-NEXT:    %0 = backend.delegate "vendor" constants [#exir.input<parameter, "w">] specs {speed = "high"} ranges {s0 = #exir.range<1, 8>} processed "vendor.processed_0" inputs(%x : tensor<2xf32>) -> tensor<2xf32> {
+// CHECK:         %[[A:.*]] = backend.alloc : tensor<2xf32>
+// CHECK-NEXT:    backend.out_variant "aten.relu.out" of "aten.relu" ins(%0 : tensor<2xf32>) outs(%[[A]] : tensor<2xf32>) -> tensor<2xf32>
+
+// -----
+
+func.func @name(%x : tensor<2xf32>) -> tensor<2xf32> {
+  %0 = backend.alloc : tensor<2xf32>
+  %1 = backend.out_variant "aten.relu.outs" of "aten.relu" ins(%x : tensor<2xf32>) outs(%0 : tensor<2xf32>) -> tensor<2xf32>
+  func.return %1 : tensor<2xf32>
+}
+// CHECK: the out-variant of aten.relu is aten.relu.out
+
+// -----
+
+func.func @owner(%p : tensor<i1>, %x : tensor<2xf32>) -> tensor<2xf32> {
+  %0 = higher_order.cond %p : tensor<i1> inputs(%x : tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a : tensor<2xf32>):
+    %1 = backend.delegate "vendor" constants [#exir.input<parameter, "w">] inputs(%a : tensor<2xf32>) -> tensor<2xf32> {
+    ^bb0(%b : tensor<2xf32>, %w : tensor<2xf32>):
+      backend.yield %w : tensor<2xf32>
+    }
+    higher_order.yield %1 : tensor<2xf32>
+  } else {
+  ^bb0(%a : tensor<2xf32>):
+    higher_order.yield %a : tensor<2xf32>
+  }
+  func.return %0 : tensor<2xf32>
+}
+// CHECK: a delegate in a region owns no state
 
 // -----
 

@@ -6,13 +6,13 @@
 // RUN: %if mlir-opt %{ xdsl-opt %s --split-input-file -p form-dispatches --print-op-generic | mlir-opt-22 --split-input-file --allow-unregistered-dialect > /dev/null %}
 
 // A product with what follows it is one kernel; a view is no dispatch; rows are another kernel, and what has none is MLIR's.
-func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi64>) -> (tensor<16x4xf32>, tensor<4x16xf32>) {
+func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi64>) -> (tensor<4x4xf32>, tensor<4x16xf32>) {
   %0 = edge.aten.mm(%x, %w) : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
   %1 = edge.aten.relu(%0) : (tensor<4x16xf32>) -> tensor<4x16xf32>
   %2 = edge.aten._softmax(%1, dim = 1, half_to_float = false) : (tensor<4x16xf32>) -> tensor<4x16xf32>
-  %3 = edge.aten.index_select(%2, dim = 0, index = %i) : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32>
-  %4 = edge.aten.permute(%3, dims = [1, 0]) : (tensor<4x16xf32>) -> tensor<16x4xf32>
-  func.return %4, %2 : tensor<16x4xf32>, tensor<4x16xf32>
+  %3 = edge.aten.index_select(%2, dim = 1, index = %i) : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x4xf32>
+  %4 = edge.aten.permute(%3, dims = [1, 0]) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %4, %2 : tensor<4x4xf32>, tensor<4x16xf32>
 }
 // CHECK:         func.func @forward(%[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<8x16xf32>, %[[I:.*]]: tensor<4xi64>)
 // CHECK-NEXT:      %[[A:.*]] = backend.dispatch kernel "Matmul" inputs(%[[X]], %[[W]] : tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32> {
@@ -23,7 +23,7 @@ func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi6
 // CHECK-NEXT:      }
 // CHECK-NEXT:      %[[B:.*]] = backend.dispatch kernel "Rows" inputs(%[[A]] : tensor<4x16xf32>) -> tensor<4x16xf32> {
 // CHECK:             edge.aten._softmax
-// CHECK:           %[[C:.*]] = backend.dispatch inputs(%[[B]], %[[I]] : tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32> {
+// CHECK:           %[[C:.*]] = backend.dispatch inputs(%[[B]], %[[I]] : tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x4xf32> {
 // CHECK:             edge.aten.index_select
 // CHECK:           %[[D:.*]] = edge.aten.permute(%[[C]], dims = [1, 0])
 // CHECK-NEXT:      func.return %[[D]], %[[B]]
@@ -85,3 +85,21 @@ func.func @between(%x : tensor<?x6xf32, #exir.shape<[s0, 6]>>) -> tensor<?x2xf32
 // CHECK-NEXT:      backend.dispatch inputs
 // CHECK:             edge.aten.flip
 // CHECK-NEXT:        edge.aten.cumsum
+
+// -----
+
+// Rows that indices pick are picked out of memory: what makes them is another dispatch.
+func.func @picked(%x : tensor<4x16xf32>, %i : tensor<4xi64>) -> tensor<4x16xf32> {
+  %0 = edge.aten._softmax(%x, dim = 1, half_to_float = false) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %1 = edge.aten.index_select(%0, dim = 0, index = %i) : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32>
+  %2 = edge.aten.relu(%1) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  func.return %2 : tensor<4x16xf32>
+}
+// CHECK:         func.func @picked
+// CHECK-NEXT:      backend.dispatch kernel "Rows"
+// CHECK:             edge.aten._softmax
+// CHECK-NEXT:        backend.yield
+// CHECK:           backend.dispatch kernel "Rows"
+// CHECK:             edge.aten.index_select
+// CHECK-NEXT:        edge.aten.relu
+// CHECK-NEXT:        backend.yield

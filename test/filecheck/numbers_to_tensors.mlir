@@ -19,8 +19,7 @@ func.func @branch(%p: tensor<i1>, %x: tensor<4xf32>, %i: tensor<i64>) -> tensor<
 }
 // CHECK-LABEL: func.func @branch(
 // CHECK:           %1 = edge.aten.view(%j, size = [])
-// CHECK-NEXT:      %k = exir.number 2
-// CHECK-NEXT:      %2 = edge.aten.scalar_tensor(s = %k, dtype = i64)
+// CHECK-NEXT:      %2 = exir.constant 2
 // CHECK-NEXT:      %t = edge.aten.mul.Tensor(%1, %2)
 // CHECK-NEXT:      %c = edge.aten._to_copy(%t, dtype = f32)
 

@@ -5,7 +5,7 @@
 // RUN: xdsl-opt %s -p 'partition{backend=other ops="aten.*"},inline-delegates,verify-edge' | filecheck %s --check-prefix=INLINE
 // RUN: xdsl-opt %s -p 'partition{backend=native ops="aten.mm","aten.relu","aten.mul.*"},canonicalize,cse,dce' | filecheck %s --check-prefix=CLEAN
 // RUN: xdsl-opt %s -t 'exir-run{inputs=arange}' > %t.whole
-// RUN: xdsl-opt %s -p 'partition{backend=native ops="aten.*"}' -t 'exir-run{inputs=arange}' > %t.parts
+// RUN: xdsl-opt %s -p 'partition{backend=native ops="aten.*"}' -t 'exir-run{inputs=arange delegates=region}' > %t.parts
 // RUN: diff %t.whole %t.parts
 // RUN: not xdsl-opt %s -p 'partition{backend=native ops="aten.mmm"}' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 

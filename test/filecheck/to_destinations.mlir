@@ -6,25 +6,25 @@
 
 // Dispatches are linalg on tensors between memrefs. A product has a kernel of ours, with what follows it in its epilogue; a
 // permutation moves nothing, until its result has to be where the caller wants it.
-func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>, %i : tensor<4xi64>) -> (tensor<4x16xf32>, tensor<16x4xf32>) {
+func.func @forward(%x : tensor<4x8xf32>, %w : tensor<8x16xf32>) -> (tensor<4x16xf32>, tensor<16x4xf32>) {
   %0 = edge.aten.mm(%x, %w) : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
   %1 = edge.aten.relu(%0) : (tensor<4x16xf32>) -> tensor<4x16xf32>
-  %2 = edge.aten.index_select(%1, dim = 0, index = %i) : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32>
+  %2 = edge.aten.flip(%1, dims = [0]) : (tensor<4x16xf32>) -> tensor<4x16xf32>
   %3 = edge.aten.permute(%2, dims = [1, 0]) : (tensor<4x16xf32>) -> tensor<16x4xf32>
   func.return %1, %3 : tensor<4x16xf32>, tensor<16x4xf32>
 }
 // CHECK:         func.func private @[[MM:exir.kernel_[0-9a-f]*]](%{{.*}}: memref<4x8xf32>, %{{.*}}: memref<8x16xf32>, %[[TO:.*]]: memref<4x16xf32>) attributes {exir.kernel = {is = "Matmul", m = 4 : i64,
 // CHECK:           linalg.generic {{.*}}, iterator_types = ["parallel", "parallel", "reduction"]}
 // CHECK:           bufferization.materialize_in_destination %{{.*}} in restrict writable %[[TO]] : (tensor<4x16xf32>, memref<4x16xf32>) -> ()
-// CHECK:         func.func private @[[SELECT:exir.group_[0-9a-f]*]](%{{.*}}: memref<4x16xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4x16xf32>)
+// CHECK:         func.func private @[[FLIP:exir.group_[0-9a-f]*]](%{{.*}}: memref<4x16xf32>, %{{.*}}: memref<4x16xf32>)
 // CHECK:           linalg.generic
 // CHECK:           bufferization.materialize_in_destination
 // CHECK:         func.func private @[[COPY:exir.group_[0-9a-f]*]](%{{.*}}: memref<16x4xf32, strided<[1, 16]>>, %{{.*}}: memref<16x4xf32>)
 // CHECK-NEXT:      linalg.copy
-// CHECK:         func.func @forward(%[[X:.*]]: memref<4x8xf32>, %[[W:.*]]: memref<8x16xf32>, %[[I:.*]]: memref<4xi64>, %[[OUT0:.*]]: memref<4x16xf32>, %[[OUT1:.*]]: memref<16x4xf32>)
+// CHECK:         func.func @forward(%[[X:.*]]: memref<4x8xf32>, %[[W:.*]]: memref<8x16xf32>, %[[OUT0:.*]]: memref<4x16xf32>, %[[OUT1:.*]]: memref<16x4xf32>)
 // CHECK-NEXT:      func.call @[[MM]](%[[X]], %[[W]], %[[OUT0]])
 // CHECK-NEXT:      %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4x16xf32>
-// CHECK-NEXT:      func.call @[[SELECT]](%[[OUT0]], %[[I]], %[[A]])
+// CHECK-NEXT:      func.call @[[FLIP]](%[[OUT0]], %[[A]])
 // CHECK-NEXT:      %[[P:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [16, 4], strides: [1, 16]
 // CHECK-NEXT:      func.call @[[COPY]](%[[P]], %[[OUT1]])
 // CHECK-NEXT:      func.return

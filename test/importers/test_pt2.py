@@ -395,9 +395,11 @@ def test_later_minor_versions(tmp_path: Path) -> None:
     contents = _contents()
     contents[MODEL]["schema_version"]["minor"] = 99
     contents[MODEL]["graph_module"]["graph"]["nodes"][0]["is_new"] = None
-    assert _read(_write(tmp_path / "x.pt2", contents)).dialect == "ATEN"
+    with pytest.warns(UserWarning, match=r"schema 8\.99 is later than 8\.20"):
+        assert _read(_write(tmp_path / "x.pt2", contents)).dialect == "ATEN"
     contents[MODEL]["graph_module"]["graph"]["nodes"][0]["is_new"] = 1
-    with pytest.raises(LoadError, match=r"nodes\[0\]: unknown field 'is_new'"):
+    unknown = pytest.raises(LoadError, match=r"nodes\[0\]: unknown field 'is_new'")
+    with pytest.warns(UserWarning, match="later"), unknown:
         read_pt2(_write(tmp_path / "y.pt2", contents))
 
 
@@ -661,6 +663,8 @@ def test_roots(tmp_path: Path) -> None:
     _refused(_write(tmp_path / "a.pt2", _contents(), root=""), "its entries do not share one folder")
     _refused(_write(tmp_path / "b.pt2", _contents(), root="/"), "unsafe path in the archive")
     _refused(_write(tmp_path / "c.pt2", {"serialized_exported_program.json": b"{}"}, root=""), "before 2.8")
+    old = {"serialized_exported_program.json": b"{}", "version": b"7.3"}
+    _refused(_write(tmp_path / "e.pt2", old, root=""), "before 2.8 (schema 7.3) is not supported")
     path = _write(tmp_path / "d.pt2", _contents())
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("other/x", b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,17 @@ class Views(torch.nn.Module):
         return torch.nn.functional.silu(y) * 2
 
 
+class Recurrent(torch.nn.Module):
+    """Its steps take three parts, a step apart, of one tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = torch.nn.GRU(6, 8)
+
+    def forward(self, x: Any) -> Any:
+        return self.gru(x)[0]
+
+
 class Nothing(torch.nn.Module):
     def forward(self, x: Any) -> Any:
         return x
@@ -121,6 +133,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
     "views": lambda: (Views(), (torch.randn(2, 3, 5, 4),), None),
     "nothing": lambda: (Nothing(), (torch.randn(3),), None),
     "loop": lambda: (Loop(), (torch.randn(6, 3),), None),
+    "recurrent": lambda: (Recurrent(), (torch.randn(5, 2, 6),), None),
 }
 
 
@@ -130,7 +143,8 @@ def case(request: pytest.FixtureRequest) -> tuple[Program, tuple[Any, ...], list
     torch.manual_seed(0)
     module, inputs, dynamic = PROGRAMS[request.param]()
     module = module.eval()
-    with torch.no_grad():
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # exporting sets attributes of recurrent layers
         exported = torch.export.export(module, inputs, dynamic_shapes=dynamic)
         wanted = torch.utils._pytree.tree_leaves(module(*inputs))
     return xdsl_exir.from_exported_program(exported).to_edge(), inputs, wanted

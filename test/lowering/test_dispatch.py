@@ -649,3 +649,21 @@ def test_more_arguments_than_ctypes_passes() -> None:
         + f"\nfunc.return %s{count} : tensor<2xf32>\n}}"
     )
     check(text, *np.ones((count + 1, 2), np.float32))
+
+
+@pytest.mark.native
+def test_operators_of_equal_types_whose_operands_are_one_or_several():
+    """What is known of the first, whose weight is its bias, is not known of the second."""
+    t, w = "tensor<6x20xf32>", "tensor<20xf32>"
+    results = f"({t}, tensor<6x1xf32>, tensor<6x1xf32>)"
+    said = "normalized_shape = [20], eps = 1.0e-05"
+    check(
+        f"""func.func @main(%x: {t}, %w: {w}, %b: {w}) -> ({t}, {t}) {{
+          %0, %1, %2 = edge.aten.native_layer_norm(%x, weight = %w, bias = %w, {said}) : ({t}, {w}, {w}) -> {results}
+          %3, %4, %5 = edge.aten.native_layer_norm(%x, weight = %w, bias = %b, {said}) : ({t}, {w}, {w}) -> {results}
+          func.return %0, %3 : {t}, {t}
+        }}""",
+        random(6, 20),
+        random(20),
+        random(20) + 1,
+    )

@@ -304,3 +304,35 @@ def test_convolutions_by_weights_that_are_inputs() -> None:
     agree(calls, inputs, weights, 2e-5)
     found = planned(exported(calls[:1], *inputs, **weights))
     assert [kernel for kernel in found if isinstance(kernel, Conv2d)]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.int32])
+def test_convolutions_without_kernels_are_products(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    floats = dtype.is_floating_point
+
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(shape).to(dtype) if floats else torch.randint(-9, 9, shape).to(dtype)
+
+    weights = {"w1": draw(6, 2, 3), "w2": draw(6, 2, 3, 2), "w3": draw(4, 2, 3, 2, 3), "b6": draw(6)}
+    calls = [
+        conv(1, False, weight="w1", groups=2, padding=2, stride=2, bias="b6"),
+        conv(2, False, weight="w2", groups=2, padding=(2, 1), stride=(1, 2), bias="b6"),
+        conv(3, False, weight="w3", groups=2, padding=(1, 0, 2), stride=(2, 1, 1)),
+    ]
+    if floats:
+        calls.append(conv(2, False, weight="w2", groups=2, dilation=(1, 2)))
+    inputs = [draw(2, 4, 11), draw(2, 4, 7, 5), draw(2, 4, 5, 4, 6)]
+    if floats:
+        inputs[1][0, 1, 2, 3] = torch.inf
+    form = agree(calls, inputs, weights, 1e-12 if floats else 0)
+    assert "aten.convolution" not in names_of(form)
+
+
+@pytest.mark.native
+def test_products_of_rows() -> None:
+    x = torch.randn(3, 5, 40)
+    x[0, 0, 0], x[0, 1, 1], x[0, 1, 2], x[1] = torch.nan, torch.inf, 0, 1.25
+    calls = [lambda m, x: x.prod(-1), lambda m, x: x.prod(), lambda m, x: x.prod(1, keepdim=True)]
+    agree(calls, [x], {})

@@ -112,3 +112,27 @@ def test_few_are_selected() -> None:
     few, many = (Order(1, 1000, 1, count, "f32") for count in (5, 900))
     assert few.selects
     assert not many.selects
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])
+def test_what_stands_at_a_place_of_an_order(dtype: str) -> None:
+    """Medians, with NaN and without, and k-th values, which stand where their places say: of equal ones any."""
+    torch.manual_seed(2)
+    x = draw(dtype, 3, 84, 2)
+    if x.is_floating_point():
+        x[0, :, 0] = torch.nan
+    places = [
+        (1, lambda x: x.median(1, keepdim=True)),
+        (0, lambda x: x.median(0, keepdim=True)),
+        (1, lambda x: x.kthvalue(3, 1, keepdim=True)),
+        *([(1, lambda x: x.nanmedian(1, keepdim=True))] if x.is_floating_point() else []),
+    ]
+    calls = [call for _, call in places] + [lambda x: [x.median(), x.flatten().kthvalue(2)[0]]]
+    wanted = Calls(*calls)(x)
+    got = compiled(calls, x).flat([x.numpy()])
+    for mine, right in zip([*got[::2], got[-1]], [*wanted[::2], wanted[-1]], strict=True):
+        np.testing.assert_array_equal(np.asarray(mine), right.numpy())
+    for (dim, _), values, indices in zip(places, got[::2], got[1::2], strict=False):
+        np.testing.assert_array_equal(
+            np.take_along_axis(x.numpy(), np.asarray(indices), dim), np.asarray(values)
+        )

@@ -110,3 +110,32 @@ def test_c_asks_the_processor_for_each_feature(tmp_path: Path) -> None:
     said = {name for i, name in enumerate(FEATURES) if getattr(library, f"usable_{i}")() & 1}
     assert said == host().enabled & FEATURES.keys()
     assert {name: processor(name).checked.keys() for name in LEVELS} == LEVELS
+
+
+FUSED = """
+func.func @fused(%x: memref<64xf32>) attributes {llvm.emit_c_interface} {
+  %zero = arith.constant 0 : index
+  %pad = arith.constant 0.0 : f32
+  %v = vector.transfer_read %x[%zero], %pad {in_bounds = [true]} : memref<64xf32>, vector<8xf32>
+  %y = math.fma %v, %v, %v : vector<8xf32>
+  vector.transfer_write %y, %x[%zero] {in_bounds = [true]} : vector<8xf32>, memref<64xf32>
+  func.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cpu", "triple"),
+    [
+        ("x86-64", None),
+        ("x86-64-v2", None),
+        ("x86-64-v3", None),
+        (None, "wasm32"),
+        (None, "aarch64-linux-gnu"),
+    ],
+)
+def test_no_function_is_called_for_a_product_and_a_sum(cpu: str | None, triple: str | None) -> None:
+    """Of processors without an instruction for both: C's function takes a hundred times as long as two."""
+    target = processor(cpu, triple)
+    assert target.fuses == (cpu == "x86-64-v3" or triple == "aarch64-linux-gnu")
+    assert b"fmaf" not in toolchain.compile_object(FUSED, cpu=target)

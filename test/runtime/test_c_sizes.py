@@ -278,6 +278,30 @@ def test_assertions_about_elements(tmp_path: Path) -> None:
     assert call(good[:1], [3, 3])[1][2] == 2  # calls that failed changed nothing
 
 
+def test_indices_out_of_range(tmp_path: Path) -> None:
+    class Rows(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("table", torch.zeros(4, 3))
+
+        def forward(self, x: Any, at: Any) -> Any:
+            self.table.index_copy_(0, at, x)
+            return self.table.sum(1)
+
+    artifact = compile_library(export(Rows(), (torch.ones(2, 3), torch.tensor([0, 2]))), tmp_path, "rows")
+    library, sums = Library(artifact), np.empty(4, np.float32)
+    for at, code, wanted in (
+        ([0, 2], 0, [3, 0, 3, 0]),
+        ([1, 4], CODES["ASSERTION"], None),
+        ([3, 3], 0, [3, 0, 3, 3]),
+    ):
+        assert library((), np.ones((2, 3), np.float32), np.array(at), sums) == code
+        if wanted is None:
+            assert library.error == "an index is out of range for a dimension of size 4"
+        else:
+            assert sums.tolist() == wanted
+
+
 def test_numbers_among_inputs_and_conditions_among_results(tmp_path: Path) -> None:
     class Numbers(nn.Module):
         def forward(self, x: Any, n: int) -> Any:

@@ -8,6 +8,7 @@ import random
 import resource
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,56 @@ def test_what_killed_processes_left_goes(directory: Path) -> None:
     (left / "half").write_text("an entry")
     cache.cached(OTHER, lambda: b"code")
     assert sorted(path.stem for path in directory.iterdir()) == [KEY, OTHER]
+
+
+def test_what_is_unused_for_longest_goes(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once all together are too large; what was used again is young. Other files in the directory are nobody's business."""
+    keys = [f"{number:064x}"[::-1] for number in range(1, 21)]
+    cache.keep(dict.fromkeys(keys, bytes(1000)))
+    size = (directory / f"{keys[0]}.entry").stat().st_size
+    other = directory / "readme.txt"
+    other.write_text("x" * 100_000)
+    for age, key in enumerate(reversed(keys)):
+        path = directory / f"{key}.entry"
+        old = path.stat().st_mtime - 1_000_000 - 100 * age  # the first is the oldest
+        os.utime(path, (old, old))
+    monkeypatch.setattr(cache, "LIMITS", replace(cache.LIMITS, cache_bytes=20 * size))
+    assert cache.kept(keys[0]) is not None
+    cache.keep({OTHER: bytes(1000)})
+    assert all((directory / f"{key}.entry").exists() for key in keys), (
+        "not every entry looks at the size of all"
+    )
+    cache.keep({KEY: bytes(1000)})
+    left = {path.stem for path in directory.glob("*.entry")}
+    assert left == {KEY, OTHER, keys[0], *keys[-12:]}
+    assert other.exists()
+    monkeypatch.setattr(cache, "LIMITS", replace(cache.LIMITS, cache_bytes=0))
+    cache.keep({"2" * 64: b"code"})
+    assert cache.kept("2" * 64) is None
+
+
+def test_several_processes_remove_entries(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each finds what it keeps or makes it again; nothing fails."""
+    monkeypatch.setattr(cache, "LIMITS", replace(cache.LIMITS, cache_bytes=5_000))
+
+    def work() -> bool:
+        for number in range(200):
+            key, data = f"00{number % 7:062x}", bytes([number % 7]) * 1000
+            assert cache.cached(key, lambda data=data: data) == data
+        return True
+
+    children: list[int] = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = 0 if work() else 1
+            finally:
+                os._exit(code)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+    assert sum(path.stat().st_size for path in directory.glob("*.entry")) <= 10_000
 
 
 def named(name: str, argument: str = "") -> xdsl_exir.Program:

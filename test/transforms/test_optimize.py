@@ -369,3 +369,16 @@ def test_rows_share_what_is_theirs() -> None:
     before, after, made = results(text, "hoist-invariants", arrays)
     assert before == after
     assert made.index("edge.aten.neg") < made.index("higher_order.map")
+
+
+def test_what_fails_is_left_to_fail_when_it_runs() -> None:
+    """Five positions are said to be set in a tensor of one: torch.export takes a guard's word for it."""
+    text = """func.func @main() -> tensor<5x1xi64> {
+          %set = edge.aten.full(size = [1], fill_value = true, dtype = i1) : () -> tensor<1xi1>
+          %found = edge.aten.nonzero(%set) : (tensor<1xi1>) -> tensor<5x1xi64>
+          func.return %found : tensor<5x1xi64>
+        }"""
+    folded = Program(Parser(context(), text).parse_module()).transform("fold-constants")
+    assert "edge.aten.nonzero" in str(folded)
+    with pytest.raises(ExirError, match="gives shape"):
+        xdsl_exir.compile(folded)()

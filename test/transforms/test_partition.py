@@ -88,7 +88,8 @@ def test_groups_are_convex_as_few_as_can_be_and_change_no_result(graph: Graph) -
     program.verify()
     assert len(made) == fewest
     assert {op for delegate in made for op in delegate.body.block.ops if op is not delegate.yielded} == chosen
-    for got, wanted in zip(xdsl_exir.compile(program).flat(inputs), expected, strict=True):
+    run = xdsl_exir.compile(program, delegates="region")
+    for got, wanted in zip(run.flat(inputs), expected, strict=True):
         np.testing.assert_array_equal(got, wanted)
     inlined = program.transform("inline-delegates")
     assert not delegates(inlined)
@@ -144,7 +145,8 @@ def test_model_in_delegates_gives_the_same(ops: str, target: str) -> None:
     assert again.module.is_structurally_equivalent(parts.module)
     whole = xdsl_exir.compile(program).method()
     inputs = [np.random.default_rng(0).integers(0, 16, (360, 8, 8), np.uint8)]
-    for got, wanted in zip(xdsl_exir.compile(parts, target).flat(inputs), whole.flat(inputs), strict=True):
+    run = xdsl_exir.compile(parts, target, delegates="region")
+    for got, wanted in zip(run.flat(inputs), whole.flat(inputs), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
 
 
@@ -161,12 +163,16 @@ func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
 
 
 def test_registered_backends_run_their_delegates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each gets its delegates once, as programs; those of a backend that nobody registered are run by the interpreter."""
+    """Each gets its delegates once, as programs; those of a backend that nobody registered are an error that names it."""
     monkeypatch.setattr("xdsl_exir.interpreter.backend.BACKENDS", {})
     pipeline = 'partition{backend=own ops="aten.mul.Tensor"},partition{backend=other ops="aten.relu"}'
     program = text_program(TWO_BACKENDS).transform(pipeline)
     x = np.array([1, -1], np.float32)
-    expected = xdsl_exir.compile(program).flat([x])
+    expected = xdsl_exir.compile(program, delegates="region").flat([x])
+    with pytest.raises(
+        UnsupportedError, match=r"delegate of backend own: it is not registered.*backend other"
+    ):
+        xdsl_exir.compile(program)
     given: list[Program] = []
 
     def interpreter(part: Program) -> Callable[..., Sequence[object]]:
@@ -175,6 +181,11 @@ def test_registered_backends_run_their_delegates(monkeypatch: pytest.MonkeyPatch
         return lambda *inputs: run.flat(inputs)
 
     xdsl_exir.register_backend("own", interpreter)
+    with pytest.raises(
+        UnsupportedError, match="unsupported: delegate of backend other: it is not registered"
+    ):
+        xdsl_exir.compile(program)
+    xdsl_exir.register_backend("other", lambda part: lambda *inputs: xdsl_exir.compile(part).flat(inputs))
     run = xdsl_exir.compile(program)
     for _ in range(2):
         for one, other in zip(run.flat([x]), expected, strict=True):

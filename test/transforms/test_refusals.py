@@ -26,14 +26,6 @@ func.func @forward(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   func.return %1 : tensor<4x6xf32>
 }
 """
-DIVISION = """
-func.func @forward() -> tensor<i64> {
-  %0 = exir.constant 1 : tensor<i64>
-  %1 = exir.constant 0 : tensor<i64>
-  %2 = edge.aten.div.Tensor_mode(%0, %1, rounding_mode = "floor") : (tensor<i64>, tensor<i64>) -> tensor<i64>
-  func.return %2 : tensor<i64>
-}
-"""
 RECURSIVE = """
 func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -41,6 +33,15 @@ func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+"""
+DELEGATE = """
+func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = backend.delegate "nobody" inputs(%x : tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    backend.yield %a : tensor<4xf32>
+  }
   func.return %0 : tensor<4xf32>
 }
 """
@@ -68,10 +69,14 @@ CASES = [
     ("optimize", "optimize{level=3}", ATEN, "no level 3; there are 0 to 2"),
     ("canonicalize-fastmath", "canonicalize-fastmath{flags=fsat}", ATEN, "no flag 'fsat'; there are nnan"),
     ("specialize", 'specialize{symbols="s9=4"}', ATEN, "no symbol 's9'; there are none"),
-    ("fold-constants", "fold-constants", DIVISION, "div"),
     ("inline-modules", "inline-modules", RECURSIVE, "@g calls itself"),
     ("partition", 'partition{backend=b ops="aten.silu"}', ATEN, r"aten\.silu: not an edge operation \(model\.py:2\)"),
     ("to-memory-formats", "to-memory-formats", EDGE, r"dim_order \[1, 0\] is no memory format of PyTorch's \(model\.py:4\)"),
+    ("fuse-operators", "fuse-operators", ATEN, r"aten\.silu: not an edge operation \(model\.py:2\)"),
+    ("decompose-backend", 'decompose-backend{keep="npu.nonesuch"}', EDGE, r"no operator of a backend matches 'npu\.nonesuch'"),
+    ("preprocess-delegates", "preprocess-delegates", DELEGATE, "delegate of backend nobody: it is not registered"),
+    ("to-out-variants", "to-out-variants", ATEN, r"aten\.silu: not an edge operation \(model\.py:2\)"),
+    ("verify-backend", "verify-backend", ATEN, "func.func: argument 1 is f64: a Python number"),
     ("verify-aten", "verify-aten", EDGE, r"model\.py:3: edge\.aten\.bernoulli"),
     ("verify-edge", "verify-edge", ATEN, "func.func: argument 1 is f64: a Python number"),
     ("edge-to-linalg", "edge-to-linalg", EDGE, r"edge\.aten\.bernoulli: no lowering"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import pi, sqrt
+from typing import Any
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.transforms.arithmetic import Number, both, choose, computing, product, promotion, scalar
-from xdsl_exir.transforms.decompositions import decomposition
+from xdsl_exir.transforms.decompositions import KEEP, decomposition
 
 
 @decomposition("aten.relu6")
@@ -162,17 +163,12 @@ def rrelu(aten: Namespace, self: SSAValue, lower: float, upper: float, training:
     return aten.rrelu_with_noise_functional(self, aten.zeros_like(self), lower, upper, training)[0]
 
 
-@decomposition("aten.rrelu_with_noise_functional")
+@decomposition("aten.rrelu_with_noise_functional", may_keep=True)
 def rrelu_with_noise(
     aten: Namespace, self: SSAValue, noise: SSAValue, lower: float, upper: float, training: bool
-) -> tuple[SSAValue, SSAValue]:
-    """The noise is the slope of each element. Outside training it is not touched, the slope the interval's middle."""
-    if not training:
-        return aten.leaky_relu(self, (lower + upper) / 2), noise
-    below = aten.le.Scalar(self, 0)
-    slope = aten.uniform(self, lower, upper)
-    one = scalar(aten, 1, meta(self).dtype)
-    return aten.where.self(below, aten.mul.Tensor(self, slope), self), aten.where.self(below, slope, one)
+) -> Any:
+    """Outside training the noise is not touched, and the slope the interval's middle. How many numbers training draws, elements say."""
+    return KEEP if training else (aten.leaky_relu(self, (lower + upper) / 2), noise)
 
 
 @decomposition("aten.elu_backward")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -199,14 +199,61 @@ def pad_by_index(aten: Namespace, self: SSAValue, padding: list[Size], mode: str
     return result
 
 
+Beyond: TypeAlias = Callable[[Namespace, SSAValue, int, int, int], list[SSAValue]]
+"""What goes on beyond an end of a dimension: of a tensor, the dimension, so many elements, and 0 or -1 for which end."""
+
+
+def mirrored(aten: Namespace, self: SSAValue, dim: int, count: int, end: int) -> list[SSAValue]:
+    size = must_be_known(meta(self).shape[dim])
+    start = 1 if end == 0 else size - 1 - count
+    return [aten.flip(aten.slice.Tensor(self, dim, start, start + count), [dim])]
+
+
+def repeated(aten: Namespace, self: SSAValue, dim: int, count: int, end: int) -> list[SSAValue]:
+    size = must_be_known(meta(self).shape[dim])
+    start = 0 if end == 0 else size - 1
+    return [aten.slice.Tensor(self, dim, start, start + 1)] * count
+
+
+BEYOND: dict[str, Beyond] = {"reflect": mirrored, "replicate": repeated}
+
+
+def must_be_known(size: Dim) -> int:
+    assert isinstance(size, int)
+    return size
+
+
+def pad_by_parts(aten: Namespace, self: SSAValue, padding: list[Size], mode: str) -> SSAValue:
+    """Every padded dimension in turn, from the first on, between what goes on beyond its ends: copies of whole parts; by positions
+    where sizes are symbolic, or a pad takes away, or there are not as many elements, or more parts than elements are worth."""
+    pads = dims_of(padding, f"padding by '{mode}'")
+    sizes = meta(self).shape[-(len(pads) // 2) :]
+    room = [size - 1 if isinstance(size, int) else -1 for size in reversed(sizes) for _ in range(2)]
+    most = room if mode == "reflect" else [min(size, MOST_REPEATED) for size in room]
+    known = [pad if isinstance(pad, int) else -1 for pad in pads]
+    if not all(0 <= pad <= size for pad, size in zip(known, most, strict=True)):
+        return pad_by_index(aten, self, padding, mode)
+    result = self
+    for dim in range(-len(pads) // 2, 0):
+        before, after = known[-2 * dim - 2 : -2 * dim or None]
+        first = BEYOND[mode](aten, result, dim, before, 0) if before else []
+        last = BEYOND[mode](aten, result, dim, after, -1) if after else []
+        result = aten.cat([*first, result, *last], dim)
+    return result
+
+
+MOST_REPEATED = 8
+"""How often an element is put beside itself, up to which that is better than looking for each place."""
+
+
 @decomposition("aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d")
 def reflection_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSAValue:
-    return pad_by_index(aten, self, padding, "reflect")
+    return pad_by_parts(aten, self, padding, "reflect")
 
 
 @decomposition("aten.replication_pad1d", "aten.replication_pad2d", "aten.replication_pad3d")
 def replication_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSAValue:
-    return pad_by_index(aten, self, padding, "replicate")
+    return pad_by_parts(aten, self, padding, "replicate")
 
 
 def pad_around(aten: Namespace, self: SSAValue, pad: list[Size]) -> SSAValue:
@@ -227,7 +274,7 @@ def pad_around(aten: Namespace, self: SSAValue, pad: list[Size]) -> SSAValue:
 def pad(aten: Namespace, self: SSAValue, pad: list[Size], mode: str, value: float | None) -> SSAValue:
     if mode == "constant":
         return aten.constant_pad_nd(self, pad, 0.0 if value is None else value)
-    return pad_around(aten, self, pad) if mode == "circular" else pad_by_index(aten, self, pad, mode)
+    return pad_around(aten, self, pad) if mode == "circular" else pad_by_parts(aten, self, pad, mode)
 
 
 @decomposition("aten._chunk_cat")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from math import log1p, pi
+from collections.abc import Callable
+from functools import partial
+from math import log1p, pi, sqrt
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
 
 
@@ -96,13 +97,12 @@ def dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue
 @decomposition("aten.feature_dropout")
 def feature_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
     """Drops whole channels: one draw for each item of the first two dimensions."""
-    if not train or p == 0:
+    if not train or p == 0 or 0 in meta(input).shape:
         return input
     dtype = meta(input).dtype
     if p == 1:
         return aten.mul.Tensor(input, aten.full([], 0, dtype=dtype))
-    shape = [*sizes(aten, input)[:2], *([1] * (meta(input).ndim - 2))]
-    kept = aten.bernoulli.p(aten.empty.memory_format(shape, dtype=dtype), 1 - p)
+    kept = aten.bernoulli.p(_of_channels(aten, input), 1 - p)
     return aten.mul.Tensor(input, aten.div.Scalar(kept, 1 - p))
 
 
@@ -111,8 +111,33 @@ def native_dropout_backward(aten: Namespace, grad_output: SSAValue, mask: SSAVal
     return aten.mul.Tensor(aten.mul.Tensor(grad_output, mask), scale)
 
 
-@decomposition("aten.alpha_dropout", "aten.feature_alpha_dropout")
+@decomposition("aten.alpha_dropout")
 def alpha_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
-    if train and p > 0:
-        raise ExirError("alpha dropout draws no noise here: only evaluation is supported")
-    return input
+    return _alpha_dropout(aten, input, p, train, aten.empty_like)
+
+
+@decomposition("aten.feature_alpha_dropout")
+def feature_alpha_dropout(aten: Namespace, input: SSAValue, p: float, train: bool) -> SSAValue:
+    """Of whole channels, as `feature_dropout`."""
+    return _alpha_dropout(aten, input, p, train, partial(_of_channels, aten))
+
+
+def _of_channels(aten: Namespace, input: SSAValue) -> SSAValue:
+    shape = [*sizes(aten, input)[:2], *([1] * (meta(input).ndim - 2))]
+    return aten.empty.memory_format(shape, dtype=meta(input).dtype)
+
+
+def _alpha_dropout(
+    aten: Namespace, input: SSAValue, p: float, train: bool, noise_of: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """What is dropped is SELU's least value, and all is scaled and shifted so that mean and variance stay: Klambauer et al.,
+    Self-Normalizing Neural Networks, whose lambda * alpha this is."""
+    if not train or p == 0 or 0 in meta(input).shape:
+        return input
+    if p == 1:
+        return aten.mul.Tensor(input, aten.full([], 0, dtype=meta(input).dtype))
+    alpha = 1.7580993408473766
+    scale = 1 / sqrt((alpha * alpha * p + 1) * (1 - p))
+    kept = aten.bernoulli.p(noise_of(input), 1 - p)
+    shift = aten.add.Scalar(aten.mul.Scalar(aten.add.Scalar(kept, -1), alpha * scale), alpha * scale * p)
+    return aten.add.Tensor(aten.mul.Tensor(input, aten.mul.Scalar(kept, scale)), shift)

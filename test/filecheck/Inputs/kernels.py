@@ -16,6 +16,7 @@ from xdsl_exir.lowering.schedules import (
     Rows,
     Step,
 )
+from xdsl_exir.lowering.schedules.description import Body, Instruction
 from xdsl_exir.lowering.schedules.rows import Load, Map, Reduce
 
 ONE, TWO = Machine(4, 16, 1), Machine(4, 16, 2)
@@ -27,6 +28,14 @@ BIASED = Epilogue(
     ),
 )
 SUB = Elementwise("aten.sub.Tensor")
+MEAN = Body(
+    1,
+    (
+        Instruction("arith.constant", (), "f64", 6.0),
+        Instruction("arith.divf", (0, 1), "f64"),
+        Instruction("arith.truncf", (2,)),
+    ),
+)
 KERNELS = {
     "matmul": Matmul(2, 4, 8, epilogue=BIASED, machine=ONE),
     "symbolic": Matmul(Expr.symbol("s0"), 4, 8, machine=TWO),
@@ -37,8 +46,8 @@ KERNELS = {
     "rows": Rows(
         (3,),
         (Input((3, 6)),),
-        (Load(6), Reduce(1, (0,), kind="mean"), Map(6, (0, 1), element=SUB)),
-        (2,),
+        (Load(6), Reduce(1, (0,), "f64"), Map(1, (1,), element=MEAN), Map(6, (0, 2), element=SUB)),
+        (3,),
         ONE,
     ),
 }

@@ -32,6 +32,16 @@ EXACT: dict[str, tuple[Any, Draw]] = {
     "randint.word": ((torch.int64,), lambda x: torch.randint(5, 1 << 28, x.shape, dtype=x.dtype)),
     "random": ((*FLOATS, torch.int64, torch.int32, torch.uint8, torch.bool), lambda x: torch.empty_like(x).random_()),
     "dropout": ((torch.float32, torch.float64), lambda x: torch.native_dropout(x, 0.4, True)[1]),
+    "rrelu": ((torch.float32, torch.float64, torch.bfloat16), lambda x: torch.rrelu(x - 0.5, 0.1, 0.4, True)),
+    "rrelu_with_noise": (
+        (torch.float32,),
+        lambda x: torch.ops.aten.rrelu_with_noise(x - 0.5, torch.ones_like(x), 0.1, 0.4, True),
+    ),
+    "alpha_dropout": ((torch.float64,), lambda x: torch.alpha_dropout(x, 0.4, True)),
+    "feature_alpha_dropout": (
+        (torch.float64,),
+        lambda x: torch.feature_alpha_dropout(x.expand(3, 2, *x.shape), 0.4, True),
+    ),
     "geometric": ((torch.float32, torch.int64), lambda x: torch.empty_like(x).geometric_(0.3)),
 }  # fmt: skip
 CLOSE: dict[str, tuple[Any, Draw]] = {

@@ -13,6 +13,7 @@ from differential import check_natively, program_of, run_native, to_torch  # noq
 from differential import dtype as dtype_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
+import xdsl_exir  # noqa: E402
 from interpreter.operators import test_indexing as operators  # noqa: E402
 from xdsl_exir.dialects.spec import find  # noqa: E402
 from xdsl_exir.dialects.tensors import tensor_type  # noqa: E402
@@ -122,16 +123,6 @@ def native(name: str, *args: Any) -> torch.Tensor:
     return to_torch(result)
 
 
-def test_indices_out_of_range_stay_inside():
-    """Where PyTorch raises, the nearest element stands in."""
-    assert torch.equal(native("aten.embedding", X, L([9, -3])), X[[3, 0]])
-    assert torch.equal(native("aten.index.Tensor", X, [None, L([7, -9])]), X[:, [4, 0]])
-    assert torch.equal(native("aten.gather", X, 1, L([[99]])), X[:1, 4:])
-    placed = native("aten.scatter.value", X, 1, L([[99]]), 5.5)
-    assert placed[0, 4] == 5.5
-    assert torch.equal(placed[1:], X[1:])
-
-
 def test_arguments_stay_as_they_are():
     x, before = X.clone(), X.clone()
     index = torch.zeros(4, 5, dtype=torch.int64)
@@ -174,3 +165,44 @@ def test_contradiction_is_refused():
     AtenToEdge().apply(Context(), module)
     with pytest.raises(ExirError, match="contradicts"):
         EdgeToLinalg().apply(Context(), module)
+
+
+@pytest.mark.native
+def test_rows_that_indices_select():
+    """Of a matrix whole rows are copied, also between elementwise operators, of symbolic numbers of them, and of a transposed one;
+    the numbers of what else is selected are looked up."""
+
+    class Selects(torch.nn.Module):
+        def forward(self, x: Any, places: Any) -> Any:
+            rows = x.index_select(0, places)
+            return (
+                rows,
+                (x * 2).index_select(-2, places.int()).relu(),
+                x.t().index_select(0, places),
+                x[:, :1][places],
+            )
+
+    x = torch.randn(7, 19)
+    x[2, 3], x[4] = nan, torch.inf
+    count = torch.export.Dim("count", min=2, max=50)
+    given = torch.export.export(Selects(), (x, L([1, 0, 6])), dynamic_shapes=(None, {0: count}))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(given), "native")
+    for places in (L([2, 2, 0, 6, 4]), torch.randint(0, 7, (50,))):
+        for got, wanted in zip(run.flat([x.numpy(), places.numpy()]), Selects()(x, places), strict=True):
+            torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.native
+def test_rows_of_what_is_made_of_rows_are_selected():
+    """As many as there are: a kernel that makes rows has one at a time, and picks none of the others."""
+
+    class Selects(torch.nn.Module):
+        def forward(self, x: Any, places: Any) -> Any:
+            table = torch.softmax(x, -1) * 2
+            return table.index_select(0, places) + 1, torch.nn.functional.embedding(places, table)
+
+    x, places = torch.randn(5, 19), L([4, 4, 0, 3, 1])
+    given = torch.export.export(Selects(), (x, places))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(given), "native")
+    for got, wanted in zip(run.flat([x.numpy(), places.numpy()]), Selects()(x, places), strict=True):
+        torch.testing.assert_close(torch.as_tensor(got), wanted)

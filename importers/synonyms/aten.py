@@ -1,0 +1,66 @@
+"""Kernels behind composite operators of `aten`, and names that it has twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.exchange.graph import Ref, Value
+from xdsl_exir.importers.synonyms.calls import Calls, Table
+
+ATEN = Table("aten")
+
+ATEN.renamed("detach_", "aten.detach", "self")  # writes no element
+ATEN.renamed("size.int", "aten.sym_size.int", "self dim")
+ATEN.renamed("numel", "aten.sym_numel", "self")
+ATEN.renamed("_is_all_true", "aten.all", "self")
+ATEN.renamed("_is_any_true", "aten.any", "self")
+ATEN.renamed("_reshape_alias", "aten.view", "self size stride=")
+for _name, _dtype in dt.BY_NAME.items():
+    ATEN.renamed(f"_cast_{_name}", "aten.to.dtype", "self non_blocking", dtype=_dtype)
+for _name in ("index_put", "index_put_"):
+    _own = _name.replace("put", "put_impl")
+    ATEN.renamed(f"_{_own}", f"aten.{_name}", "self indices values accumulate unsafe=")
+_CONVOLUTION = "input weight bias stride padding dilation transposed output_padding groups benchmark= deterministic= cudnn_enabled= allow_tf32="
+for _name in ("_convolution", "_convolution.deprecated"):
+    ATEN.renamed(_name, "aten.convolution", _CONVOLUTION)
+
+
+@ATEN.of("_int_mm")
+def int_mm(calls: Calls, self: Value, mat2: Value) -> Ref:
+    return calls("aten.mm", self=calls.cast(self, dt.Int), mat2=calls.cast(mat2, dt.Int))
+
+
+@ATEN.of("_scaled_mm")
+def scaled_mm(
+    calls: Calls,
+    self: Value,
+    mat2: Value,
+    scale_a: Value,
+    scale_b: Value,
+    bias: Value = None,
+    scale_result: Value = None,
+    out_dtype: Any = None,
+    use_fast_accum: Value = False,
+) -> Ref:
+    """In float32, scaled before they are multiplied, as PyTorch's kernel for processors does."""
+    dtype: DType = out_dtype or calls.meta(self).dtype
+    if dtype.bits == 8:
+        raise calls.unsupported(f"a result of {dtype.torch_name}")  # which saturates, by a scale of its own
+    scaled = [
+        calls("aten.mul.Tensor", self=calls.cast(operand, dt.Float), other=scale)
+        for operand, scale in ((self, scale_a), (mat2, scale_b))
+    ]
+    product = calls("aten.mm", self=scaled[0], mat2=scaled[1])
+    if bias is not None:
+        product = calls("aten.add.Tensor", self=product, other=calls.cast(bias, dt.Float))
+    return calls.cast(product, dtype)
+
+
+@ATEN.of("_weight_norm_interface")
+def weight_norm_interface(calls: Calls, v: Value, g: Value, dim: int = 0) -> tuple[Ref, Ref]:
+    others = [other for other in range(len(calls.meta(v).sizes)) if other != dim]
+    norm = calls("aten.linalg_vector_norm", self=v, dim=tuple(others), keepdim=True)
+    ratio = calls("aten.div.Tensor", self=g, other=norm)
+    return calls("aten.mul.Tensor", self=v, other=ratio), norm

@@ -1,0 +1,87 @@
+"""How it is said which calls an operator stands for: a function makes them, one after another, and gives the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.exchange import graph as g
+
+
+@dataclass
+class Calls:
+    """The calls that one node stands for, as they are made: `calls("aten.add.Tensor", self=x, other=y)` is its result."""
+
+    node: g.Node
+    values: Mapping[str, g.ValueMeta]
+    made: list[g.Node] = field(default_factory=list[g.Node])
+
+    def __call__(self, target: str, /, **arguments: Any) -> g.Ref:
+        """A call of an operator with one result."""
+        [result] = self.of(target, 1, arguments)
+        return result
+
+    def of(self, target: str, count: int, arguments: Mapping[str, Any]) -> tuple[g.Ref, ...]:
+        """A call of an operator with `count` results."""
+        refs = tuple(g.Ref(f"{self.node.name}_of_{len(self.made)}_{index}") for index in range(count))
+        inputs = tuple(g.NodeInput(name, value, False) for name, value in arguments.items())
+        self.made.append(replace(self.node, target=target, inputs=inputs, outputs=refs))
+        return refs
+
+    def cast(self, value: g.Value, dtype: DType) -> g.Ref:
+        return self("aten._to_copy", self=value, dtype=dtype)
+
+    def meta(self, value: g.Value) -> g.TensorMeta:
+        """What the program says of a tensor. Raises `UnsupportedError` where it says nothing, as text does."""
+        known = self.values.get(value.name) if isinstance(value, g.Ref) else None
+        if not isinstance(known, g.TensorMeta):
+            raise self.unsupported("of an operand of which the program says neither dtype nor shape")
+        return known
+
+    @property
+    def dtypes(self) -> list[DType | None]:
+        """The dtypes of the results, where the program says them."""
+        known = (self.values.get(name or "") for name in self.node.result_names)
+        return [value.dtype if isinstance(value, g.TensorMeta) else None for value in known]
+
+    def unsupported(self, reason: str) -> UnsupportedError:
+        return UnsupportedError([Unsupported(self.node.target, reason)])
+
+
+Synonym: TypeAlias = "Callable[..., g.Ref | tuple[g.Ref, ...]]"
+"""Takes `Calls` and an operator's arguments, named and ordered as in its schema; makes the calls, and gives the results."""
+
+
+class Table(dict[str, Synonym]):
+    """What operators of one namespace stand for, by target."""
+
+    def __init__(self, namespace: str):
+        super().__init__()
+        self.namespace = namespace
+
+    def of(self, *names: str) -> Callable[[Synonym], Synonym]:
+        """Registers what operators stand for."""
+
+        def register(function: Synonym) -> Synonym:
+            self.update((f"{self.namespace}.{name}", function) for name in names)
+            return function
+
+        return register
+
+    def renamed(self, name: str, target: str, names: str, **others: Any) -> None:
+        """An operator of another name. `names` are its arguments in order, each with its name there (`a=self`), those that it has not
+        with none (`requires_grad=`); `others` are arguments that it has besides."""
+        pairs = [
+            (own, there) if equals else (own, own)
+            for own, equals, there in (name.partition("=") for name in names.split())
+        ]
+
+        def call(calls: Calls, *given: Any, **arguments: Any) -> tuple[g.Ref, ...]:
+            arguments |= dict(zip((own for own, _ in pairs), given, strict=False))
+            kept = {there: arguments[own] for own, there in pairs if there and own in arguments}
+            return calls.of(target, max(len(calls.node.outputs), 1), {**kept, **others})
+
+        self[f"{self.namespace}.{name}"] = call

@@ -1,0 +1,131 @@
+"""The files of a compiled program: libraries, or what they are made of.
+
+A shared library is linked of the object files that the cache keeps. All else is made of one module, in which only the drivers are visible, under
+names of the library's: several of them may be linked into one program.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from xdsl_exir.errors import ToolchainError
+from xdsl_exir.lowering import external, libcalls
+from xdsl_exir.lowering.toolchain import (
+    OPENMP,
+    OneModule,
+    c_compiler,
+    find_c_tool,
+    find_openmp,
+    link_shared,
+    linker,
+    one_module,
+    support_object,
+    symbols_of,
+)
+from xdsl_exir.runtime.c.interface import CLibrary
+from xdsl_exir.runtime.c.wrapper import wrapper_text
+from xdsl_exir.runtime.native import Planned
+
+EMITTED = {
+    "so": "lib{}.so",
+    "a": "lib{}.a",
+    "obj": "{}.o",
+    "asm": "{}.s",
+    "llvm": "{}.ll",
+    "mlir": "{}.mlir",
+}
+"""What can be made, and the name of its file."""
+LINKED = ("so", "a")
+"""That which has the functions of the header in it; of all else they are C source."""
+FLAGS = ("-std=c11", "-O2", "-fPIC")
+"""How that is compiled."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """The files of a compiled program."""
+
+    library: Path
+    """What was emitted."""
+    header: Path
+    weights: Path
+    source: Path | None = None
+    """Of the functions that the header declares, where they are not in the library."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a program, from which files are made."""
+
+    planned: Planned
+    drivers: Mapping[str, str]
+    """What methods' drivers are called where others see them."""
+
+    @cached_property
+    def module(self) -> OneModule:
+        """The code as one module."""
+        return one_module(self.planned.llvm_ir(), self.planned.cpu, self.drivers)
+
+    def write(self, emit: str, library: CLibrary, artifact: Artifact) -> None:
+        """Writes what is to be emitted. Raises `ToolchainError` where a tool is missing."""
+        if artifact.source is not None:
+            artifact.source.write_text(wrapper_text(library), encoding="utf-8")
+        match emit:
+            case "so":
+                link(library, self.planned.objects(), artifact)
+            case "a":
+                archive(library, self.module.object, artifact)
+            case "obj":
+                artifact.library.write_bytes(self.module.object)
+            case "asm":
+                artifact.library.write_bytes(self.module.assembly)
+            case "llvm":
+                artifact.library.write_bytes(self.module.llvm_ir)
+            case _:
+                texts = [unit.write() for unit in self.planned.units]
+                artifact.library.write_text("\n// -----\n".join(texts), encoding="utf-8")
+
+
+def archive(library: CLibrary, code: bytes, artifact: Artifact) -> None:
+    """Makes a static library of an object file and its wrapper."""
+    triple = library.cpu.triple
+    with tempfile.TemporaryDirectory() as scratch:
+        source, wrapper, made = (Path(scratch) / f"{library.name}{end}" for end in (".c", "_api.o", ".o"))
+        source.write_text(wrapper_text(library), encoding="utf-8")
+        made.write_bytes(code)
+        include = f"-I{artifact.header.parent}"
+        external.run([c_compiler(triple), *FLAGS, include, "-c", "-o", str(wrapper), str(source)])
+        external.run([find_c_tool(("ar",), triple), "rcs", str(artifact.library), str(wrapper), str(made)])
+
+
+def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact) -> None:
+    """Links object files with their wrapper. Only the functions of the header are visible: several libraries may be
+    used in one process, and each has its own `forward`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        triple, needed = library.cpu.triple, symbols_of(code).needed
+        support = [support_object(triple)] if needed & libcalls.NAMES else []
+        objects = [Path(scratch) / "wrapper.c"]
+        objects[0].write_text(wrapper_text(library), encoding="utf-8")
+        for index, data in enumerate([*code, *support]):
+            objects.append(Path(scratch) / f"{index}.o")
+            objects[-1].write_bytes(data)
+        symbols = Path(scratch) / "symbols"
+        public = [*library.reserved, *(name for method in library.methods for name in method.functions)]
+        symbols.write_text(
+            f"{{ global: {' '.join(f'{library.name}_{name};' for name in public)} local: *; }};",
+            encoding="utf-8",
+        )
+        flags = [*FLAGS, f"-I{artifact.header.parent}", "-lm"]
+        flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
+        if any(name.startswith(OPENMP) for name in needed):
+            if triple:
+                raise ToolchainError(
+                    f"there is no OpenMP runtime for {triple} here: --threads 1, or --emit obj to link with one elsewhere"
+                )
+            runtime = find_openmp()
+            flags += [str(runtime), *linker(f"-rpath={runtime.parent}")]
+        link_shared(objects, artifact.library, flags, triple)

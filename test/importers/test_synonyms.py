@@ -1,0 +1,211 @@
+"""Operators that stand for others: what the programs compute that call them is what PyTorch does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch: Any = pytest.importorskip("torch")
+pytest.importorskip("torch.ao.quantization.fx._decomposed")  # which registers quantized_decomposed
+
+from differential import compare, to_numpy  # noqa: E402
+
+import xdsl_exir  # noqa: E402
+from xdsl_exir.importers.synonyms import SYNONYMS  # noqa: E402
+
+aten, prims, quantized = torch.ops.aten, torch.ops.prims, torch.ops.quantized_decomposed
+torch.manual_seed(0)
+X = torch.randn(3, 4)
+CUBE = torch.randn(2, 3, 4)
+INTEGERS = torch.randint(-9, 9, (3, 4), dtype=torch.int32)
+ONES = torch.ones(3, 4, dtype=torch.int32)
+BYTES = torch.randint(-99, 99, (16, 16), dtype=torch.int8)
+MATRIX = torch.randn(16, 16)
+IMAGE, FILTERS = torch.randn(1, 3, 8, 8), torch.randn(4, 3, 3, 3)
+CREATED = {"dtype": torch.float32, "device": "cpu", "requires_grad": False}
+TOKENS = torch.randn(2, 3, 8)
+SCALES, POINTS = torch.rand(2, 3, 1) + 0.1, torch.randint(-9, 9, (2, 3, 1))
+GROUPS = torch.rand(16, 2) + 0.1, torch.randint(-9, 9, (16, 2), dtype=torch.int32)
+
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "convolution": (
+        lambda x, w: aten._convolution(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, False, False, True, True),
+        (IMAGE, FILTERS),
+    ),
+    "int_mm": (aten._int_mm, (BYTES, BYTES)),
+    "scaled_mm": (
+        lambda x, y, a, b: aten._scaled_mm(
+            x.to(torch.float8_e4m3fn), y.to(torch.float8_e4m3fn).t(), a, b, out_dtype=torch.float32
+        ),
+        (MATRIX, MATRIX, torch.tensor(0.5), torch.tensor(3.0)),
+    ),
+    "index_put_impl": (lambda x, i: aten._index_put_impl(x, [i], x, True, True), (X, torch.tensor([1, 1, 0]))),
+    "index_put_impl_": (
+        lambda x, i: aten._index_put_impl_(x.clone(), [i], x, True).sum(0),
+        (X, torch.tensor([1, 1, 0])),
+    ),
+    "reshape_alias": (lambda x: aten._reshape_alias(x, [4, 3], [3, 1]) + 1, (X,)),
+    "cast_long": (lambda x: aten._cast_Long(x * 3), (X,)),
+    "weight_norm_interface": (lambda v, g: aten._weight_norm_interface(v, g, 0), (X, X[:, 0:1].contiguous())),
+    "size": (lambda x: x + aten.size.int(x, 1), (X,)),
+    "is_all_true": (lambda x: (aten._is_all_true(x > 0), aten._is_any_true(x > 0)), (X,)),
+    "collapse": (lambda x: (prims.collapse(x, 1, 2), prims.collapse_view(x, 0, 1) + 1), (CUBE,)),
+    "split_dim": (lambda x: prims.split_dim(x, 2, 2) * 2, (CUBE,)),
+    "squeeze": (lambda x: prims.squeeze(x[None, :, None], [0, 2]) * 2, (X,)),
+    "broadcast_in_dim": (lambda x: prims.broadcast_in_dim(x, [3, 2, 4, 5], [0, 2]) * 2, (X,)),
+    "transpose": (lambda x: prims.rev(prims.transpose(x, [1, 0]), [0]), (X,)),
+    "write to a view": (lambda x: prims.copy_to(prims.transpose(y := x.clone(), [1, 0])[1], x[:, 0] * 2) + y[:, 1], (X,)),
+    "copies are no views": (lambda x: (y := x.clone(), prims.reshape(y, [4, 3]).mul_(2), y)[1:], (X,)),
+    "iota": (lambda x: x + prims.iota(4, start=3, step=-2, dtype=torch.int64, device="cpu", requires_grad=False), (X,)),
+    "sum": (lambda x: prims.sum(x, [0, 1]), (X,)),
+    "prod": (lambda x: (prims.prod(x, [0, 2]), prims.prod(x, [])), (CUBE,)),
+    "amax": (lambda x: (prims.amax(x, [0]), prims.amin(x, [1])), (X,)),
+    "var": (lambda x: prims.var(x, [0], 1.0), (X,)),
+    "full": (lambda x: prims.full([3, 4], 2.5, **CREATED) + prims.full_like(x, 2, **CREATED) * x, (X,)),
+    "div": (prims.div, (INTEGERS, ONES * 4)),
+    "div of floats": (prims.div, (X, X + 3)),
+    "shift": (lambda x, y: (prims.shift_left(x, y), prims.shift_right_arithmetic(x, y)), (INTEGERS, ONES)),
+    "where": (lambda x: prims.where(prims.lt(x, x * 2), prims.cbrt(x), prims.pow(prims.abs(x), x)), (X,)),
+    "special": (lambda x: prims.bessel_i1e(x) + prims.erf_inv(prims.tanh(x)) + prims.ndtri(prims.erfc(x) / 2), (X,)),
+    "fft": (lambda x: (prims.fft_r2c(x, dim=[1], onesided=True), prims.fft_c2c(x + 1j * x, dim=[0], forward=False)), (X,)),
+    "frexp": (prims.frexp, (X,)),
+    "tokens": (lambda x: [each.float() for each in quantized.choose_qparams_per_token(x, torch.int8)], (TOKENS,)),
+    "tokens, asymmetric": (lambda x: quantized.choose_qparams_per_token_asymmetric(x, torch.int8), (TOKENS,)),
+    "by tokens": (
+        lambda x, s, z: quantized.quantize_per_token(x, s, z, -128, 127, torch.int8),
+        (TOKENS, SCALES, POINTS),
+    ),
+    "from tokens": (
+        lambda x, s, z: quantized.dequantize_per_token(x, s, z, -128, 127, torch.int8, torch.float32),
+        (torch.randint(-99, 99, (2, 3, 8), dtype=torch.int8), SCALES.double(), POINTS),
+    ),
+    "by groups": (
+        lambda x, s, z: quantized.quantize_per_channel_group(x, s, z, -8, 7, torch.int8, 8),
+        (torch.randn(16, 16), *GROUPS),
+    ),
+    "from groups": (
+        lambda x, s, z: quantized.dequantize_per_channel_group(x, s, z, -8, 7, torch.int8, 8, torch.float32),
+        (BYTES, *GROUPS),
+    ),
+}  # fmt: skip
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(name: str, native_tools: None) -> None:
+    function, args = CALLS[name]
+    exported = torch.export.export(Function(function), args)
+    wanted = torch.utils._pytree.tree_leaves(function(*args))
+    program = xdsl_exir.from_exported_program(exported)
+    targets = ("interpreter", "native") if name in ("write to a view", "from groups") else ("interpreter",)
+    for target in targets:
+        made = xdsl_exir.compile(program, target).flat([to_numpy(x) for x in args])
+        for got, want in zip(made, wanted, strict=True):
+            compare(name, got, want)
+
+
+GENERATORS = {
+    "rand": lambda: aten.rand.generator([3], generator=None),
+    "randn": lambda: aten.randn.generator([3], generator=None),
+    "randint": lambda: aten.randint.low_generator(2, 9, [3], generator=None),
+    "randperm": lambda: aten.randperm.generator(5, generator=None),
+}
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_overloads_with_a_generator(name: str) -> None:
+    program = xdsl_exir.from_exported_program(torch.export.export(Function(GENERATORS[name]), ()))
+    run = xdsl_exir.compile(program)
+    run.manual_seed(5)
+    torch.manual_seed(5)
+    compare(name, run.flat([])[0], GENERATORS[name]())
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+def test_embeddings_of_small_numbers(bits: int) -> None:
+    """ExecuTorch's operators are read without it, of text: bytes with several numbers in them."""
+    name, count = {8: "embedding_byte", 4: "embedding_4bit", 2: "embedding_2bit"}[bits], 8 // bits
+    numbers = torch.randint(-(1 << bits - 1), 1 << bits - 1, (6, 8), dtype=torch.int8)
+    shifts = {8: [0], 4: [4, 0], 2: [0, 2, 4, 6]}[bits]
+    parts = (numbers.to(torch.int16) + (1 << bits - 1)).view(6, 8 // count, count)
+    packed = (
+        numbers
+        if bits == 8
+        else sum(parts[..., i] << shift for i, shift in enumerate(shifts)).to(torch.uint8)
+    )
+    scales, points, indices = torch.rand(6, 2) + 0.1, torch.randn(6, 2).round(), torch.tensor([5, 0, 2])
+    with torch.library._scoped_library("quantized_decomposed", "FRAGMENT") as library:
+        library.define(
+            f"{name}(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, "
+            "Tensor indices) -> Tensor"
+        )
+        library.impl(name, lambda w, s, z, low, high, i: s.new_empty(len(i), 8), "Meta")
+        low = -(1 << bits - 1)
+        call = Function(lambda *args: getattr(quantized, name)(*args[:3], low, -low - 1, args[3]))
+        program = xdsl_exir.from_exported_program(
+            torch.export.export(call, (packed, scales, points, indices))
+        )
+    wide = [each.repeat_interleave(4, 1) for each in (scales, points)]
+    wanted = ((numbers - wide[1]) * wide[0])[indices]
+    [got] = xdsl_exir.compile(program).flat([to_numpy(x) for x in (packed, scales, points, indices)])
+    compare(name, got, wanted)
+
+
+@pytest.mark.parametrize("name", ["add", "add_relu"])
+def test_quantized_sums(name: str) -> None:
+    a, b = (torch.randint(0, 255, (3, 4), dtype=torch.uint8) for _ in range(2))
+    numbers = ((0.1, 7, 0, 255), (0.2, 100, 0, 255), (0.3, 30, 0, 255))
+    with torch.library._scoped_library("quantized_decomposed", "FRAGMENT") as library:
+        arguments = ", ".join(
+            f"{tensor}float {of}_scale, int {of}_zero_point, int {of}_quant_min, int {of}_quant_max"
+            for of, tensor in (("a", "Tensor a, "), ("b", "Tensor b, "), ("out", ""))
+        )
+        library.define(f"{name}({arguments}) -> Tensor qc")
+        library.impl(name, lambda a, *_: torch.empty_like(a), "Meta")
+        call = Function(lambda a, b: getattr(quantized, name)(a, *numbers[0], b, *numbers[1], *numbers[2]))
+        program = xdsl_exir.from_exported_program(torch.export.export(call, (a, b)))
+    of = [(x.float() - of[1]) * of[0] for x, of in zip((a, b), numbers, strict=False)]
+    total = of[0] + of[1]
+    total = total.relu() if name.endswith("relu") else total
+    [got] = xdsl_exir.compile(program).flat([a.numpy(), b.numpy()])
+    compare(name, got, torch.clamp((total / 0.3).round() + 30, 0, 255).to(torch.uint8))
+
+
+def test_names_are_no_operators_of_the_ir() -> None:
+    from xdsl_exir.dialects import spec
+
+    assert not set(SYNONYMS) & set(spec.specs())
+
+
+def test_text_has_them_too() -> None:
+    text = """
+graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %y : [num_users=1] = call_function[target=torch.ops.prims.transpose.default](args = (%x, [1, 0]), kwargs = {})
+    return (y,)
+"""
+    program = xdsl_exir.from_fx_text(text, {"x": "float32[2, 3]"})
+    [got] = xdsl_exir.compile(program).flat([X[:2, :3].numpy()])
+    compare("transpose", got, X[:2, :3].T)
+
+
+def test_calls_that_are_wrong_are_told() -> None:
+    text = """
+graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %y : [num_users=1] = call_function[target=torch.ops.prims.transpose.default](args = (%x,), kwargs = {})
+    return (y,)
+"""
+    with pytest.raises(xdsl_exir.ExirError, match=r"aten\.permute: argument 'dims' is missing"):
+        xdsl_exir.from_fx_text(text, {"x": "float32[2, 3]"})
