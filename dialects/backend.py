@@ -17,7 +17,7 @@ from operator import eq
 from pathlib import Path
 from types import MappingProxyType
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -54,6 +54,8 @@ from xdsl_exir.threads import once
 
 OPERATORS = OperatorDialect(BACKEND, prefix=f"{BACKEND}.", numbers=False)
 """The operators that backends add."""
+SAID = "exir.delegate"
+"""The attribute of a delegate whose operands are all that it needs: JSON, of how many of them it owns and of its compile specs."""
 
 
 def names_sizes(op: Operation) -> bool:
@@ -195,6 +197,11 @@ class DelegateOp(PartOp):
         super().verify_()
         if self.owned and not isinstance(self.parent_op(), FuncOp):
             raise VerifyException("a delegate in a region owns no state")
+
+
+def delegates_of(module: ModuleOp) -> list[DelegateOp]:
+    """All delegates of a module."""
+    return [op for op in module.walk() if isinstance(op, DelegateOp)]
 
 
 def inside(op: Operation) -> Iterator[Operation]:

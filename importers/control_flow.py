@@ -28,7 +28,6 @@ from xdsl_exir.importers.auto_functionalized import build_auto_functionalized, b
 from xdsl_exir.importers.autocast import DEFAULT_DTYPE, DTYPES, Autocast
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor
-from xdsl_exir.transforms.call_delegates import SAID
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -206,7 +205,7 @@ def _delegate(build: GraphBuilder, node: g.Node) -> None:
     types = _result_types(build, node, body.types)
     body.build.block.add_op(backend.YieldOp(*body.outputs))
     op = backend.DelegateOp(name, operands, body.region, types)
-    op.attributes[SAID] = StringAttr(said)
+    op.attributes[backend.SAID] = StringAttr(said)
     _define_results(build, node, op)
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import itertools
 import json
 import logging
 import math
@@ -32,7 +31,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -504,12 +503,8 @@ class Maker:
         random.seed(rng.getrandbits(31))
         np.random.seed(rng.getrandbits(31))
         limit = rng.randint(1, 12)
-        samples = op.sample_inputs("cpu", dtype, requires_grad=False)
-        try:
-            sample = list(itertools.islice(samples, limit))[-1]
-        finally:
-            if isinstance(samples, Generator):
-                samples.close()  # here: wherever it is collected, PyTorch's tracer may not stand its end
+        # To its end: a generator that is left is ended wherever it is collected, which PyTorch's tracer may not stand.
+        sample = list(op.sample_inputs("cpu", dtype, requires_grad=False))[:limit][-1]
         leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), dict(sample.kwargs)))
         texts: list[Text] = []
         added: list[str] = []

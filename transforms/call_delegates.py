@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 
-from xdsl_exir.dialects.backend import DelegateOp
+from xdsl_exir.dialects.backend import SAID, DelegateOp, delegates_of
 from xdsl_exir.dialects.dtypes import Byte
 from xdsl_exir.dialects.signature import INPUT, InputAttr, InputKind, InputSpec
 from xdsl_exir.dialects.tensors import tensor_type
@@ -35,14 +35,6 @@ from xdsl_exir.transforms.partition import (
     own,
     with_input_attributes,
 )
-
-SAID = "exir.delegate"
-"""The attribute with the JSON."""
-
-
-def delegates_of(module: ModuleOp) -> list[DelegateOp]:
-    """All delegates of a module."""
-    return [op for op in module.walk() if isinstance(op, DelegateOp)]
 
 
 def said_of(op: DelegateOp) -> str:

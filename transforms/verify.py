@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.context import Context
@@ -302,8 +303,15 @@ def stage_of(module: ModuleOp) -> str:
 
 def is_of_backend(op: Operation) -> bool:
     """Whether an operation is an operator that only backend has, or an out-variant, and is in no delegate."""
-    only = isinstance(op, AllocOp | OutVariantOp) or (isinstance(op, OperatorOp) and BACKEND in op.SPEC.tags)
-    return only and not isinstance(op.parent_op(), PartOp)
+    return is_of_backends(type(op)) and not isinstance(op.parent_op(), PartOp)
+
+
+@cache
+def is_of_backends(cls: type[Operation]) -> bool:
+    """Whether operations of a class are operators that only backend has, or out-variants."""
+    return issubclass(cls, AllocOp | OutVariantOp) or (
+        issubclass(cls, OperatorOp) and BACKEND in cls.SPEC.tags
+    )
 
 
 def refuse_dtypes(module: ModuleOp) -> None:

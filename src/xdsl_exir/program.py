@@ -488,10 +488,14 @@ def from_graphs(graphs: Mapping[str, ExportedGraph], source: str) -> Program:
 
 def with_delegates(program: Program) -> Program:
     """A program that was imported, at edge with its delegates whole where there are some: what was delegated was at edge."""
-    from xdsl_exir.transforms.aten_to_edge import AtenToEdge
-    from xdsl_exir.transforms.call_delegates import TakeDelegates, delegates_of
+    from xdsl_exir.dialects.backend import delegates_of
 
-    return program.apply(AtenToEdge(), TakeDelegates()) if delegates_of(program.module) else program
+    if not delegates_of(program.module):
+        return program
+    from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+    from xdsl_exir.transforms.call_delegates import TakeDelegates
+
+    return program.apply(AtenToEdge(), TakeDelegates())
 
 
 def verified(program: Program) -> Program:
