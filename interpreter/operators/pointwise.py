@@ -237,17 +237,20 @@ def pow(self: Array, exponent: Array) -> Array:
     return np.where(exponent < 0, inverse, power)
 
 
-POWERS: dict[Number, Callable[[Array], Array]] = {0.5: np.sqrt, -0.5: rsqrt}
-"""sqrt(-inf) is NaN and sqrt(-0.0) is -0.0, which general powers are not."""
+POWERS: dict[Number, Callable[[Array], Array]] = {
+    0.5: np.sqrt,
+    -0.5: rsqrt,
+    3: lambda x: product(product(x, x), x),
+    -2: lambda x: reciprocal(product(x, x)),
+}
+"""sqrt(-inf) is NaN and sqrt(-0.0) is -0.0, which general powers are not; the others are rounded after each product (PowKernel.cpp)."""
 
 COMPLEX_POWERS: dict[Number, Callable[[Array], Array]] = {
     **POWERS,
     0: np.ones_like,
     1: np.copy,
     2: lambda x: product(x, x),
-    3: lambda x: product(product(x, x), x),
     -1: reciprocal,
-    -2: lambda x: reciprocal(product(x, x)),
 }
 """Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
 

@@ -95,17 +95,17 @@ def floor_divide(aten: Namespace, self: SSAValue, other: Number) -> SSAValue:
 POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
     0.5: lambda aten, x: aten.sqrt(x),
     -0.5: lambda aten, x: aten.rsqrt(x),
+    3: lambda aten, x: aten.mul.Tensor(aten.mul.Tensor(x, x), x),
+    -2: lambda aten, x: aten.reciprocal(aten.mul.Tensor(x, x)),
 }
-"""Powers that are other functions at infinities and zeros."""
+"""Powers that are other functions at infinities and zeros, or are rounded after each product (PowKernel.cpp)."""
 
 COMPLEX_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
     **POWERS,
     0: lambda aten, x: aten.ones_like(x),
     1: lambda aten, x: aten.clone(x),
     2: lambda aten, x: aten.mul.Tensor(x, x),
-    3: lambda aten, x: aten.mul.Tensor(aten.mul.Tensor(x, x), x),
     -1: lambda aten, x: aten.reciprocal(x),
-    -2: lambda aten, x: aten.reciprocal(aten.mul.Tensor(x, x)),
 }
 """Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
 
