@@ -477,7 +477,7 @@ def sign_bit(x: Scalar) -> Scalar:
     if not is_float(x):
         return x < 0
     # By way of an integer: LLVM 22 dies of the question for the sign bit of a bfloat16 that it has in a register.
-    return _of(arith.FPToSIOp(copysign(constant(1, x.dtype), x).value, dt.Int.mlir_type), dt.Int) < 0
+    return _of(arith.FPToSIOp(copysign(constant(1, x.dtype), x).value, IntegerType(dt.Int.bits)), dt.Int) < 0
 
 
 def _on_floats(function: Callable[[Scalar], Scalar]) -> Callable[[Scalar], Scalar]:
