@@ -22,8 +22,11 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 SLOW = {
+    "*test_autocast.py": "exports models in every way",
+    "*test_backward.py": "every gradient in both engines",
     "*test_canonicalizations.py": "every rule in every dtype",
     "*test_simplified.py": "random programs",
+    "*test_linear_algebra.py": "every factorization in every dtype",
     "lowering/*": "every operator natively",
     "exporters/*": "every model there and back",
     "*test_a[cl]*.py": "tables of errors, views of every operator",
@@ -40,6 +43,7 @@ SLOW = {
     "*test_flex_attention.py": "many programs natively",
     "*test_functionalize.py": "every view",
     "*test_*fuzz*.py": "random programs",
+    "*test_generator.py": "millions of numbers",
     "*test_hostile*.py": "large files, thousands of damaged ones",
     "*test_layouts.py": "every operator in every layout",
     "*test_length.py": "long programs",
@@ -51,7 +55,7 @@ SLOW = {
     "*test_delegates.py": "processes, C libraries",
     "*test_packaging.py": "installs the package",
     "*test_process.py": "many calls",
-    "*test_random_programs.py": "random programs",
+    "*test_random_*.py": "random programs, every operator that draws numbers",
     "*test_rewrites.py": "every rule in every dtype",
     "*test_round_trip*.py": "every operator, every model there and back",
     "*test_saved.py": "exports models, compiles natively",
