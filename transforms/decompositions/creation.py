@@ -145,33 +145,6 @@ def range_step(
     return cast(aten, aten.add.Tensor(aten.mul.Tensor(index, each), first), dtype)
 
 
-@decomposition("aten.linspace")
-def linspace(
-    aten: Namespace, start: Number, end: Number, steps: int, dtype: DType | None, device: str | None
-) -> SSAValue:
-    """From both ends to the middle, so that first and last element are exact."""
-    if isinstance(start, SSAValue) or isinstance(end, SSAValue):
-        raise ExirError("aten.linspace: a bound that the program computes has no decomposition")
-    start, end = +start, +end  # booleans are numbers
-    dtype = dtype or (dt.ComplexFloat if isinstance(start + end, complex) else DEFAULT_DTYPE)
-    if steps <= 1:
-        return aten.full([steps], start if steps else 0, dtype=dtype, device=device)
-    if dtype.category <= Category.INT:
-        start, end = int(start.real), int(end.real)
-    return line(aten, start, end, (end - start) / (steps - 1), steps, dtype, device)
-
-
-def line(
-    aten: Namespace, start: Bound, end: Bound, step: Bound, steps: int, dtype: DType, device: str | None
-) -> SSAValue:
-    computed = computed_in(dtype)
-    index = aten.arange.start_step(0, steps, device=device)
-    rising = aten.add.Tensor(aten.mul.Tensor(cast(aten, index, computed), step), start)
-    rest = cast(aten, aten.sub.Tensor(steps - 1, index), computed)
-    falling = aten.sub.Tensor(end, aten.mul.Tensor(rest, step))
-    return cast(aten, aten.where.self(aten.lt.Scalar(index, steps / 2), rising, falling), dtype)
-
-
 def computed_in(dtype: DType) -> DType:
     return dt.Long if dtype.category <= Category.INT else opmath(dtype)
 
@@ -184,31 +157,50 @@ WITH_TENSORS = ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
 
 def is_complex(bound: Bound) -> bool:
     if isinstance(bound, SSAValue):
-        return meta(bound).dtype.category is Category.COMPLEX
+        return is_tensor_type(bound.type) and meta(bound).dtype.category is Category.COMPLEX
     return isinstance(bound, complex)
 
 
-@decomposition(*(f"aten.linspace.{overload}" for overload in WITH_TENSORS))
-def linspace_between(
+@decomposition("aten.linspace", *(f"aten.linspace.{overload}" for overload in WITH_TENSORS))
+def linspace(
     aten: Namespace, start: Bound, end: Bound, steps: int, dtype: DType | None, device: str | None
 ) -> SSAValue:
+    """From both ends to the middle, so that first and last element are exact.
+
+    As in PyTorch's `RangeFactoriesKernel.cpp` the step is rounded to the result's dtype (float64 for
+    integers), and in half precision so is each product and sum. Those of float32 are not: where there are
+    fused multiply-adds PyTorch's compiler uses them, and a product of float32 is exact in float64.
+    """
     dtype = dtype or (dt.ComplexFloat if is_complex(start) or is_complex(end) else DEFAULT_DTYPE)
+    if steps == 0:
+        return aten.full([0], 0, dtype=dtype, device=device)
+    first, last = (bound_of(aten, bound, dtype, device) for bound in (start, end))
+    if steps == 1:
+        return aten.expand(aten.unsqueeze(first, 0), [1])
+    stepped = dt.Double if dtype.category <= Category.INT else dtype
+    computed = WIDER.get(stepped, stepped)
+    first, last = cast(aten, first, stepped), cast(aten, last, stepped)
+    step = cast(aten, aten.div.Tensor(aten.sub.Tensor(last, first), steps - 1), computed)
+    first, last = cast(aten, first, computed), cast(aten, last, computed)
+    index = aten.arange.start_step(0, steps, device=device)
+    rising = aten.add.Tensor(aten.mul.Tensor(cast(aten, index, computed), step), first)
+    rest = cast(aten, aten.sub.Tensor(steps - 1, index), computed)
+    falling = aten.sub.Tensor(last, aten.mul.Tensor(rest, step))
+    return cast(aten, aten.where.self(aten.lt.Scalar(index, steps // 2), rising, falling), dtype)
 
-    def tensor(bound: Bound) -> SSAValue:
-        # By way of the result's dtype, whose integers truncate.
-        if isinstance(bound, SSAValue):
-            return cast(aten, cast(aten, bound, dtype), computed_in(dtype))
-        return aten.scalar_tensor(bound, dtype=computed_in(dtype), device=device)
 
-    first, last = tensor(start), tensor(end)
-    if steps <= 1:
-        return (
-            cast(aten, aten.expand(aten.unsqueeze(first, 0), [steps]), dtype)
-            if steps
-            else aten.full([0], 0, dtype=dtype, device=device)
-        )
-    step = aten.div.Tensor(aten.sub.Tensor(last, first), steps - 1)
-    return line(aten, first, last, step, steps, dtype, device)
+WIDER: dict[DType, DType] = {dt.Float: dt.Double, dt.ComplexFloat: dt.ComplexDouble}
+
+
+def bound_of(aten: Namespace, bound: Bound, dtype: DType, device: str | None) -> SSAValue:
+    """A bound as a 0-dim tensor of a dtype: integers truncate."""
+    if isinstance(bound, SSAValue) and is_tensor_type(bound.type):
+        return cast(aten, bound, dtype)
+    if isinstance(bound, complex):
+        return aten.scalar_tensor(bound, dtype=dtype, device=device)
+    if dtype.category <= Category.INT and not isinstance(bound, SSAValue):
+        bound = int(bound)
+    return aten.scalar_tensor(bound, dtype=dtype, device=device)
 
 
 @decomposition("aten.logspace", *(f"aten.logspace.{overload}" for overload in WITH_TENSORS))
