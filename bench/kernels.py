@@ -23,10 +23,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.lowering.processor import processor
-from xdsl_exir.lowering.schedules import Conv2d, Machine, Matmul
+from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu.kernels import Conv2d, Machine, Matmul
+from xdsl_exir.targets.cpu.machine import processor
 
 Kernel = Matmul | Conv2d
 

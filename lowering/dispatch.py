@@ -1,9 +1,9 @@
 """Cutting an edge program into dispatches: a driver that calls one function after another on planned buffers.
 
-A *dispatch* is a function in destination-passing style: a matrix product or convolution with what follows it
-(`dispatches.kernels`), a chain of elementwise operators and reductions, row by row (`dispatches.rows`), or a group of other operators,
-lowered to linalg and fused by MLIR (`dispatches.groups`). What does not depend on the program's inputs is computed once, when it is
-compiled: weights are packed for their schedules, batch norms folded into convolutions, constants folded. Operators
+A *dispatch* is a function in destination-passing style: what a kernel of the target takes (`lowering.target`), as a matrix product with
+what follows it, or a chain of elementwise operators and reductions row by row; or a group of other operators, lowered to linalg
+and fused by MLIR (`dispatches.groups`). What does not depend on the program's inputs is computed once, when it is
+compiled: weights are packed for their kernels, batch norms folded into convolutions, constants folded. Operators
 that only rearrange how elements are seen (`view`, `permute`, `expand`, `slice`) are views of buffers.
 
 The driver (`lowering.driver`) is a function over memrefs: its arguments are inputs, constants and outputs; what is in between it
@@ -50,18 +50,13 @@ from xdsl_exir.lowering.dispatches.buffers import (
     value_for,
 )
 from xdsl_exir.lowering.dispatches.control_flow import Regions
-from xdsl_exir.lowering.dispatches.copies import body_of, copy_of
-from xdsl_exir.lowering.dispatches.epilogues import epilogue_input
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
-from xdsl_exir.lowering.dispatches.kernels import SCHEDULES
-from xdsl_exir.lowering.dispatches.outline import Body
-from xdsl_exir.lowering.dispatches.row_lowering import RowProgram, row_program
+from xdsl_exir.lowering.dispatches.outline import Body, copied
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
-from xdsl_exir.lowering.schedules import Kernel, Machine
 from xdsl_exir.lowering.sizes import solve
-from xdsl_exir.program import REWRITING
+from xdsl_exir.lowering.target import CodeTarget, Kernel
 from xdsl_exir.transforms.fold_constants import Folding
 from xdsl_exir.transforms.forget_sizes import is_number
 
@@ -108,16 +103,14 @@ class Planner:
         self,
         function: FuncOp,
         state: Mapping[SSAValue, Array | TensorData],
-        machine: Machine,
+        target: CodeTarget,
         dispatches: Dispatches,
         boundaries: Boundaries | None = None,
     ):
         self.function = function
         self.dispatches = dispatches
-        self.machine = machine
+        self.target = target
         self.boundaries = boundaries or Boundaries()
-        self.row_programs: dict[str, RowProgram | None] = {}
-        """By operator, arguments and types."""
         """What the program says of what goes into one dispatch."""
         self.formed: list[Formed] = []
         """The dispatches of the program's operators, in order."""
@@ -189,9 +182,8 @@ class Planner:
         self.assertion(op)
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
-        kernel, schedule = SCHEDULES.get(op.SPEC.qualified_name, (None, None))
         self.driver.source = op
-        if schedule is None or not self.boundaries.takes(op, kernel) or not schedule(self, op):
+        if not self.target.dispatch(self, op):
             self.pending[op] = None
 
     # symbols
@@ -270,17 +262,6 @@ class Planner:
 
         return op.arguments(argument)
 
-    def row_program(self, op: OperatorOp) -> RowProgram | None:
-        """What an operator does row by row; None if it does not work so."""
-        arguments = op.arguments(lambda value: as_meta(value.type))
-        operands = list(op.operands)
-        same = [operands.index(operand) for operand in operands]  # a program says them by position
-        key = repr((op.SPEC.qualified_name, arguments, same, [as_meta(result.type) for result in op.results]))
-        if key not in self.row_programs:
-            with REWRITING:
-                self.row_programs[key] = row_program(op)
-        return self.row_programs[key]
-
     # values
 
     def position(self, op: Operation) -> int:
@@ -349,13 +330,6 @@ class Planner:
     def plain(self, value: Value) -> Value:
         """The value, or a copy, as kernels take operands: with strides, but neither repeated nor with an offset."""
         return self.contiguous(value) if value.offset or 0 in value.strides else value
-
-    def broadcast(self, value: SSAValue, shape: Sizes) -> Value:
-        """A value as input of an epilogue on results of a shape."""
-        given = self.value(value)
-        found = epilogue_input(given, shape, shape) or epilogue_input(self.contiguous(given), shape, shape)
-        assert found is not None
-        return found
 
     def passed(self, value: SSAValue) -> Value:
         """An array that the driver is given for a tensor."""
@@ -434,12 +408,12 @@ class Planner:
 
     def copy(self, source: Value, target: Value) -> None:
         """Copies a value to another of its shape."""
-        found = copy_of(source, target, self.machine)
+        found = self.target.copy(source, target)
         if found is None:
             self.call_function(copies([(source, target)], self.is_large([source])), [source, target])
         else:
             kernel, arguments = found
-            self.call_kernel(kernel, arguments, lambda: body_of(source, target, arguments), [])
+            self.call_kernel(kernel, arguments, lambda: copied(source, target, arguments), [])
 
     def flush(self) -> None:
         """Makes dispatches of the operators that wait."""

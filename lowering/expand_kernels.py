@@ -5,6 +5,7 @@ What a dispatch takes is compared with what its kernel takes; only what is not i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -15,8 +16,7 @@ from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects.signature import EXPANDED
 from xdsl_exir.errors import VerificationError
-from xdsl_exir.lowering.schedules.attributes import kernel_of
-from xdsl_exir.lowering.schedules.kernel import Kernel
+from xdsl_exir.lowering.target import CodeTarget, Kernel
 
 KERNEL = "exir.kernel"
 """The attribute of functions that describes the kernel which stands for them."""
@@ -30,15 +30,21 @@ class ExpandKernels(ModulePass):
 
     name = "expand-kernels"
 
+    @property
+    @abstractmethod
+    def target(self) -> CodeTarget:
+        """Whose kernels they are."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target
         for function in list(op.body.block.ops):
             if isinstance(function, FuncOp) and KERNEL in function.attributes:
-                Rewriter.replace_op(function, expanded(function))
+                Rewriter.replace_op(function, expanded(function, target))
 
 
-def expanded(function: FuncOp) -> FuncOp:
+def expanded(function: FuncOp, target: CodeTarget) -> FuncOp:
     """A dispatch as the code of its kernel."""
-    kernel = kernel_of(function.attributes[KERNEL])
+    kernel = target.kernel(function.attributes[KERNEL])
     check_takes(function, kernel)
     made = kernel.function(function.sym_name.data)
     made.attributes[EXPANDED] = UnitAttr()

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from xdsl_exir.lowering.schedules.builder import Lanes, OperationBuilder
+from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
 EXP = (1.0, 1.00000004, 0.500000005, 0.166664155, 0.0416663529, 0.0083751264, 0.00139411085)

@@ -6,6 +6,7 @@ The plan of `to-destinations` is made and thrown away, but for what it puts toge
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,8 +21,7 @@ from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Dispatches, Planner
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
-from xdsl_exir.lowering.kernel_forms import KernelForms
-from xdsl_exir.lowering.processor import processor
+from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.lowering.to_destinations import prepare
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.fold_constants import constant_arguments
@@ -30,7 +30,7 @@ from xdsl_exir.transforms.partition import inline
 
 @dataclass(frozen=True)
 class FormDispatches(ModulePass):
-    """Puts the operators of an edge program into `backend.dispatch`es, for this processor. What only says how elements are seen,
+    """Puts the operators of an edge program into `backend.dispatch`es, for a target. What only says how elements are seen,
     sizes and control flow stay between them.
 
     Raises `UnsupportedError` listing everything that cannot be lowered; then nothing is changed.
@@ -38,12 +38,17 @@ class FormDispatches(ModulePass):
 
     name = "form-dispatches"
 
+    @property
+    @abstractmethod
+    def target(self) -> CodeTarget:
+        """What the code is for."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        whole = op.clone()
-        KernelForms().apply(ctx, whole)
+        whole, target = op.clone(), self.target
+        target.forms.apply(ctx, whole)
         module = whole.clone()
         originals = dict(zip(flat(module), flat(whole), strict=True))
-        planners = plan(ctx, module, prepare(ctx, module))
+        planners = plan(ctx, module, prepare(ctx, module, target), target)
         old, new = op.body.block, whole.body.detach_block(0)
         op.body.erase_block(old)
         op.body.add_block(new)
@@ -66,12 +71,12 @@ def flat(module: ModuleOp) -> Iterable[Operation]:
     return (op for op in module.walk() if not isinstance(op, DispatchOp | YieldOp))
 
 
-def plan(ctx: Context, module: ModuleOp, boundaries: Boundaries) -> Sequence[Planner]:
+def plan(ctx: Context, module: ModuleOp, boundaries: Boundaries, target: CodeTarget) -> Sequence[Planner]:
     """The plans of a module's methods."""
-    dispatches, state, machine = Dispatches(), state_of(ctx), processor().machine()
+    dispatches, state = Dispatches(), state_of(ctx)
     take_checks(module, state)
     planners = [
-        Planner(method, constant_arguments(module, method, state), machine, dispatches, boundaries)
+        Planner(method, constant_arguments(module, method, state), target, dispatches, boundaries)
         for method in methods_of(module).values()
     ]
     for planner in planners:

@@ -28,7 +28,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xdsl_exir.errors import VerificationError
-from xdsl_exir.lowering.toolchain import ENTRY
+from xdsl_exir.targets.cpu.toolchain import ENTRY
 
 POINTER = llvm.LLVMPointerType()
 INTERFACE = "llvm.emit_c_interface"

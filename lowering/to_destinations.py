@@ -7,6 +7,7 @@ memrefs. Those for which there is a kernel say so: its code takes the body's pla
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
@@ -23,11 +24,8 @@ from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
 from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
-from xdsl_exir.lowering.kernel_forms import KernelForms
 from xdsl_exir.lowering.method_plans import PlannedCall, keep_plan
-from xdsl_exir.lowering.processor import processor
-from xdsl_exir.lowering.schedules import Kernel
-from xdsl_exir.lowering.schedules.attributes import as_attribute
+from xdsl_exir.lowering.target import CodeTarget, Kernel
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
@@ -38,41 +36,46 @@ from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
 @dataclass(frozen=True)
 class ToDestinations(ModulePass):
-    """Cuts the methods of an edge program into dispatches, for this processor: those that it has, if `form-dispatches` made them.
+    """Cuts the methods of an edge program into dispatches, for a target: those that it has, if `form-dispatches` made them.
 
     Raises `UnsupportedError` listing everything that cannot be lowered; then nothing is changed.
     """
 
     name = "to-destinations"
 
+    @property
+    @abstractmethod
+    def target(self) -> CodeTarget:
+        """What the code is for."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        module, originals = op.clone(), methods_of(op)
-        boundaries = prepare(ctx, module)
-        dispatches, state, machine = Dispatches(), state_of(ctx), processor().machine()
+        module, originals, target = op.clone(), methods_of(op), self.target
+        boundaries = prepare(ctx, module, target)
+        dispatches, state = Dispatches(), state_of(ctx)
         checks = take_checks(module, state)
         methods = methods_of(module)
         constants = {name: constant_arguments(module, method, state) for name, method in methods.items()}
         calls = {
             name: PlannedCall(
-                Planner(method, constants[name], machine, dispatches, boundaries).run(name),
+                Planner(method, constants[name], target, dispatches, boundaries).run(name),
                 passed(method, constants[name]),
                 checks[name],
             )
             for name, method in methods.items()
         }
         drivers = [call.plan.driver for call in calls.values()]
-        old, new = op.body.block, Block([*functions_of(dispatches, drivers), *drivers])
-        for target in {t for name, method in methods.items() for t in targets(method, constants[name])}:
-            state.pop(target, None)
+        old, new = op.body.block, Block([*functions_of(dispatches, drivers, target), *drivers])
+        for taken in {t for name, method in methods.items() for t in targets(method, constants[name])}:
+            state.pop(taken, None)
         for name, call in calls.items():
             keep_plan(call, originals[name], state)
         op.body.insert_block(new, 0)
         op.body.erase_block(old)
 
 
-def prepare(ctx: Context, module: ModuleOp) -> Boundaries:
+def prepare(ctx: Context, module: ModuleOp, target: CodeTarget) -> Boundaries:
     """Makes an edge program ready for being planned; which dispatches its operators are part of already."""
-    KernelForms().apply(ctx, module)
+    target.forms.apply(ctx, module)
     boundaries = take_boundaries(module)
     for each in (ForgetLayouts(), CountSizes(), NumbersToTensors(), ForgetSizes()):
         each.apply(ctx, module)
@@ -92,8 +95,10 @@ def targets(method: func.FuncOp, constants: Container[SSAValue]) -> set[str]:
     return {spec.target for spec in specs if spec is not None}
 
 
-def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list[func.FuncOp]:
-    """The dispatches that drivers call, in order: those that have a kernel of ours are declared, with its description."""
+def functions_of(
+    dispatches: Dispatches, drivers: Sequence[func.FuncOp], target: CodeTarget
+) -> list[func.FuncOp]:
+    """The dispatches that drivers call, in order: those that have a kernel of the target say so, with its description."""
     bodies = {function.sym_name.data: function for function in dispatches.functions.values()}
     kernels = {name: kernel for kernel, name in dispatches.scheduled.items()}
     found: list[func.FuncOp] = []
@@ -102,7 +107,7 @@ def functions_of(dispatches: Dispatches, drivers: Sequence[func.FuncOp]) -> list
         made = bodies[name] if kernel is None else dispatch_of(kernel, name, dispatches.bodies[kernel])
         made.properties["sym_visibility"] = StringAttr("private")
         if kernel is not None:
-            made.attributes[KERNEL] = as_attribute(kernel)
+            made.attributes[KERNEL] = target.described(kernel)
         found.append(made)
     return found
 

@@ -28,11 +28,11 @@ from xdsl_exir.interpreter.backend import preprocessed_state, unregistered
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
-from xdsl_exir.lowering.processor import Processor, check_name, processor
 from xdsl_exir.program import CallingConvention, Program, signature_of
 from xdsl_exir.runtime.given_state import replaced_state
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, plain_array
 from xdsl_exir.runtime.targets import HostEngine, Memory, Target, find_target, register_target
+from xdsl_exir.targets.cpu.machine import Processor, check_name, processor
 from xdsl_exir.threads import Lock
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import refuse_buffers

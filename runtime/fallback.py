@@ -49,10 +49,10 @@ from xdsl_exir.lowering.edge_to_linalg import (
     obstacle_of_sizes,
     obstacle_to_all,
 )
-from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge, without_checks
+from xdsl_exir.targets.cpu.machine import Processor
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead

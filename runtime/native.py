@@ -24,20 +24,27 @@ from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.checks import take_checks
-from xdsl_exir.lowering.compile import Unit, llvm_ir_of, objects_of, plan_arenas, units_of, units_of_functions
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
-from xdsl_exir.lowering.kernel_forms import KernelForms
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
-from xdsl_exir.lowering.processor import Processor, processor
 from xdsl_exir.lowering.sizes import static
-from xdsl_exir.lowering.toolchain import ENTRY, describe, entry, load_objects, words_of
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
 from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
+from xdsl_exir.targets.cpu.compile import (
+    Unit,
+    llvm_ir_of,
+    objects_of,
+    plan_arenas,
+    units_of,
+    units_of_functions,
+)
+from xdsl_exir.targets.cpu.machine import Processor, processor
+from xdsl_exir.targets.cpu.target import Cpu
+from xdsl_exir.targets.cpu.toolchain import ENTRY, describe, entry, load_objects, words_of
 from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
@@ -185,14 +192,15 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
             return plan_drivers(program, cpu or processor())
         case _:
             pass
-    program, checks = without_checks(as_edge(program).apply(KernelForms(), ForgetSizes()))
+    cpu = cpu or processor()
+    target = Cpu(cpu.machine())
+    program, checks = without_checks(as_edge(program).apply(target.forms, ForgetSizes()))
     boundaries = take_boundaries(program.module)
-    planned = Planned(program, Dispatches(), {}, {}, checks, cpu or processor())
-    machine = planned.cpu.machine()
+    planned = Planned(program, Dispatches(), {}, {}, checks, cpu)
     for index, (name, function) in enumerate(program.methods.items()):
         constants = constant_arguments(program.module, function, program.state)
         with REWRITING:
-            planner = Planner(function, constants, machine, planned.dispatches, boundaries)
+            planner = Planner(function, constants, target, planned.dispatches, boundaries)
             planned.plans[name] = planner.run(driver_name(index))
         planned.passed[name] = [
             position

@@ -45,10 +45,10 @@ from xdsl_exir.files import replacing
 from xdsl_exir.importers.mlir import read_module, unpickled
 from xdsl_exir.interpreter.backend import unregistered
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.executable import Engine, Executable, Recipe, interpreting
 from xdsl_exir.runtime.saved_plans import ArrayReader, ArrayWriter, data_of, read_call, write_call
+from xdsl_exir.targets.cpu.machine import Processor
 
 if TYPE_CHECKING:
     from xdsl_exir.runtime.native import NativeCode
@@ -145,7 +145,7 @@ def write_code(
 
 def process_triple() -> str:
     """Architecture and system that code in this process is for, as LLVM calls them."""
-    from xdsl_exir.lowering.processor import llvm_binding
+    from xdsl_exir.targets.cpu.machine import llvm_binding
 
     return str(llvm_binding().get_process_triple())
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from xdsl_exir.dialects.spec import specs
-from xdsl_exir.lowering import toolchain
-from xdsl_exir.lowering.processor import llvm_binding
+from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu.machine import llvm_binding
 from xdsl_exir.universe import unregister_ops
 
 # A machine with other work to do is slow, and no test is about that.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl_exir.errors import ExirError
-from xdsl_exir.lowering.processor import VARIABLE, processor
+from xdsl_exir.targets.cpu.machine import VARIABLE, processor
 
 HERE = Path(__file__).parent
 NUMBERS = (

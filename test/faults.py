@@ -39,9 +39,9 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.mlir import read_mlir
 from xdsl_exir.lowering import cache
-from xdsl_exir.lowering import compile as compiling
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c.library import compile_library
+from xdsl_exir.targets.cpu import compile as compiling
 
 ROWS, COLUMNS = 1024, 256
 TEXT = f"""

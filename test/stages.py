@@ -26,10 +26,10 @@ from xdsl.dialects.func import FuncOp
 
 import xdsl_exir
 from xdsl_exir.importers.mlir import read_module
-from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.plan_memory import arena_bytes_of, buffers_of, drivers_of
 from xdsl_exir.program import Program
+from xdsl_exir.targets.cpu import toolchain
 
 BELOW = ("dispatches", "linalg", "buffers", "planned")
 FIVE = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")

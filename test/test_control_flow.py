@@ -26,8 +26,8 @@ from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import control_flow as importer
 from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
-from xdsl_exir.lowering import toolchain
 from xdsl_exir.program import Program, context
+from xdsl_exir.targets.cpu import toolchain
 from xdsl_exir.transforms.verify import violations_of
 
 Inputs = tuple[torch.Tensor, ...]

@@ -88,7 +88,7 @@ STOCK = (
 @pytest.mark.native
 @pytest.mark.parametrize("name", CASES)
 def test_linalg_through_a_stock_pipeline(name: str):
-    from xdsl_exir.lowering import toolchain
+    from xdsl_exir.targets.cpu import toolchain
 
     program, inputs, expected = CASES[name]()
     text = program.to_edge().transform("edge-to-linalg").text(generic=True)

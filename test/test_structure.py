@@ -22,6 +22,7 @@ ROOMS = (
     ("importers",),
     ("exporters",),
     ("lowering",),
+    ("targets",),
     ("runtime",),
     ("tools",),
 )

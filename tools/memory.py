@@ -128,8 +128,8 @@ def drawing(name: str, rows: Sequence[Row], index: int) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Prints and draws."""
-    from xdsl_exir.lowering.processor import processor
     from xdsl_exir.runtime.native import plan_program
+    from xdsl_exir.targets.cpu.machine import processor
 
     with step(f"planning {args.program}"):
         planned = plan_program(load(args.program), processor(args.cpu))

@@ -1,1 +1,1 @@
-"""What `dispatch` cuts programs into, by kind: kernels written by schedules, rows, groups; and the memory they share."""
+"""What `dispatch` cuts programs into, by kind: groups, views, copies, control flow; and the memory they share."""

@@ -1,4 +1,4 @@
-"""Operators that no kernel takes, in groups: those that work row by row, and the others, which go through linalg."""
+"""Operators that no kernel takes alone, in groups: those that kernels of a target take together, and the others, which go through linalg."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SYMBOLS
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.outline import Outline
-from xdsl_exir.lowering.dispatches.rows import RowGroup, space_of
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, tensor_of
+from xdsl_exir.lowering.target import Group
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -66,7 +66,7 @@ class LinalgGroup:
         self.length += weight(op)
 
     def takes(self, op: OperatorOp) -> bool:
-        return self.length + weight(op) <= MOST and space_of(self.planner, op) is None
+        return self.length + weight(op) <= MOST and self.planner.target.group(self.planner, op) is None
 
     def dispatch(self, outputs: Sequence[SSAValue]) -> None:
         """Makes a dispatch of the group; outputs are what is used outside."""
@@ -84,9 +84,6 @@ def weight(op: OperatorOp) -> int:
     return 1 + len(op.operands)
 
 
-Group = RowGroup | LinalgGroup
-
-
 def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
     """Pending operators in groups, each depending on those before it: an operator joins one of its producers or their users if it can."""
     groups: list[Group] = []
@@ -102,9 +99,8 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
             (i for i in candidates if joins(planner, groups[i], op, i in producers or roots & reads[i])), None
         )
         if joined is None:
-            space = space_of(planner, op)
             joined = len(groups)
-            groups.append(LinalgGroup(planner) if space is None else RowGroup(planner, space.leading))
+            groups.append(planner.target.group(planner, op) or LinalgGroup(planner))
             reads.append(set())
         groups[joined].add(op)
         reads[joined] |= roots
@@ -113,7 +109,7 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
 
 
 def joins(planner: Planner, group: Group, op: OperatorOp, related: object) -> bool:
-    """Whether an operator joins a group: rows if both use the same, or one uses the other's; linalg any."""
+    """Whether an operator joins a group: one with a kernel if both use the same, or one uses the other's; linalg any."""
     fits = bool(related or isinstance(group, LinalgGroup))
     return fits and planner.boundaries.are_together(group.ops[0], op) and group.takes(op)
 

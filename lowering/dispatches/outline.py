@@ -30,7 +30,7 @@ from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
-    from xdsl_exir.lowering.schedules import Kernel
+    from xdsl_exir.lowering.target import Kernel
 
 
 @dataclass(frozen=True)
@@ -304,6 +304,13 @@ class Body:
         entry.add_op(ReturnOp())
         end.erase()
         return FuncOp(name, (types, []), Region(entry))
+
+
+def copied(source: Value, target: Value, arguments: Sequence[Value]) -> Body:
+    """What a copy computes."""
+    block = Block(arg_types=[tensor_type(source.shape, source.dtype)])
+    block.add_op(ReturnOp(block.args[0]))
+    return Body(block, arguments, [source], [target])
 
 
 def type_of(block: Block) -> tuple[list[Attribute], list[Attribute]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from string import Template
 
-from xdsl_exir.lowering.architectures import ARCHITECTURES
-from xdsl_exir.lowering.processor import Processor
+from xdsl_exir.targets.cpu.architectures import ARCHITECTURES
+from xdsl_exir.targets.cpu.machine import Processor
 
 # What `cpuid` says of each leaf, and XCR0: what the system saves of registers. Leaves that a processor does not have say
 # nothing; so does XCR0 where the system does not say it, by bit 27 of leaf 1's ecx.

@@ -13,8 +13,12 @@ from functools import cached_property
 from pathlib import Path
 
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering import external, libcalls
-from xdsl_exir.lowering.toolchain import (
+from xdsl_exir.lowering import external
+from xdsl_exir.runtime.c.interface import CLibrary
+from xdsl_exir.runtime.c.wrapper import wrapper_text
+from xdsl_exir.runtime.native import Planned
+from xdsl_exir.targets.cpu import libcalls
+from xdsl_exir.targets.cpu.toolchain import (
     OPENMP,
     OneModule,
     c_compiler,
@@ -26,9 +30,6 @@ from xdsl_exir.lowering.toolchain import (
     support_object,
     symbols_of,
 )
-from xdsl_exir.runtime.c.interface import CLibrary
-from xdsl_exir.runtime.c.wrapper import wrapper_text
-from xdsl_exir.runtime.native import Planned
 
 EMITTED = {
     "so": "lib{}.so",

@@ -15,10 +15,10 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.lowering.processor import Processor
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.runtime.c.sizes import SizesInC
 from xdsl_exir.runtime.guards import condition_text, free_symbols
+from xdsl_exir.targets.cpu.machine import Processor
 
 MAGIC = b"exirwts\0"
 VERSION = 1

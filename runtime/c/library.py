@@ -50,14 +50,9 @@ from xdsl_exir.interpreter.backend import refuse_delegates
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import plan_memory
-from xdsl_exir.lowering.architectures import ARCHITECTURES
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.processor import check_system, processor
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
-from xdsl_exir.lowering.toolchain import (
-    is_system_function,
-)
 from xdsl_exir.names import LONGEST, c_name, is_c_name, own_name
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.c.emission import EMITTED, LINKED, Artifact, Code
@@ -78,6 +73,11 @@ from xdsl_exir.runtime.c.interface import (
 from xdsl_exir.runtime.c.sizes import PLACEHOLDER
 from xdsl_exir.runtime.guards import Guards, guard_text, name_of, place_text, range_text
 from xdsl_exir.runtime.native import as_edge, plan_program
+from xdsl_exir.targets.cpu.architectures import ARCHITECTURES
+from xdsl_exir.targets.cpu.machine import check_system, processor
+from xdsl_exir.targets.cpu.toolchain import (
+    is_system_function,
+)
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
 

@@ -18,11 +18,11 @@ import xdsl_exir
 from xdsl_exir.dialects.signature import PLAN
 from xdsl_exir.errors import ExirError, LoadError, UnsupportedError
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
-from xdsl_exir.lowering import toolchain
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.lowering.schedules.attributes import kernel_of
 from xdsl_exir.program import Program
+from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu.kernels.attributes import kernel_of
 
 torch = pytest.importorskip("torch")
 

@@ -20,18 +20,18 @@ from xdsl.universe import Universe
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.interpreter.interpreter import InterpreterEngine
-from xdsl_exir.lowering import toolchain
-from xdsl_exir.lowering.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.lowering.processor import processor
-from xdsl_exir.lowering.schedules import Elementwise, Input, Machine
-from xdsl_exir.lowering.schedules.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.names import own_name
 from xdsl_exir.runtime.native import NativeMethod
+from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu.compile import objects_of, plan_arenas, units_of
+from xdsl_exir.targets.cpu.kernels import Elementwise, Input, Machine
+from xdsl_exir.targets.cpu.kernels.rows import Concat, Load, Map, Reduce, Rows, Slice
+from xdsl_exir.targets.cpu.machine import processor
 from xdsl_exir.transforms.fold_constants import Folding
 
 

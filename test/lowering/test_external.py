@@ -20,11 +20,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 
 import xdsl_exir
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering import compile as compiling
-from xdsl_exir.lowering import external, toolchain
-from xdsl_exir.lowering.compile import objects_of, units_of
+from xdsl_exir.lowering import external
 from xdsl_exir.lowering.dispatch import Dispatches
-from xdsl_exir.lowering.processor import processor
+from xdsl_exir.targets.cpu import compile as compiling
+from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu.compile import objects_of, units_of
+from xdsl_exir.targets.cpu.machine import processor
 
 DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
 

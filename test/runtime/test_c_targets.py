@@ -20,12 +20,12 @@ from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir import ExirError
-from xdsl_exir.lowering import processor as processors
-from xdsl_exir.lowering import toolchain
-from xdsl_exir.lowering.architectures import ARCHITECTURES, canonical
-from xdsl_exir.lowering.processor import processor
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import Artifact, compile_library
+from xdsl_exir.targets.cpu import machine as processors
+from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu.architectures import ARCHITECTURES, canonical
+from xdsl_exir.targets.cpu.machine import processor
 from xdsl_exir.tools.main import main
 
 COMPILER = shutil.which("cc") or ""
@@ -264,8 +264,8 @@ def test_an_object_and_its_source(emit: str, tmp_path: Path) -> None:
 
 def test_text(tmp_path: Path) -> None:
     """LLVM IR that LLVM reads, of MLIR that MLIR reads."""
-    from xdsl_exir.lowering.processor import llvm_binding
-    from xdsl_exir.lowering.toolchain import run_passes
+    from xdsl_exir.targets.cpu.machine import llvm_binding
+    from xdsl_exir.targets.cpu.toolchain import run_passes
 
     artifact = compile_library(net(), tmp_path, "net", triple="aarch64-linux-gnu", emit="llvm")
     module = llvm_binding().parse_assembly(artifact.library.read_text())

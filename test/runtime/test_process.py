@@ -21,11 +21,11 @@ from xdsl.parser import Parser
 import xdsl_exir
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.exchange.tensor_data import TensorData
-from xdsl_exir.lowering.toolchain import load_objects
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import compile_library
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.native import plan_program
+from xdsl_exir.targets.cpu.toolchain import load_objects
 
 TEXT = """graph():
     %x : [num_users=1] = placeholder[target=x]

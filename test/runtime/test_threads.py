@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.lowering.processor import llvm_binding
-from xdsl_exir.lowering.toolchain import find_openmp
 from xdsl_exir.runtime.executable import Executable
+from xdsl_exir.targets.cpu.machine import llvm_binding
+from xdsl_exir.targets.cpu.toolchain import find_openmp
 from xdsl_exir.threads import Lock, once
 
 torch = pytest.importorskip("torch")
@@ -430,7 +430,7 @@ func.func @squares(%out: memref<64xf32>) attributes {llvm.emit_c_interface} {
 BESIDE_ANOTHER_RUNTIME = """
 import ctypes, multiprocessing, sys
 import numpy as np
-from xdsl_exir.lowering import toolchain
+from xdsl_exir.targets.cpu import toolchain
 
 def theirs():
     library = ctypes.CDLL(sys.argv[2], int(sys.argv[3]))

@@ -13,7 +13,7 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.dialects.spec import specs
-from xdsl_exir.lowering.processor import llvm_binding
+from xdsl_exir.targets.cpu.machine import llvm_binding
 from xdsl_exir.tools import common
 from xdsl_exir.tools.main import main
 from xdsl_exir.transforms.stages import RUN

@@ -4,7 +4,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.lowering.schedules import (
+from xdsl_exir.targets.cpu.kernels import (
     Constant,
     Conv2d,
     Elementwise,
@@ -16,8 +16,8 @@ from xdsl_exir.lowering.schedules import (
     Rows,
     Step,
 )
-from xdsl_exir.lowering.schedules.description import Body, Instruction
-from xdsl_exir.lowering.schedules.rows import Load, Map, Reduce
+from xdsl_exir.targets.cpu.kernels.description import Body, Instruction
+from xdsl_exir.targets.cpu.kernels.rows import Load, Map, Reduce
 
 ONE, TWO = Machine(4, 16, 1), Machine(4, 16, 2)
 BIASED = Epilogue(

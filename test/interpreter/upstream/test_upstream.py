@@ -17,8 +17,8 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.interpreter.upstream import linalg
 from xdsl_exir.interpreter.upstream.linalg import combiners_of
-from xdsl_exir.lowering import toolchain
 from xdsl_exir.program import context
+from xdsl_exir.targets.cpu import toolchain
 
 DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
 

@@ -1,0 +1,175 @@
+"""Building operations on numbers and on vectors of them: what expansions of functions and kernels are written with.
+
+Constants are kept apart, for the top of a function, each once. Operations are made by `create`, without looking at their types
+again: thousands are made for a model, whenever its code is not in the cache. What they are is verified in tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import cast
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    VectorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xdsl_exir.dialects import vectors
+
+ELEMENT_TYPES: dict[str, Attribute] = {
+    "f16": f16,
+    "bf16": bf16,
+    "f32": f32,
+    "f64": f64,
+    "i1": i1,
+    "i8": i8,
+    "i16": i16,
+    "i32": i32,
+    "i64": i64,
+    "index": IndexType(),
+}
+"""Types of elements by their names in descriptions, MLIR's."""
+
+
+INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+
+
+@cache
+def type_of(dtype: str, lanes: int = 0) -> Attribute:
+    """The type of a vector, or with 0 lanes of a number."""
+    return VectorType(ELEMENT_TYPES[dtype], [lanes]) if lanes else ELEMENT_TYPES[dtype]
+
+
+def vector_type(value: SSAValue) -> VectorType[Attribute]:
+    """The type of a value that is a vector."""
+    return cast("VectorType[Attribute]", value.type)
+
+
+@cache
+def defaults(kind: type[Operation]) -> Mapping[str, Attribute]:
+    """The properties of an operation of floats, which says nothing of what arithmetic may take liberties with."""
+    exact = "fastmath" in kind.get_irdl_definition().properties  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    return {"fastmath": arith.FastMathFlagsAttr("none")} if exact else {}
+
+
+@cache
+def predicate(kind: type[Operation], name: str) -> Mapping[str, Attribute]:
+    """The properties of a comparison."""
+    names = FLOAT_PREDICATES if kind is vectors.CmpfOp else INTEGER_PREDICATES
+    return {"predicate": IntegerAttr(names.index(name), i64), **defaults(kind)}
+
+
+# Types are known by their names here, not to the type checker.
+dense: Callable[[Attribute, Sequence[float]], Attribute] = DenseIntOrFPElementsAttr.from_list  # pyright: ignore[reportAssignmentType, reportUnknownMemberType]
+
+
+class OperationBuilder:
+    """Adds operations to blocks; constants are kept apart, for the top of a function."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        """The one that is being filled."""
+        self.constants: list[Operation] = []
+        self.known: dict[tuple[str, str, int], SSAValue] = {}
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """What is added goes into a block."""
+        outer, self.block = self.block, block
+        yield
+        self.block = outer
+
+    def op(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        type: Attribute,
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> SSAValue:
+        """Adds an operation with one result; the result."""
+        made = kind.create(
+            operands=operands,
+            result_types=(type,),
+            properties=defaults(kind) if properties is None else properties,
+        )
+        self.block.add_op(made)
+        return made.results[0]
+
+    def insert(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue] = (),
+        regions: Sequence[Region] = (),
+        **properties: Attribute,
+    ) -> None:
+        """Adds an operation without results."""
+        self.block.add_op(kind.create(operands=operands, regions=regions, properties=properties))
+
+    def constant(self, value: float | bool | tuple[int, ...], dtype: str = "f32", lanes: int = 0) -> SSAValue:
+        """A number, in all lanes if there are any, or one for each lane; once per function, at its top."""
+        key = (repr(value), dtype, lanes)
+        if key not in self.known:
+            type = type_of(dtype, lanes)
+            attribute: Attribute
+            if lanes:
+                numbers = value if isinstance(value, tuple) else (value,)
+                attribute = dense(type, numbers)
+            elif dtype.startswith("f"):
+                attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
+            else:
+                attribute = IntegerAttr(int(value), type)  # pyright: ignore[reportArgumentType, reportCallIssue]
+            self.known[key] = self.top(attribute, type)
+        return self.known[key]
+
+    def top(self, value: Attribute, type: Attribute) -> SSAValue:
+        made = arith.ConstantOp.create(result_types=(type,), properties={"value": value})
+        self.constants.append(made)
+        return made.results[0]
+
+
+class Lanes:
+    """Builds operations on float32 vectors of some lanes; on numbers with 0 lanes."""
+
+    def __init__(self, builder: OperationBuilder, lanes: int) -> None:
+        self.builder, self.lanes = builder, lanes
+
+    def constant(self, value: float | bool) -> SSAValue:
+        if isinstance(value, bool):
+            return self.builder.constant(value, "i1", self.lanes)
+        return self.builder.constant(float(value), "f32", self.lanes)
+
+    def integer(self, value: int) -> SSAValue:
+        return self.builder.constant(value, "i32", self.lanes)
+
+    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f32") -> SSAValue:
+        return self.builder.op(kind, operands, type_of(dtype, self.lanes))
+
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        return self.op(math.FmaOp, a, b, c)
+
+    def compare(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        properties = predicate(vectors.CmpfOp, name)
+        return self.builder.op(vectors.CmpfOp, (a, b), type_of("i1", self.lanes), properties)
+
+    def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return self.op(vectors.SelectOp, condition, yes, no)

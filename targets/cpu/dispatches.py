@@ -1,0 +1,530 @@
+"""Matrix products and convolutions as dispatches: which schedule takes which operator, and with what folded in.
+
+Weights that do not depend on inputs are packed; a batch norm is folded into the convolution before it; elementwise
+operators that follow go into the epilogue; permuted operands and results are read and written in place. A `cat` of many
+pieces is copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.meta import pair
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.dialects.tensors import tensor_type
+from xdsl_exir.lowering.dispatches import groups
+from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Shape, Value
+from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
+from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
+from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.linalg import storage_type
+from xdsl_exir.targets.cpu.epilogues import Absorber, epilogue_input
+from xdsl_exir.targets.cpu.kernels import Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+
+Schedule = Callable[["Planner", OperatorOp, Machine], bool]
+SCHEDULES: dict[str, tuple[str | None, Schedule]] = {}
+"""By operator: the kind of kernel, None for MLIR's lowering; and what makes a dispatch of it and what it can absorb, if a schedule takes it."""
+
+
+def schedule(name: str, kernel: type[Kernel] | None) -> Callable[[Schedule], Schedule]:
+    """Registers how an operator becomes a scheduled dispatch."""
+
+    def register(function: Schedule) -> Schedule:
+        SCHEDULES[name] = (kernel and kernel.__name__, function)
+        return function
+
+    return register
+
+
+def shape_of(value: SSAValue) -> Shape:
+    return meta_of(value).shape
+
+
+def is_float32(*values: SSAValue) -> bool:
+    return all(meta_of(value).dtype is dt.Float for value in values)
+
+
+ELEMENTS = {dt.Float: "f32", dt.Double: "f64", dt.Int: "i32", dt.Long: "i64"}
+"""What products have kernels for, by dtype."""
+
+
+def broadcast(planner: Planner, value: SSAValue, shape: Shape) -> Value:
+    """A value as input of an epilogue on results of a shape."""
+    given = planner.value(value)
+    found = epilogue_input(given, shape, shape) or epilogue_input(planner.contiguous(given), shape, shape)
+    assert found is not None
+    return found
+
+
+def dispatch(
+    planner: Planner,
+    kernel: Matmul | Conv2d,
+    arguments: Sequence[Value],
+    out: Value,
+    body: Callable[[Sequence[Value]], Body | None],
+    ops: Sequence[OperatorOp],
+) -> None:
+    """Calls a kernel for operators, with its scratch buffer if it has one."""
+    scratch = [planner.allocate(kernel.scratch, out.dtype)] if kernel.scratch else []
+    arguments = [*arguments, *scratch, out]
+    planner.call_kernel(kernel, arguments, lambda: body(arguments), ops)
+
+
+# --- matrix products -----------------------------------------------------------------------------------------
+
+
+@schedule("aten.mm", Matmul)
+def _mm(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    lhs, rhs = op.operands
+    return product(planner, op, machine, lhs, rhs)
+
+
+@schedule("aten.addmm", Matmul)
+def _addmm(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    return (a["alpha"], a["beta"]) == (1, 1) and product(
+        planner, op, machine, a["mat1"], a["mat2"], a["self"]
+    )
+
+
+@schedule("aten.bmm", Matmul)
+def _bmm(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    lhs, rhs = op.operands
+    return product(planner, op, machine, lhs, rhs)
+
+
+def product(
+    planner: Planner,
+    op: OperatorOp,
+    machine: Machine,
+    lhs: SSAValue,
+    rhs: SSAValue,
+    bias: SSAValue | None = None,
+) -> bool:
+    """A matrix product, batched or not, plus a bias that broadcasts to it."""
+    result = op.results[0]
+    given = [lhs, rhs, *([] if bias is None else [bias])]
+    *batch, m, n = shape_of(result)
+    k = shape_of(lhs)[-1]
+    # Sizes of which only a guard says that they are equal stay apart.
+    fits = shape_of(lhs) == (*batch, m, k) and shape_of(rhs) == (*batch, k, n)
+    dtype = meta_of(result).dtype
+    plain = dtype is dt.Float
+    one_dtype = all(meta_of(value).dtype is dtype for value in given) and dtype in ELEMENTS
+    # Only float32 has epilogues.
+    if not one_dtype or not (plain or bias is None) or not fits or 0 in (*batch, m, n, k):
+        return False
+    (left_factor, scaled), (right_factor, also_scaled) = (
+        planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
+    )
+    factor = left_factor * right_factor
+    apart = batches_apart(planner, lhs, rhs) if batch else None
+    if apart is not None:
+        lhs, rhs, batch = apart
+    frame = (*batch, m, n)
+    first = [] if bias is None else [broadcast(planner, bias, frame)]
+    absorber = Absorber(planner, result, lambda value: True, frame)
+    absorber.run()
+    kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
+    kernel = replace(kernel, dtype=ELEMENTS[dtype])
+    left = planner.plain(in_batches(planner.value(lhs), batch))
+    kernel = replace(kernel, lhs_strides=strides_of(left))
+    if rhs in planner.constants and not batch and is_static((k, n)):
+        right = planner.constant(kernel.pack(planner.constants[rhs]), dtype)
+    else:
+        right = planner.plain(in_batches(planner.value(rhs), batch))
+        if 1 not in right.strides[-2:]:
+            right = planner.contiguous(right)
+        transposed = right.strides[-1] != 1
+        right = swapped(right) if transposed else right
+        layout = "transposed" if transposed else "row_major"
+        kernel = replace(kernel, rhs=layout, rhs_strides=strides_of(right))
+    absorber.commit()
+    strides = merged_heads(result, frame) if batch else None
+    place = seen_as(result, frame) if strides is not None else result
+    out = planner.allocate(frame, dtype, strides if place is not None else None)
+    kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
+    instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
+
+    def body(arguments: Sequence[Value]) -> Body | None:
+        stored = absorber.result if absorber.ops else place or result
+        outline = Outline(planner, [*scaled, *also_scaled, op], True)
+        outline.epilogue(absorber.ops, absorber.made)
+        return outline.body(arguments, [stored], instead)
+
+    if place is None or place is result:
+        whole = reshaped(out, shape_of(result))
+        assert whole is not None
+        planner.values[result] = whole
+    else:
+        planner.values[place] = out
+    ops = [*scaled, *also_scaled, op, *absorber.ops]
+    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
+    return True
+
+
+def batches_apart(
+    planner: Planner, lhs: SSAValue, rhs: SSAValue
+) -> tuple[SSAValue, SSAValue, list[Dim]] | None:
+    """The operands with the several batch dimensions that a view made one of, if that view would have to copy one of them; those of
+    size 1, which an `unbind` leaves, count for nothing."""
+    sources = [before_view(planner, value) for value in (lhs, rhs)]
+    left, right = sources
+    if left is None or right is None:
+        return None
+    batch, other = ([size for size in shape_of(source)[:-2] if size != 1] for source in (left, right))
+    if batch != other:
+        return None
+    seen = zip((left, right), (lhs, rhs), strict=True)
+    if all(reshaped(planner.value(source), shape_of(value)) is not None for source, value in seen):
+        return None
+    return left, right, batch
+
+
+def in_batches(value: Value, batch: Sequence[Dim]) -> Value:
+    """Matrices seen in these batch dimensions."""
+    seen = reshaped(value, (*batch, *value.shape[-2:]))
+    assert seen is not None  # it has no others but of size 1
+    return seen
+
+
+def before_view(planner: Planner, value: SSAValue) -> SSAValue | None:
+    """What a value is a view of that has the same matrices, in more batch dimensions."""
+    op = value.owner
+    if value in planner.values or value in planner.constants or not isinstance(op, OperatorOp):
+        return None
+    if op.SPEC.qualified_name not in RENAMES or value in planner.identities:
+        return None
+    shape = shape_of(op.operands[0])
+    same = len(shape) > len(shape_of(value)) and shape[-2:] == shape_of(value)[-2:]
+    return op.operands[0] if same else None
+
+
+def seen_as(result: SSAValue, shape: Shape) -> SSAValue | None:
+    """The result, or the view of it that is all that is used of it, of a shape; None if there is none."""
+    value = result
+    while shape_of(value) != shape:
+        op = value.get_user_of_unique_use()
+        if not isinstance(op, OperatorOp) or op.SPEC.qualified_name not in RENAMES:
+            return None
+        value = op.results[0]
+    return value
+
+
+def swapped(value: Value) -> Value:
+    """The value with its last two dimensions exchanged."""
+    rank = len(value.shape)
+    return permuted(value, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def strides_of(value: Value) -> Shape | None:
+    """Strides as a kernel wants them: None for a contiguous operand."""
+    return None if value.is_contiguous else value.strides
+
+
+def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
+    """Strides of a result, seen in the shape `frame`, that is permuted further on, such that it is then contiguous; None if that is not so or not possible.
+
+    So attention's heads are written next to each other.
+    """
+    value, chain = result, list[OperatorOp]()
+    while isinstance(op := value.get_user_of_unique_use(), OperatorOp) and is_view(op):
+        name = op.SPEC.qualified_name
+        if name not in RENAMES and name != "aten.permute":
+            return None
+        chain.append(op)
+        value = op.results[0]
+        if name == "aten.permute":
+            break
+    if not chain or chain[-1].SPEC.qualified_name != "aten.permute":
+        return None
+    dims: list[int] = chain[-1].arguments()["dims"]
+    inverse = [[d % len(dims) for d in dims].index(d) for d in range(len(dims))]
+    merged = Value(Buffer(0), shape_of(value), dt.Float)
+    own = reshaped(permuted(merged, inverse), frame)
+    return own.strides if own is not None and own.strides[-1] == 1 else None
+
+
+# --- pooling -------------------------------------------------------------------------------------------------
+
+
+@schedule("aten.max_pool2d_with_indices", MaxPool2d)
+def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    result, indices = op.results
+    kernel, padding, dilation = a["kernel_size"], a["padding"], a["dilation"]
+    stride = a["stride"] or kernel
+    shape = shape_of(a["self"])
+    if indices.uses or not is_float32(result) or dilation != [1, 1] or 0 in (*shape, *shape_of(result)):
+        return False
+    pool = MaxPool2d(
+        prod(shape[:-2]),
+        (shape[-2], shape[-1]),
+        (shape_of(result)[-2], shape_of(result)[-1]),
+        (kernel[0], kernel[1]),
+        (stride[0], stride[1]),
+        (padding[0], padding[1]),
+        machine,
+    )
+    source = planner.contiguous(planner.value(a["self"]))
+    planes = reshaped(source, (pool.planes, *pool.size))
+    out = planner.make(result)
+    target = reshaped(out, (pool.planes, *pool.out_size))
+    assert planes is not None
+    assert target is not None
+    arguments = [planes, planner.scratch(pool.scratch), target]
+    planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op])
+    return True
+
+
+# --- orders --------------------------------------------------------------------------------------------------
+
+ORDERED = (dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.Int, dt.Long, dt.Short, dt.Char, dt.Byte, dt.Bool)
+"""Dtypes whose orders have kernels."""
+
+
+@schedule("aten.sort", Order)
+@schedule("aten.sort.stable", Order)
+def _sort(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    return order(planner, op, machine, a["dim"], a["descending"])
+
+
+@schedule("aten.topk", Order)
+def _topk(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    return order(planner, op, machine, a["dim"], a["largest"])
+
+
+def order(planner: Planner, op: OperatorOp, machine: Machine, dim: int, descending: bool) -> bool:
+    """The first elements in order along a dimension, as many as the results have, and where they stood."""
+    source = op.operands[0]
+    shape, results, dtype = shape_of(source), shape_of(op.results[0]), meta_of(source).dtype
+    if not shape or dtype not in ORDERED or 0 in (*shape, *results):
+        return False
+    dim %= len(shape)
+    size, count = shape[dim], results[dim]
+    if not isinstance(size, int) or not isinstance(count, int) or size >= 1 << 31:
+        return False
+    unsigned = dtype in (dt.Byte, dt.Bool)
+    outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
+    kernel = Order(outer, size, inner, count, str(storage_type(dtype)), descending, unsigned, machine=machine)
+    given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))
+    made = [reshaped(planner.make(result), (outer, count, inner)) for result in op.results]
+    arguments = [given, planner.allocate(kernel.scratch, dt.Long), *made]
+    known = [value for value in arguments if value is not None]
+    assert len(known) == len(arguments)
+    planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
+    return True
+
+
+# --- scans ---------------------------------------------------------------------------------------------------
+
+
+@schedule("aten.cumsum", Scan)
+def _cumsum(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    return scan(planner, op, machine, "sum")
+
+
+@schedule("aten.cumprod", Scan)
+def _cumprod(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    return scan(planner, op, machine, "prod")
+
+
+@schedule("aten.cummax", Scan)
+def _cummax(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    return scan(planner, op, machine, "max")
+
+
+@schedule("aten.cummin", Scan)
+def _cummin(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    return scan(planner, op, machine, "min")
+
+
+def scan(planner: Planner, op: OperatorOp, machine: Machine, kind: str) -> bool:
+    """Scans along the last dimension; along others MLIR makes loops that go through memory in order."""
+    source, dim = op.operands[0], op.arguments()["dim"]
+    shape, dtypes = shape_of(source), (meta_of(source).dtype, meta_of(op.results[0]).dtype)
+    along_last = shape and dim % len(shape) == len(shape) - 1
+    same = dtypes[0] is dtypes[1] or (kind in ("sum", "prod") and dtypes == (dt.Int, dt.Long))
+    if not along_last or not same or 0 in shape or not set(dtypes) <= set(ELEMENTS):
+        return False
+    rows = (prod(shape[:-1]), shape[-1])
+    kernel = Scan(*rows, kind, *(ELEMENTS[dtype] for dtype in dtypes), machine=machine)
+    given = reshaped(planner.contiguous(planner.value(source)), rows)
+    made = [reshaped(planner.make(result), rows) for result in op.results]
+    known = [value for value in (given, *made) if value is not None]
+    assert len(known) == 1 + len(made)
+    planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
+    return True
+
+
+# --- convolutions --------------------------------------------------------------------------------------------
+
+
+@schedule("aten.convolution", Conv2d)
+def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    constants = planner.constants
+    known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
+    filters = static_of(shape_of(a["weight"]))
+    shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
+    floats = is_float32(
+        *op.results, *(a[name] for name in ("input", "weight", "bias") if a[name] is not None)
+    )
+    if a["transposed"] or space not in (1, 2) or not floats or filters is None:
+        return False
+    # One dimension is the width of images one pixel high.
+    (n, _, *image), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
+    h, w = [1, *image][-2:]
+    o, _, kh, kw = filters = (*filters[:2], *[1] * (2 - space), *filters[2:])
+    given = {name: pair(a[name], space) for name in ("stride", "padding", "dilation")}
+    pairs = {name: [int(name != "padding"), *numbers][-2:] for name, numbers in given.items()}
+    conv = Conv2d(
+        n,
+        c,
+        h,
+        w,
+        o,
+        (kh, kw),
+        *(tuple(pairs[name]) for name in pairs),  # pyright: ignore[reportArgumentType]
+        groups=a["groups"],
+        machine=machine,
+    )
+    frame = (*shape[:2], *[1, *shape[2:]][-2:])
+    if 0 in shape or frame != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
+        return False
+    result = op.results[0]
+    norm, ops = result.get_user_of_unique_use(), [op]
+    weight = bias = np.zeros(o, np.float32)
+    if known:
+        weight = constants[a["weight"]].reshape(filters)
+        bias = constants[a["bias"]] if a["bias"] is not None else bias
+    folded = fold_batch_norm(planner, norm, weight, bias) if known else None
+    if isinstance(norm, OperatorOp) and folded is not None and planner.boundaries.are_together(op, norm):
+        weight, bias = folded
+        planner.absorbed.add(norm)
+        ops.append(norm)
+        result = norm.results[0]
+    absorber = Absorber(
+        planner, result, lambda value: value.is_plain and fits_convolution(value, conv), frame
+    )
+    absorber.run()
+    if known or a["bias"] is None:
+        shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
+    else:
+        shift = planner.contiguous(planner.value(a["bias"]))
+        shift = replace(shift, shape=(o, 1, 1), strides=())
+    conv = replace(conv, epilogue=absorber.epilogue([shift]))
+    if known:
+        packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
+    else:
+        given_filters = reshaped(planner.contiguous(planner.value(a["weight"])), filters)
+        assert given_filters is not None
+        packed = planner.allocate(conv.packed_shape, dt.Float)
+        made_of = groups.made_of(given_filters, packed, conv.repack, planner.is_large([packed]))
+        planner.call_function(made_of, [given_filters, packed], [])
+    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, h, w))
+    assert source is not None
+    absorber.commit()
+    ops += absorber.ops
+
+    def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
+        return b.reshape(conv.unpack(b, packed), shape_of(a["weight"]))
+
+    def body(arguments: Sequence[Value]) -> Body | None:
+        outline = Outline(planner, [], True)
+        given = {
+            "input": outline.brought(a["input"]),
+            "weight": outline.argument(a["weight"].type, Packed(packed, unpacked)),
+            "bias": outline.argument(tensor_type((o,), dt.Float), replace(shift, shape=(o,), strides=())),
+        }
+        made = outline.add(type(op).from_bound({**a, **given}, op.result_types))
+        outline.mapper |= {op.results[0]: made.results[0], result: made.results[0]}
+        outline.epilogue(absorber.ops, absorber.made)
+        return outline.body(arguments, [absorber.result])
+
+    arguments = [source, packed, shift, *absorber.inputs]
+    out = reshaped(planner.make(result), frame)
+    assert out is not None
+    dispatch(planner, conv, arguments, out, body, ops)
+    return True
+
+
+def static_of(shape: Shape) -> tuple[int, ...] | None:
+    """A shape whose sizes are all known."""
+    sizes = tuple(size for size in shape if isinstance(size, int))
+    return sizes if len(sizes) == len(shape) else None
+
+
+def fits_convolution(value: Value, conv: Conv2d) -> bool:
+    """Whether a convolution's epilogue takes an input of this shape: both spatial dimensions, or neither."""
+    return value.shape[-2:] in (conv.out_size, (1, 1))
+
+
+def fold_batch_norm(
+    planner: Planner, norm: Operation | None, weight: Array, bias: Array
+) -> tuple[Array, Array] | None:
+    """Weights and bias of a convolution that does what a batch norm after it did; None if there is none."""
+    if not isinstance(norm, OperatorOp):
+        return None
+    if norm.SPEC.qualified_name != "aten._native_batch_norm_legit_no_training":
+        return None
+    a, constants = norm.arguments(), planner.constants
+    names = ("weight", "bias", "running_mean", "running_var")
+    if any(a[name] is not None and a[name] not in constants for name in names):
+        return None
+    if any(result.uses for result in norm.results[1:]):
+        return None
+    scale = 1 / np.sqrt(constants[a["running_var"]].astype(np.float64) + a["eps"])
+    if a["weight"] is not None:
+        scale = scale * constants[a["weight"]]
+    shift = (bias - constants[a["running_mean"]]) * scale
+    if a["bias"] is not None:
+        shift = shift + constants[a["bias"]]
+    folded = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
+    return folded.astype(np.float32), shift.astype(np.float32)
+
+
+# --- long lists ----------------------------------------------------------------------------------------------
+
+MOST_PIECES = 32
+"""Pieces of a `cat` that is fused with what makes and uses them; and of one dispatch, where there are more."""
+
+
+@schedule("aten.cat", None)
+def _cat(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    """A `cat` of many pieces, each copied to its part of the result: compiled in time that grows with their number."""
+    a = op.arguments()
+    tensors: Sequence[SSAValue] = a["tensors"]
+    dim: int = a["dim"]
+    result = op.results[0]
+    meta = meta_of(result)
+    if len(tensors) <= MOST_PIECES or any(meta_of(tensor).dtype is not meta.dtype for tensor in tensors):
+        return False
+    pieces = [piece for piece in tensors if meta_of(piece).ndim == meta.ndim and 0 not in shape_of(piece)]
+    values = [planner.value(piece) for piece in pieces]
+    whole = planner.make(result)
+    start: Dim = 0
+    copies: list[tuple[Value, Value]] = []
+    for value in values:
+        size = value.shape[dim]
+        copies.append((value, part(whole, dim, start, size)))
+        start = start + size
+    for first in range(0, len(copies), MOST_PIECES):
+        some = copies[first : first + MOST_PIECES]
+        function = groups.copies(some, planner.is_large([value for value, _ in some]))
+        planner.call_function(function, [value for copy in some for value in copy], [] if first else [op])
+    return True

@@ -1,0 +1,40 @@
+"""Fast kernels for contractions, convolutions, pooling and row programs, made for concrete shapes.
+
+    bias = Step(Elementwise("aten.add.Tensor"), (0, 1))
+    kernel = Matmul(m=128, n=1536, k=384, epilogue=Epilogue((Input((1536,)),), (bias,)), machine=processor().machine())
+    kernel.key, kernel.symbols                         # its canonical text, the symbols that its sizes depend on
+    kernel.function("linear")                          # func.func private @linear(lhs, rhs, in0, out), of operations
+    packed = kernel.pack(weight, transposed=True)      # once, NumPy
+
+A kernel is a frozen dataclass, plain data that says which problem it solves: equal ones are found equal by their text, and keys of
+caches are made of it. Only what is not in a cache is expanded to operations of upstream dialects. `types` are its
+function's arguments (memrefs, contiguous unless strides are given), behind an index for each of `symbols`; `scratch` is the shape of the
+float32 buffer it needs, `pack` the weights as it takes them. float32 only. Which operators become which kernel, and where buffers live, is decided elsewhere.
+"""
+
+from xdsl_exir.targets.cpu.kernels.contraction import Matmul
+from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
+from xdsl_exir.targets.cpu.kernels.copies import Copy
+from xdsl_exir.targets.cpu.kernels.description import Constant, Elementwise, Epilogue, Input, Machine, Step
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.orders import Order
+from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
+from xdsl_exir.targets.cpu.kernels.rows import Rows
+from xdsl_exir.targets.cpu.kernels.scans import Scan
+
+__all__ = [
+    "Constant",
+    "Conv2d",
+    "Copy",
+    "Elementwise",
+    "Epilogue",
+    "Input",
+    "Kernel",
+    "Machine",
+    "Matmul",
+    "MaxPool2d",
+    "Order",
+    "Rows",
+    "Scan",
+    "Step",
+]

@@ -1,0 +1,406 @@
+"""Building kernels as operations: loops, threads, vectors and memory, in the scf, omp, arith, math, vector and memref dialects.
+
+`KernelBuilder` fills the blocks of one function. An index is a Python int as long as it is known, so that arithmetic on constants
+costs nothing and the function stays short; or an expression of the program's symbols, computed at the function's top; else an SSA
+value. Constants stand there too, each once. Operations are made by `create`, without looking at their types again: thousands
+are made for a model, whenever its code is not in the cache. What they are is verified in tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from typing_extensions import TypeIs
+from xdsl.dialects import arith, func, memref, omp, scf, vector
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from xdsl_exir.dialects import vectors
+from xdsl_exir.dialects.expr import Dim, Expr, max_, min_, prod
+from xdsl_exir.lowering.arithmetic import SYMBOLS, SizesOf
+from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.vector_builder import (
+    ELEMENT_TYPES,
+    OperationBuilder,
+    predicate,
+    type_of,
+    vector_type,
+)
+from xdsl_exir.targets.cpu.kernels.description import WORTHWHILE
+from xdsl_exir.targets.cpu.kernels.description import memref as memref_type
+
+Index = int | Expr | SSAValue
+"""A known number, one that the program's symbols say, or an SSA value of type index."""
+
+INDEX = IndexType()
+Mask = SSAValue | None
+"""Which lanes are there; None if all are."""
+
+
+def is_known(value: Index) -> TypeIs[int | Expr]:
+    """Whether a number is known before the kernel's loops run."""
+    return not isinstance(value, SSAValue)
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def power_of_two(a: int) -> int:
+    """The smallest power of two that is not smaller."""
+    return 1 << (a - 1).bit_length()
+
+
+def collapse(shape: Sequence[Dim]) -> Sizes:
+    """The shape with its last two dimensions as one."""
+    return (*shape[:-2], prod(shape[-2:]))
+
+
+class KernelSizes(SizesOf):
+    """Sizes at a kernel's top, whose numbers are the kernel's constants."""
+
+    def __init__(self, builder: KernelBuilder, symbols: Mapping[str, SSAValue]):
+        super().__init__(builder.entry, symbols)
+        self.builder = builder
+
+    def number(self, value: int) -> SSAValue:
+        return self.builder.number(value)
+
+
+class KernelBuilder(OperationBuilder):
+    """Builds one function. Its arguments are symbols, each an index, and then buffers, by name."""
+
+    def __init__(self, symbols: Sequence[str], types: Mapping[str, MemRefType[Any]]) -> None:
+        self.entry = Block(arg_types=[*[INDEX] * len(symbols), *types.values()])
+        super().__init__(self.entry)
+        self.sizes = KernelSizes(self, dict(zip(symbols, self.entry.args, strict=False)))
+        self.buffers: dict[str, SSAValue] = dict(zip(types, self.entry.args[len(symbols) :], strict=True))
+        self.numbers: dict[int, SSAValue] = {}
+
+    def function(self, name: str, public: bool = False) -> func.FuncOp:
+        """The whole function: for C if `public`, else to be called from the module it is in."""
+        self.block.add_op(func.ReturnOp.create())
+        first = self.entry.first_op
+        assert first is not None
+        self.entry.insert_ops_before(self.constants, first)
+        made = func.FuncOp(
+            name,
+            ([arg.type for arg in self.entry.args], []),
+            Region(self.entry),
+            visibility=None if public else "private",
+        )
+        if self.sizes.symbols:
+            made.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol) for symbol in self.sizes.symbols])
+        if public:
+            made.attributes["llvm.emit_c_interface"] = UnitAttr()
+        else:
+            made.attributes["passthrough"] = ArrayAttr([StringAttr("noinline")])
+        return made
+
+    def number(self, value: int) -> SSAValue:
+        """A known index."""
+        if value not in self.numbers:
+            self.numbers[value] = self.top(IntegerAttr(value, INDEX), INDEX)
+        return self.numbers[value]
+
+    def index(self, value: Index) -> SSAValue:
+        if isinstance(value, int):
+            return self.number(value)
+        return self.sizes.index(value) if isinstance(value, Expr) else value
+
+    def indices(self, values: Sequence[Index]) -> list[SSAValue]:
+        return [self.index(value) for value in values]
+
+    # Arithmetic on indices.
+
+    def _arith(self, kind: type[Operation], a: Index, b: Index) -> SSAValue:
+        return self.op(kind, (self.index(a), self.index(b)), INDEX)
+
+    def add(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return a + b
+        if a == 0 or b == 0:
+            return a if b == 0 else b
+        return self._arith(arith.AddiOp, a, b)
+
+    def sub(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return a - b
+        return a if b == 0 else self._arith(arith.SubiOp, a, b)
+
+    def mul(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return a * b
+        if a == 1 or b == 1:
+            return a if b == 1 else b
+        return 0 if a == 0 or b == 0 else self._arith(arith.MuliOp, a, b)
+
+    def div(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return a // b
+        return a if b == 1 else self._arith(arith.DivUIOp, a, b)
+
+    def rem(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return a % b
+        return 0 if b == 1 else self._arith(arith.RemUIOp, a, b)
+
+    def min(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return min_(a, b)
+        return self._arith(arith.MinUIOp, a, b)
+
+    def max(self, a: Index, b: Index) -> Index:
+        if is_known(a) and is_known(b):
+            return max_(a, b)
+        return self._arith(arith.MaxUIOp, a, b)
+
+    def compare(self, name: str, a: Index, b: Index) -> SSAValue:
+        """The i1 of a comparison, by arith.cmpi's predicates."""
+        operands = self.index(a), self.index(b)
+        return self.op(vectors.CmpiOp, operands, ELEMENT_TYPES["i1"], predicate(vectors.CmpiOp, name))
+
+    def delinearize(self, index: Index, extents: Sequence[Dim]) -> list[Index]:
+        """The coordinates of a flat index, last extent fastest."""
+        found: list[Index] = []
+        for extent in reversed(extents[1:]):
+            found.append(self.rem(index, extent))
+            index = self.div(index, extent)
+        return [*([index] if extents else []), *reversed(found)]
+
+    # Loops.
+
+    @contextmanager
+    def loop(self, start: Index, stop: Index) -> Generator[Index]:
+        """`for i in range(start, stop)`; without a loop when it is known to run once."""
+        if isinstance(start, int) and isinstance(stop, int) and stop - start == 1:
+            yield start
+            return
+        bounds = self.indices([start, stop, 1])
+        body = Block(arg_types=[INDEX])
+        with self.inside(body):
+            yield body.args[0]
+            self.insert(scf.YieldOp)
+        self.insert(scf.ForOp, bounds, [Region(body)])
+
+    def reduce(
+        self, count: Index, carried: list[SSAValue], body: Callable[[Index, list[SSAValue]], list[SSAValue]]
+    ) -> list[SSAValue]:
+        """`for i in range(count): carried = body(i, carried)`; without a loop when it runs once."""
+        if count == 1:
+            return body(0, carried)
+        bounds, types = self.indices([0, count, 1]), [value.type for value in carried]
+        block = Block(arg_types=[INDEX, *types])
+        with self.inside(block):
+            self.insert(scf.YieldOp, body(block.args[0], list(block.args[1:])))
+        made = scf.ForOp.create(operands=[*bounds, *carried], result_types=types, regions=[Region(block)])
+        self.block.add_op(made)
+        return list(made.results)
+
+    @contextmanager
+    def when(self, a: Index, name: str, b: Index) -> Generator[None]:
+        """`if a <predicate> b:`, with arith.cmpi's predicates."""
+        with self.when_true(self.compare(name, a, b)):
+            yield
+
+    @contextmanager
+    def when_true(self, condition: SSAValue) -> Generator[None]:
+        """`if condition:`, of an i1."""
+        body = Block()
+        with self.inside(body):
+            yield
+            self.insert(scf.YieldOp)
+        self.insert(scf.IfOp, [condition], [Region(body), Region()])
+
+    @contextmanager
+    def share(self, tasks: Dim, threads: int, work: Dim = WORTHWHILE) -> Generator[tuple[Index, Index]]:
+        """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
+
+        A worker runs on one thread, so it may have a buffer of its own. All run on one where symbols say that there is little
+        `work`, in operations.
+        """
+        if threads == 1:
+            with self.loop(0, tasks) as task:
+                yield 0, task
+            return
+        enough = [self.compare("sge", work, WORTHWHILE)] if isinstance(work, Expr) else []
+        bounds = self.indices([0, threads, 1])
+        parallel, shared, nest = Block(), Block(), Block(arg_types=[INDEX])
+        with self.inside(nest):
+            worker = nest.args[0]
+            first = self.div(self.mul(worker, tasks), threads)
+            last = self.div(self.mul(self.add(worker, 1), tasks), threads)
+            with self.loop(first, last) as task:
+                yield worker, task
+            self.insert(omp.YieldOp)
+        with self.inside(shared):
+            self.insert(omp.LoopNestOp, bounds, [Region(nest)])
+        with self.inside(parallel):
+            none = DenseArrayBase.from_list(i32, [0] * 7)
+            self.insert(omp.WsLoopOp, (), [Region(shared)], operandSegmentSizes=none)
+            self.insert(omp.TerminatorOp)
+        counts = DenseArrayBase.from_list(i32, [0, 0, len(enough), 0, 0, 0])
+        self.insert(omp.ParallelOp, enough, [Region(parallel)], operandSegmentSizes=counts)
+
+    # Memory.
+
+    def mask_below(self, lanes: int, active: Index) -> Mask:
+        """The mask of the first `active` lanes, of which there may be more; None when it is known that all are."""
+        type = type_of("i1", lanes)
+        if not isinstance(active, int):
+            return self.op(vector.CreateMaskOp, [self.index(active)], type)
+        if active >= lanes:
+            return None
+        sizes = DenseArrayBase.from_list(i64, [active])
+        return self.op(vectors.ConstantMaskOp, (), type, {"mask_dim_sizes": sizes})
+
+    def load(
+        self, buffer: SSAValue, at: Sequence[Index], lanes: int, mask: Mask = None, dtype: str = "f32"
+    ) -> SSAValue:
+        """A vector of consecutive elements; lanes that the mask leaves out are 0 and their memory is not touched."""
+        place, type = [buffer, *self.indices(at)], type_of(dtype, lanes)
+        if mask is None:
+            return self.op(vector.LoadOp, place, type, {})
+        zero = self.constant(0.0 if dtype.startswith("f") else 0, dtype, lanes)
+        return self.op(vector.MaskedLoadOp, [*place, mask, zero], type)
+
+    def load_number(self, buffer: SSAValue, at: Sequence[Index], dtype: str = "f32") -> SSAValue:
+        """One element."""
+        return self.op(memref.LoadOp, [buffer, *self.indices(at)], type_of(dtype))
+
+    def store_number(self, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
+        """Stores one element."""
+        self.insert(memref.StoreOp, [value, buffer, *self.indices(at)])
+
+    def broadcast(self, value: SSAValue, lanes: int, dtype: str = "f32") -> SSAValue:
+        """A number in all lanes."""
+        return self.op(vector.BroadcastOp, [value], type_of(dtype, lanes))
+
+    def broadcast_load(
+        self, buffer: SSAValue, at: Sequence[Index], lanes: int, dtype: str = "f32"
+    ) -> SSAValue:
+        """One element in all lanes."""
+        return self.broadcast(self.load_number(buffer, at, dtype), lanes, dtype)
+
+    def store(self, value: SSAValue, buffer: SSAValue, at: Sequence[Index], mask: Mask = None) -> None:
+        """Stores a vector to consecutive elements, but for lanes that the mask leaves out."""
+        indices = self.indices(at)
+        if mask is None:
+            self.insert(vector.StoreOp, [value, buffer, *indices])
+        else:
+            self.insert(vector.MaskedStoreOp, [buffer, *indices, mask, value])
+
+    # Vectors.
+
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        return self.op(vector.FMAOp, (a, b, c), c.type)
+
+    def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """a * b + c; of integers what wraps around."""
+        if not isinstance(vector_type(c).element_type, IntegerType):
+            return self.fma(a, b, c)
+        return self.op(arith.AddiOp, (self.op(arith.MuliOp, (a, b), c.type), c), c.type)
+
+    def shuffle(self, a: SSAValue, b: SSAValue, lanes: int, order: Sequence[int]) -> SSAValue:
+        mask = DenseArrayBase.from_list(i64, list(order))
+        return self.op(
+            vector.ShuffleOp, (a, b), VectorType(vector_type(a).element_type, [len(order)]), {"mask": mask}
+        )
+
+    def transpose(self, rows: list[SSAValue], lanes: int) -> list[SSAValue]:
+        """Rows of a matrix, a power of two of them, to vectors that hold its columns one after the other.
+
+        By perfect shuffles: each round interleaves the first half of the
+        rows with the second, which rotates the bits of an element's address by one.
+        """
+        half = len(rows) // 2
+        orders = [
+            [source for lane in range(start, start + lanes // 2) for source in (lane, lane + lanes)]
+            for start in (0, lanes // 2)
+        ]
+        for _ in range(half.bit_length()):
+            rows = [
+                self.shuffle(rows[i], rows[i + half], lanes, order) for i in range(half) for order in orders
+            ]
+        return rows
+
+    def columns(self, rows: list[SSAValue], lanes: int) -> Iterator[tuple[int, int, int, SSAValue]]:
+        """The columns of a matrix of any number of rows, in pieces (column, first row, rows, vector).
+
+        A piece may reach beyond the last row: its rows are a power of two.
+        """
+        padded = power_of_two(len(rows))
+        packed = self.transpose([*rows, *[rows[-1]] * (padded - len(rows))], lanes)
+        size = min(padded, lanes)
+        for piece in range(padded * lanes // size):
+            column, row = divmod(piece * size, padded)
+            if row < len(rows):
+                vector, lane = divmod(piece * size, lanes)
+                value = packed[vector] if size == lanes else self.slice(packed[vector], lane, size)
+                yield column, row, size, value
+
+    def slice(self, value: SSAValue, start: int, size: int, dtype: str = "f32") -> SSAValue:
+        """Lanes start, start + 1, ... of a vector."""
+        bounds = {"offsets": start, "sizes": size, "strides": 1}
+        properties = {name: ArrayAttr([IntegerAttr(number, i64)]) for name, number in bounds.items()}
+        return self.op(vectors.ExtractStridedSliceOp, [value], type_of(dtype, size), properties)
+
+    # Memory, in rows.
+
+    def pieces(self, count: Dim, lanes: int) -> Iterator[tuple[Index, int, Mask]]:
+        """(offset, size, mask) of the vectors that cover `count` elements, in a loop where there are many."""
+        full, rest = count // lanes, count % lanes
+        if isinstance(full, int) and full <= 8:
+            yield from ((i * lanes, lanes, None) for i in range(full))
+        else:
+            with self.loop(0, full) as i:
+                yield self.mul(i, lanes), lanes, None
+        if isinstance(rest, Expr):
+            yield full * lanes, lanes, self.mask_below(lanes, rest)
+        elif rest:
+            yield full * lanes, rest, None
+
+    def fill(self, buffer: SSAValue, at: Sequence[Index], count: Dim, lanes: int) -> None:
+        """Zeros in `count` consecutive elements."""
+        for offset, size, mask in self.pieces(count, lanes):
+            place = [*at[:-1], self.add(at[-1], offset)]
+            self.store(self.constant(0.0, "f32", size), buffer, place, mask)
+
+    def copy(
+        self,
+        source: tuple[SSAValue, Sequence[Index]],
+        target: tuple[SSAValue, Sequence[Index]],
+        count: Dim,
+        lanes: int,
+    ) -> None:
+        """`count` consecutive elements; source and target are (buffer, index of the first)."""
+        for offset, size, mask in self.pieces(count, lanes):
+            (buffer, at), (to, to_at) = source, target
+            value = self.load(buffer, [*at[:-1], self.add(at[-1], offset)], size, mask)
+            self.store(value, to, [*to_at[:-1], self.add(to_at[-1], offset)], mask)
+
+    def collapse_pixels(self, name: str, source: str, shape: Sequence[Dim], dtype: str = "f32") -> None:
+        """Names the view of a buffer whose last two dimensions, height and width, are one."""
+        rank = len(shape)
+        groups = [*([i] for i in range(rank - 2)), [rank - 2, rank - 1]]
+        together = ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])
+        self.buffers[name] = self.op(
+            memref.CollapseShapeOp,
+            [self.buffers[source]],
+            memref_type(collapse(shape), dtype),
+            {"reassociation": together},
+        )

@@ -1,0 +1,304 @@
+"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. it is done in one of three ways to do it:
+
+    "pixels"     1x1, stride 1: a matrix product [O, C] x [C, H*W], vector lanes along pixels
+    "channels"   any kernel, stride, dilation and groups: lanes along output channels on packed weights, a tile's rows are
+                 neighbouring pixels of one output row, transposed in registers before the epilogue
+    "depthwise"  one input channel per group: depthwise.py
+
+Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1. Batch,
+height and width may be symbolic, but for depthwise ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.lowering.sizes import Sizes, static
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
+from xdsl_exir.targets.cpu.kernels.contraction import Matmul, register_tile
+from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
+from xdsl_exir.targets.cpu.kernels.description import Epilogue, Input, Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
+from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Conv2d(Kernel):
+    """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32.
+
+    `padding` is zeros on both sides of (height, width). The function's arguments: x, weight as `pack` makes it, the epilogue's
+    inputs, scratch if `scratch` is not None, out. An epilogue's input has either both of out's spatial dimensions or neither
+    (1, or absent), and no strides: a bias has shape (O, 1, 1), a residual (N, O, HO, WO).
+    """
+
+    n: Dim
+    c: int
+    h: Dim
+    w: Dim
+    o: int
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    dilation: tuple[int, int] = (1, 1)
+    groups: int = 1
+    epilogue: Epilogue = field(default_factory=Epilogue)
+    machine: Machine = field(default_factory=Machine)
+
+    @property
+    def out_size(self) -> tuple[Dim, Dim]:
+        """(HO, WO), by the formula of torch.nn.Conv2d."""
+        sizes = zip((self.h, self.w), self.kernel, self.stride, self.padding, self.dilation, strict=True)
+        height, width = ((size + 2 * p - d * (k - 1) - 1) // s + 1 for size, k, s, p, d in sizes)
+        return height, width
+
+    @property
+    def out_shape(self) -> tuple[Dim, int, Dim, Dim]:
+        return (self.n, self.o, *self.out_size)
+
+    @property
+    def flops(self) -> Dim:
+        (ho, wo), (kh, kw) = self.out_size, self.kernel
+        return 2 * self.n * self.o * ho * wo * self.c // self.groups * kh * kw
+
+    @property
+    def work(self) -> Dim:
+        # Depthwise ones move more than they compute.
+        return self.flops * (4 if self.strategy == "depthwise" else 1)
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, self.work)
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether pixels do not see each other: then the image is one row of H*W pixels."""
+        return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
+
+    @property
+    def strategy(self) -> Literal["pixels", "channels", "depthwise"]:
+        """For 1x1, whichever leaves fewer lanes idle; transposing costs about as much as 24 steps of the reduction."""
+        if self.c == self.groups and self.kernel != (1, 1):
+            return "depthwise"
+        if not self.pointwise or self.groups > 1:
+            return "channels"
+        lanes, pixels = self.machine.lanes, self.h * self.w
+        if not isinstance(pixels, int):
+            return "pixels"
+        idle_pixels = ceil_div(pixels, lanes) * lanes / pixels
+        idle_channels = ceil_div(self.o, lanes) * lanes / self.o * (1 + 24 / self.c)
+        return "pixels" if idle_pixels <= idle_channels else "channels"
+
+    @property
+    def flat_epilogue(self) -> Epilogue:
+        """The epilogue on [N, O, HO * WO]."""
+        inputs = tuple(Input(collapse(operand.shape), operand.dtype) for operand in self.epilogue.inputs)
+        return replace(self.epilogue, inputs=inputs)
+
+    @property
+    def matmul(self) -> Matmul:
+        """The matrix product of the "pixels" strategy."""
+        pixels = self.h * self.w
+        return Matmul(
+            self.o,
+            pixels,
+            self.c,
+            (self.n,),
+            "row_major",
+            lhs_batch=(),
+            epilogue=self.flat_epilogue,
+            machine=self.machine,
+        )
+
+    @property
+    def depthwise(self) -> Depthwise:
+        """The kernel of the "depthwise" strategy."""
+        (n, h, w), (height, width) = static((self.n, self.h, self.w)), static(self.out_size)
+        return Depthwise(
+            n,
+            self.c,
+            h,
+            w,
+            self.o,
+            self.kernel,
+            self.stride,
+            self.padding,
+            self.dilation,
+            (height, width),
+            self.flat_epilogue,
+            self.machine,
+            self.threads,
+        )
+
+    # The tile of "channels".
+
+    @property
+    def group_outputs(self) -> int:
+        return self.o // self.groups
+
+    @property
+    def lanes(self) -> int:
+        """Lanes along a group's output channels: no wider than there are channels."""
+        return min(self.machine.lanes, max(4, power_of_two(self.group_outputs)))
+
+    @property
+    def vectors(self) -> int:
+        return min(2, ceil_div(self.group_outputs, self.lanes))
+
+    @property
+    def width(self) -> int:
+        """Output channels of a panel of weights."""
+        return self.lanes * self.vectors
+
+    @property
+    def panels(self) -> int:
+        return ceil_div(self.group_outputs, self.width)
+
+    @property
+    def padded(self) -> tuple[Dim, Dim]:
+        """Height and width with padding."""
+        return self.h + 2 * self.padding[0], self.w + 2 * self.padding[1]
+
+    # The interface.
+
+    @property
+    def scratch(self) -> Sizes | None:
+        """Shape of the float32 buffer the kernel needs, or None."""
+        match self.strategy:
+            case "pixels":
+                return self.matmul.scratch
+            case "depthwise":
+                return self.depthwise.scratch
+            case "channels":
+                return (self.n, self.c, self.padded[0] * self.padded[1]) if any(self.padding) else None
+
+    @property
+    def packed_shape(self) -> tuple[int, ...]:
+        """Shape of the weights as the kernel takes them."""
+        if self.strategy == "pixels":
+            return (self.o, self.c)
+        if self.strategy == "depthwise":
+            return (self.o, *self.kernel)
+        return (self.groups, self.panels, self.c // self.groups, *self.kernel, self.width)
+
+    @property
+    def types(self) -> dict[str, MemRefType[Any]]:
+        """The function's arguments and their types, in order."""
+        types = {"x": memref((self.n, self.c, self.h, self.w)), "weight": memref(self.packed_shape)}
+        types |= {
+            f"input{i}": memref(operand.shape, operand.dtype)
+            for i, operand in enumerate(self.epilogue.inputs)
+        }
+        if self.scratch:
+            types["scratch"] = memref(self.scratch)
+        return types | {"result": memref(self.out_shape)}
+
+    def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Weights [O, C / groups, KH, KW] as the kernel takes them."""
+        if self.strategy == "channels":
+            return pack_filters(weight, self.groups, self.width)
+        return weight.reshape(self.packed_shape)
+
+    def repack(self, b: LinalgBuilder, weight: Tensor) -> Tensor:
+        """The same in linalg, of weights that are not known before."""
+        if self.strategy == "channels":
+            return repack_filters(b, weight, self.groups, self.width)
+        return b.reshape(weight, self.packed_shape)
+
+    def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
+        """Weights [O, C / groups, KH, KW] as they were, in linalg."""
+        if self.strategy == "channels":
+            return unpack_filters(b, packed, self.o)
+        return b.reshape(packed, (self.o, self.c // self.groups, *self.kernel))
+
+    def build(self, b: KernelBuilder) -> None:
+        b.collapse_pixels("image", "x", (self.n, self.c, self.h, self.w))
+        b.collapse_pixels("out", "result", self.out_shape)
+        for i, operand in enumerate(self.epilogue.inputs):
+            b.collapse_pixels(f"in{i}", f"input{i}", operand.shape, operand.dtype)
+        match self.strategy:
+            case "pixels":
+                self.matmul.multiply(b, b.buffers["weight"], b.buffers["image"])
+            case "depthwise":
+                self.depthwise.build(b)
+            case "channels":
+                (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(b)
+
+    def _channels(self, b: KernelBuilder) -> None:
+        """A task is one panel of output channels and one output row."""
+        (ho, wo), source = self.out_size, b.buffers["image"]
+        if self.scratch:
+            self._pad(b)
+            source = b.buffers["scratch"]
+        tiles = Split(wo, 2 * self.machine.rows // self.vectors)
+        with b.share(self.n * self.groups * self.panels * ho, self.threads, self.work) as (_, task):
+            n, group, panel, row = b.delinearize(task, (self.n, self.groups, self.panels, ho))
+            full, rest = divmod(self.group_outputs, self.width)
+            for outputs, predicate in ((self.width if full else 0, "ult"), (rest, "eq")):
+                if not outputs:
+                    continue
+                with b.when(panel, predicate, full) if full and rest else b.loop(0, 1):
+                    for pixels, low, high in tiles.kinds:
+                        with b.loop(low, high) as block:
+                            column = tiles.start(b, block, pixels)
+                            self._tile(b, source, (n, group, panel, row, column), pixels, outputs)
+
+    def _tile(
+        self, b: KernelBuilder, source: SSAValue, at: tuple[Index, ...], pixels: int, outputs: int
+    ) -> None:
+        """`pixels` neighbours of an output row by `outputs` channels of a panel, transposed and finished."""
+        n, group, panel, row, column = at
+        lanes, (ho, wo), (kh, kw), width = self.lanes, self.out_size, self.kernel, self.padded[1]
+        per_group, weights = self.c // self.groups, b.buffers["weight"]
+        first_channel = b.mul(group, per_group)
+        corner = b.add(b.mul(row, self.stride[0] * width), b.mul(column, self.stride[1]))
+
+        def broadcast(pixel: int, k: Sequence[Index]) -> SSAValue:
+            channel, i, j = k
+            down = b.mul(i, self.dilation[0] * width)
+            along = b.add(b.mul(j, self.dilation[1]), pixel * self.stride[1])
+            place = b.add(corner, b.add(down, along))
+            return b.broadcast_load(source, [n, b.add(first_channel, channel), place], lanes)
+
+        def vector(v: int, k: Sequence[Index]) -> SSAValue:
+            return b.load(weights, [group, panel, *k, v * lanes], lanes)
+
+        vectors = ceil_div(outputs, lanes)
+        # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
+        tile = register_tile(b, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector)
+        first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
+        start = b.add(b.mul(row, wo), column)
+        for v in range(vectors):
+            for channel, pixel, size, value in b.columns([values[v] for values in tile], lanes):
+                if channel >= outputs - v * lanes:
+                    break
+                place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
+                mask = b.mask_below(size, pixels - pixel)
+                finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
+
+    def _pad(self, b: KernelBuilder) -> None:
+        """Copies the input to the scratch buffer, with zeros around it."""
+        (top, left), (height, width), lanes = self.padding, self.padded, self.machine.lanes
+        inner, outer = b.buffers["image"], b.buffers["scratch"]
+        with b.share(self.n * self.c, self.threads, self.work) as (_, task):
+            image = b.delinearize(task, (self.n, self.c))
+            b.fill(outer, [*image, 0], top * width, lanes)
+            with b.loop(0, self.h) as row:
+                begin = b.add(b.mul(row, width), top * width)
+                b.fill(outer, [*image, begin], left, lanes)
+                source, target = [*image, b.mul(row, self.w)], [*image, b.add(begin, left)]
+                b.copy((inner, source), (outer, target), self.w, lanes)
+                b.fill(outer, [*image, b.add(begin, left + self.w)], left, lanes)
+            below = (height - top - self.h) * width
+            b.fill(outer, [*image, (top + self.h) * width], below, lanes)

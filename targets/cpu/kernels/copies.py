@@ -1,0 +1,115 @@
+"""Copies between layouts: rows of both, or blocks that are transposed in registers, each of which is whole cache lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from xdsl.dialects.builtin import MemRefType
+
+from xdsl_exir.lowering.sizes import static
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder
+from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+
+PIECE = 4
+"""Vectors of a row that are copied at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Copy(Kernel):
+    """target[..., i] = source[..., i], or if `transposed` target[..., j, i] = source[..., i, j].
+
+    Sizes are known; the last dimension of both has stride 1. The function's arguments: source, target.
+    """
+
+    source: Input
+    target: Input
+    transposed: bool = False
+    machine: Machine = field(default_factory=Machine)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return static(self.source.shape)
+
+    @property
+    def lanes(self) -> int:
+        """Of a vector: all of a register, and of short elements half of one."""
+        bits = int(self.source.dtype.lstrip("bfi"))
+        return self.machine.lanes * 32 // max(bits, 32)
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, 4 * prod(self.shape))
+
+    @property
+    def types(self) -> dict[str, MemRefType[Any]]:
+        """The function's arguments and their types, in order."""
+        return {"source": self.source.type, "target": self.target.type}
+
+    def build(self, b: KernelBuilder) -> None:
+        if self.transposed:
+            self.blocks(b)
+        else:
+            self.rows(b)
+
+    def rows(self, b: KernelBuilder) -> None:
+        """Tasks are rows."""
+        *outer, length = self.shape
+        with b.share(prod(outer), self.threads, 4 * prod(self.shape)) as (_, task):
+            lead = b.delinearize(task, outer)
+            step = PIECE * self.lanes
+            full, rest = divmod(length, step)
+            if full:
+                with b.loop(0, full) as number:
+                    start = b.mul(number, step)
+                    self.piece(b, lead, [b.add(start, at) for at in range(0, step, self.lanes)])
+            vectors, last = divmod(rest, self.lanes)
+            self.piece(b, lead, [full * step + at * self.lanes for at in range(vectors)])
+            if last:
+                self.piece(b, lead, [length - last], last)
+
+    def piece(self, b: KernelBuilder, lead: Sequence[Index], places: Sequence[Index], size: int = 0) -> None:
+        """Vectors of a row, loaded before any is stored."""
+        dtype, lanes = self.source.dtype, self.lanes
+        mask = b.mask_below(lanes, size or lanes)
+        values = [b.load(b.buffers["source"], [*lead, at], lanes, mask, dtype) for at in places]
+        for value, at in zip(values, places, strict=True):
+            b.store(value, b.buffers["target"], [*lead, at], mask)
+
+    def blocks(self, b: KernelBuilder) -> None:
+        """Tasks are as many rows as a vector has lanes."""
+        *outer, rows, columns = self.shape
+        lanes = self.lanes
+        count = -(-rows // lanes)
+        with b.share(prod(outer) * count, self.threads, 4 * prod(self.shape)) as (_, task):
+            *lead, number = b.delinearize(task, (*outer, count))
+            first = b.mul(number, lanes)
+            full, rest = divmod(rows, lanes)
+            for size, predicate in ((lanes if full else 0, "ult"), (rest, "eq")):
+                if not size:
+                    continue
+                with b.when(number, predicate, full) if full and rest else b.loop(0, 1):
+                    whole, last = divmod(columns, lanes)
+                    if whole:
+                        with b.loop(0, whole) as block:
+                            self.block(b, lead, first, b.mul(block, lanes), size, lanes)
+                    if last:
+                        self.block(b, lead, first, columns - last, size, last)
+
+    def block(
+        self, b: KernelBuilder, lead: Sequence[Index], row: Index, column: Index, rows: int, columns: int
+    ) -> None:
+        """One block: of the rows that are not there the last one is read, and nothing stored."""
+        dtype, lanes = self.source.dtype, self.lanes
+        mask = b.mask_below(lanes, columns)
+        given = [
+            b.load(b.buffers["source"], [*lead, b.add(row, at), column], lanes, mask, dtype)
+            for at in range(rows)
+        ]
+        made = b.transpose([*given, *[given[-1]] * (lanes - rows)], lanes)
+        mask = b.mask_below(lanes, rows)
+        for at, value in enumerate(made[:columns]):
+            b.store(value, b.buffers["target"], [*lead, b.add(column, at), row], mask)

@@ -1,0 +1,170 @@
+"""What kernels are described by: plain data, equal where its text is equal.
+
+A kernel is a frozen dataclass of numbers, names, sizes and other such dataclasses, without functions or operations: what it says is
+its canonical text (`canonical`), the same in every process, of which keys of caches are made. Here are the parts that kernels
+have in common: the machine they are made for, operands, and what happens to a result before it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, lru_cache
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+)
+
+from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES
+
+WORTHWHILE = 1_000_000
+"""Operations from which on they repay a parallel region, which costs a few microseconds."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a schedule has to know: float32 lanes of a vector register, how many registers, how many threads."""
+
+    lanes: int = 16
+    registers: int = 32
+    threads: int = 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of a register tile that is two vectors wide: half of the registers accumulate in a tile."""
+        return self.registers // 4
+
+
+def workers(machine: Machine, work: Dim) -> int:
+    """Threads worth starting for so many operations; all, if it is not known how many."""
+    return machine.threads if isinstance(work, Expr) or work >= WORTHWHILE else 1
+
+
+@dataclass(frozen=True)
+class Input:
+    """A further operand of an epilogue: broadcast against the kernel's result by NumPy's rule.
+
+    With strides and offset (in elements) it is a view; its last dimension must be contiguous all the same.
+    """
+
+    shape: Sizes
+    dtype: str = "f32"
+    strides: Sizes | None = None
+    offset: Dim = 0
+
+    @property
+    def type(self) -> MemRefType[Any]:
+        return memref(self.shape, self.dtype, self.strides, self.offset)
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """An operator that computes each element from those of its tensors: its name, and its other arguments."""
+
+    operator: str
+    arguments: tuple[tuple[str, float | bool | str | None], ...] = ()
+    """By name, in the order of names; among them tensors that are one number."""
+    operands: str = ""
+    """The dtypes of its tensors in order, f for Float and b for Bool; where none are said all are Float."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An operation on elements."""
+
+    name: str
+    """MLIR's; `size` is a size as a number of type index."""
+    operands: tuple[int, ...] = ()
+    """Positions: the arguments of the body come first, then its instructions."""
+    dtype: str = "f32"
+    """Of the result."""
+    value: float | bool | Dim | None = None
+    """Of a constant, or a size."""
+    predicate: int | None = None
+    """Of a comparison, MLIR's number."""
+    contract: bool = False
+    """Whether a product may become one operation with the sum that takes it."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """What computes an element: operations in order, the last one's result is it; without any it is the one argument."""
+
+    arguments: int
+    instructions: tuple[Instruction, ...]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number as operand."""
+
+    value: float | bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operator of an epilogue. Operands are constants, or positions: 0 is the kernel's result, then come its inputs, then the
+    steps before this one."""
+
+    element: Elementwise
+    operands: tuple[int | Constant, ...]
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """What happens to a result before it is stored: float32 in, and float32 out of the last step."""
+
+    inputs: tuple[Input, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+@lru_cache(maxsize=4096)
+def memref(
+    shape: Sizes, dtype: str = "f32", strides: Sizes | None = None, offset: Dim = 0
+) -> MemRefType[Any]:
+    """A memref type; contiguous without strides (in elements)."""
+    layout = NoneAttr()
+    if strides is not None:
+        known = [size if isinstance(size, int) else None for size in (*strides, offset)]
+        layout = StridedLayoutAttr(known[:-1], known[-1])
+    return MemRefType(
+        ELEMENT_TYPES[dtype], [size if isinstance(size, int) else DYNAMIC_INDEX for size in shape], layout
+    )
+
+
+@cache
+def fields_of(kind: type) -> tuple[str, ...]:
+    """The names of a dataclass's fields."""
+    return tuple(field.name for field in fields(kind))
+
+
+def canonical(value: object) -> str:
+    """The text of what a description holds. Numbers that compare equal have texts of their own where they are not the same: 0.0 and
+    -0.0, 1 and True."""
+    if isinstance(value, Expr):
+        return str(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(canonical, cast(tuple[object, ...], value)))})"
+    if is_dataclass(value):
+        kind = type(value)
+        said = ", ".join(f"{name}={canonical(getattr(value, name))}" for name in fields_of(kind))
+        return f"{kind.__name__}({said})"
+    return repr(value)
+
+
+def sizes_in(value: object) -> Iterator[Expr]:
+    """The symbolic sizes that a description holds."""
+    if isinstance(value, Expr):
+        yield value
+    elif isinstance(value, tuple):
+        for part in cast(tuple[object, ...], value):
+            yield from sizes_in(part)
+    elif is_dataclass(value):
+        for name in fields_of(type(value)):
+            yield from sizes_in(getattr(value, name))

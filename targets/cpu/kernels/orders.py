@@ -1,0 +1,287 @@
+"""Orders along a dimension: sorting, and the first few of an order.
+
+Elements are compared as integers of 64 bits, whose order is that of the elements: NaN is the greatest and equals itself, zeros
+are equal whatever their sign. Of elements of up to 32 bits such a key holds the position as well, which makes it unique. Sorted runs are merged to runs of twice the
+length; of an order of which only a few are asked for, those so far are kept, and what comes after the last of them costs one comparison.
+Equal elements stay as they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects import vectors
+from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.vector_builder import predicate, type_of
+from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder
+from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+
+FEW = 64
+"""Of an order, that are found without sorting it all; a larger part of a longer one too."""
+
+INTEGERS = ("i1", "i8", "i16", "i32", "i64")
+
+
+@dataclass(frozen=True, eq=False)
+class Order(Kernel):
+    """The first `count` elements of x[outer, size, inner] in order along the middle dimension, and where they stood.
+
+    The function's arguments: x, scratch, values[outer, count, inner], positions[outer, count, inner] of int64. Elements are of
+    `dtype`, integers `unsigned` or not. `size` is less than 2^31.
+    """
+
+    outer: Dim
+    size: int
+    inner: Dim
+    count: int
+    dtype: str
+    descending: bool = False
+    unsigned: bool = False
+    machine: Machine = field(default_factory=Machine)
+
+    @property
+    def selects(self) -> bool:
+        """Whether the first ones are found without sorting all."""
+        return self.count <= FEW and 4 * self.count <= self.size
+
+    @property
+    def passes(self) -> int:
+        """How often runs are merged."""
+        return (self.size - 1).bit_length()
+
+    @property
+    def packed(self) -> bool:
+        """Whether a key holds an element's position."""
+        return self.dtype not in ("f64", "i64")
+
+    @property
+    def work(self) -> Dim:
+        return prod((self.outer, self.inner, self.size)) * (8 if self.selects else 16 * self.passes)
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, self.work)
+
+    @property
+    def scratch(self) -> Sizes:
+        """Shape of the buffer of int64 that it needs: keys, and positions where these are apart, each twice where runs are merged."""
+        runs = (1, self.count + 1) if self.selects else (2, self.size)
+        return (self.threads, (1 if self.packed else 2) * runs[0], runs[1])
+
+    @property
+    def types(self) -> dict[str, MemRefType[Any]]:
+        """The function's arguments and their types, in order."""
+        results = (self.outer, self.count, self.inner)
+        return {
+            "x": memref((self.outer, self.size, self.inner), self.dtype),
+            "scratch": memref(self.scratch, "i64"),
+            "values": memref(results, self.dtype),
+            "positions": memref(results, "i64"),
+        }
+
+    def build(self, b: KernelBuilder) -> None:
+        rows = prod((self.outer, self.inner))
+        with b.share(rows, self.threads, self.work) as (worker, row):
+            outer, inner = b.delinearize(row, (self.outer, self.inner))
+            one = Row(self, b, worker, outer, inner)
+            one.select() if self.selects else one.merge()
+
+
+class Row:
+    """Builds what happens to one row."""
+
+    def __init__(self, kernel: Order, b: KernelBuilder, worker: Index, outer: Index, inner: Index):
+        self.kernel, self.b = kernel, b
+        self.worker, self.outer, self.inner = worker, outer, inner
+        self.parts = 1 if kernel.packed else 2
+        """Of an entry: its key, and its position."""
+
+    # Numbers.
+
+    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "i64") -> SSAValue:
+        return self.b.op(kind, operands, type_of(dtype))
+
+    def constant(self, value: int, dtype: str = "i64") -> SSAValue:
+        return self.b.constant(value, dtype)
+
+    def less(self, x: SSAValue, y: SSAValue) -> SSAValue:
+        return self.b.op(vectors.CmpiOp, [x, y], type_of("i1"), predicate(vectors.CmpiOp, "slt"))
+
+    def choose(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        return self.b.op(vectors.SelectOp, [condition, yes, no], yes.type)
+
+    def entry(self, place: Index) -> list[SSAValue]:
+        """The entry of an element: its key, which holds its position, or both."""
+        kernel, b = self.kernel, self.b
+        key = self.ascending(b.load_number(b.buffers["x"], [self.outer, place, self.inner], kernel.dtype))
+        if kernel.descending:
+            key = self.op(arith.XOrIOp, key, self.constant(-1))
+        position = b.op(arith.IndexCastOp, [b.index(place)], type_of("i64"))
+        if not kernel.packed:
+            return [key, position]
+        return [self.op(arith.OrIOp, self.op(arith.ShLIOp, key, self.constant(32)), position)]
+
+    def ascending(self, x: SSAValue) -> SSAValue:
+        """An element as an int64, which fits into 32 bits if the element does, in the same order."""
+        dtype, bits = self.kernel.dtype, int(self.kernel.dtype.lstrip("bfi"))
+        if dtype in INTEGERS:
+            extend = arith.ExtUIOp if self.kernel.unsigned else arith.ExtSIOp
+            return x if bits == 64 else self.op(extend, x)
+        if bits < 32:
+            x, bits = self.op(vectors.ExtFOp, x, dtype="f32"), 32
+        floats, integers = f"f{bits}", f"i{bits}"
+        zero = self.b.constant(0.0, floats)
+        raw = self.op(arith.BitcastOp, x, dtype=integers)
+        # The magnitude of a negative number the other way round: all its bits but the sign.
+        magnitude = self.constant((1 << (bits - 1)) - 1, integers)
+        negative = self.op(arith.ShRSIOp, raw, self.constant(bits - 1, integers), dtype=integers)
+        flipped = self.op(arith.AndIOp, negative, magnitude, dtype=integers)
+        key = self.op(arith.XOrIOp, raw, flipped, dtype=integers)
+        key = self.choose(self.compare("oeq", x, zero), self.constant(0, integers), key)
+        key = self.choose(self.compare("uno", x, x), magnitude, key)
+        return key if bits == 64 else self.op(arith.ExtSIOp, key)
+
+    def compare(self, name: str, x: SSAValue, y: SSAValue) -> SSAValue:
+        return self.b.op(vectors.CmpfOp, [x, y], type_of("i1"), predicate(vectors.CmpfOp, name))
+
+    # Entries in memory.
+
+    def place(self, part: int, run: int, at: Index) -> list[Index]:
+        """Where an entry's part is: `run` is which of the buffers that runs are merged between."""
+        return [self.worker, run * self.parts + part, at]
+
+    def read(self, run: int, at: Index) -> list[SSAValue]:
+        scratch = self.b.buffers["scratch"]
+        return [self.b.load_number(scratch, self.place(part, run, at), "i64") for part in range(self.parts)]
+
+    def write(self, entry: Sequence[SSAValue], run: int, at: Index) -> None:
+        for part, value in enumerate(entry):
+            self.b.store_number(value, self.b.buffers["scratch"], self.place(part, run, at))
+
+    def finish(self, run: int) -> None:
+        """Gives the first entries of a run as results."""
+        b, buffers = self.b, self.b.buffers
+        with b.loop(0, self.kernel.count) as at:
+            position = self.read(run, at)[-1]
+            if self.kernel.packed:
+                position = self.op(arith.AndIOp, position, self.constant(0xFFFFFFFF))
+            where = b.op(arith.IndexCastOp, [position], INDEX)
+            value = b.load_number(buffers["x"], [self.outer, where, self.inner], self.kernel.dtype)
+            result = [self.outer, at, self.inner]
+            b.store_number(value, buffers["values"], result)
+            b.store_number(position, buffers["positions"], result)
+
+    # Orders.
+
+    def select(self) -> None:
+        """Each element that comes before the last of those kept takes its place among them; behind them is what was last."""
+        b, count = self.b, self.kernel.count
+        last = (1 << 63) - 1
+        with b.loop(0, count) as at:
+            self.write([self.constant(last)] * self.parts, 0, at)
+        with b.loop(0, self.kernel.size) as place:
+            entry = self.entry(place)
+            worst = self.read(0, count - 1)
+            # The first ones take places that nobody has, even if they are as great as can be.
+            early = b.compare("ult", place, count)
+            joins = self.op(arith.OrIOp, early, self.less(entry[0], worst[0]), dtype="i1")
+            with b.when_true(joins):
+                self.insert(entry, place)
+        self.finish(0)
+
+    def insert(self, entry: Sequence[SSAValue], place: Index) -> None:
+        """Puts an entry among those kept, of which there are as many as elements before it: what comes after it moves on."""
+        b, count = self.b, self.kernel.count
+        there = b.min(place, count - 1)
+        end = b.index(there)
+
+        def move(turn: Index, carried: list[SSAValue]) -> list[SSAValue]:
+            """From the end on; carried is the free place."""
+            at = b.sub(b.sub(there, turn), 1)
+            before = self.read(0, at)
+            later = self.less(entry[0], before[0])
+            free = b.index(b.add(at, 1))
+            with b.when_true(later):
+                self.write(before, 0, free)
+            return [self.choose(later, b.index(at), carried[0])]
+
+        [free] = b.reduce(there, [end], move)
+        self.write(entry, 0, free)
+
+    def merge(self) -> None:
+        """Merges runs of one element, of two, and so on."""
+        b, size = self.b, self.kernel.size
+        with b.loop(0, size) as place:
+            self.write(self.entry(place), 0, place)
+        for turn in range(self.kernel.passes):
+            self.merge_runs(1 << turn, turn % 2)
+        self.finish(self.kernel.passes % 2)
+
+    def merge_runs(self, width: int, run: int) -> None:
+        """Runs of a width from one buffer to runs of twice that in the other one."""
+        b = self.b
+        pairs, rest = divmod(self.kernel.size, 2 * width)
+        if pairs:
+            with b.loop(0, pairs) as number:
+                self.merge_pair(b.mul(number, 2 * width), width, run)
+        if rest:
+            self.merge_rest(pairs * 2 * width, width, run)
+
+    def later(self, taken: SSAValue, place: SSAValue, by: int) -> SSAValue:
+        """A place, moved on if it is taken; said as a sum, since LLVM makes a jump of a choice, which is slow where it is random."""
+        step = self.b.op(arith.IndexCastOp, [self.op(arith.ExtUIOp, taken)], INDEX)
+        return self.b.op(arith.AddiOp if by > 0 else arith.SubiOp, [place, step], INDEX)
+
+    def merge_pair(self, start: Index, width: int, run: int) -> None:
+        """Two whole runs at once from their beginnings and from their ends, as many each as there are in a run: neither meets the end
+        of a run (the bidirectional merge of Peters' and Bergdoll's glidesort)."""
+        b = self.b
+        one = self.b.constant(True, "i1")
+        places = [b.add(start, at) for at in (0, width, width - 1, 2 * width - 1)]
+
+        def step(turn: Index, carried: list[SSAValue]) -> list[SSAValue]:
+            left, right, left_end, right_end = carried
+            first, second = self.read(run, left), self.read(run, right)
+            taken = self.less(second[0], first[0])
+            self.write(self.either(taken, second, first), 1 - run, b.add(start, turn))
+            first, second = self.read(run, left_end), self.read(run, right_end)
+            from_left = self.less(second[0], first[0])
+            target = b.sub(b.add(start, 2 * width - 1), turn)
+            self.write(self.either(from_left, first, second), 1 - run, target)
+            return [
+                self.later(self.op(arith.XOrIOp, taken, one, dtype="i1"), left, 1),
+                self.later(taken, right, 1),
+                self.later(from_left, left_end, -1),
+                self.later(self.op(arith.XOrIOp, from_left, one, dtype="i1"), right_end, -1),
+            ]
+
+        b.reduce(width, b.indices(places), step)
+
+    def either(self, condition: SSAValue, yes: Sequence[SSAValue], no: Sequence[SSAValue]) -> list[SSAValue]:
+        return [self.choose(condition, x, y) for x, y in zip(yes, no, strict=True)]
+
+    def merge_rest(self, start: int, width: int, run: int) -> None:
+        """A last run, and what there is of another one behind it."""
+        b, size = self.b, self.kernel.size
+        middle, one = min(start + width, size), self.b.constant(True, "i1")
+
+        def step(turn: Index, carried: list[SSAValue]) -> list[SSAValue]:
+            left, right = carried
+            first, second = self.read(run, b.min(left, size - 1)), self.read(run, b.min(right, size - 1))
+            # The left one of equal ones, and what there is if one of the runs has ended.
+            over = b.compare("uge", left, middle)
+            earlier = self.op(arith.OrIOp, over, self.less(second[0], first[0]), dtype="i1")
+            taken = self.op(arith.AndIOp, b.compare("ult", right, size), earlier, dtype="i1")
+            self.write(self.either(taken, second, first), 1 - run, b.add(start, turn))
+            untaken = self.op(arith.XOrIOp, taken, one, dtype="i1")
+            return [self.later(untaken, left, 1), self.later(taken, right, 1)]
+
+        b.reduce(size - start, b.indices([start, middle]), step)

@@ -1,0 +1,77 @@
+"""What stands at a place of an order, in the form that kernels take: a sort, and what is taken from it.
+
+    median(x, -1)                  becomes    sort(x, -1) at (n - 1) / 2, but at the first NaN where there is one
+    kthvalue(x, k, 0)              becomes    sort(x, 0) at k - 1
+
+NaN comes last in an order, so its last element says whether there is one. Sorts are stable: of equal elements the one that stands first counts.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.builder import Namespace, Results, meta
+from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.targets.cpu.row_forms import Arguments, Form
+from xdsl_exir.transforms.matching import static
+from xdsl_exir.transforms.patterns import KEEP
+
+SORTED = frozenset({dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.Int, dt.Long, dt.Short, dt.Char, dt.Byte})
+
+
+def is_sortable(x: SSAValue) -> bool:
+    """Whether there is something to sort, and it is known how much."""
+    shape = static(meta(x).shape)
+    return bool(shape) and 0 not in shape
+
+
+def ordered(aten: Namespace, x: SSAValue, dim: int) -> tuple[SSAValue, SSAValue]:
+    values, places = aten.sort.stable(x, stable=True, dim=dim, descending=False)
+    return values, places
+
+
+def median(aten: Namespace, a: Arguments, numbers_only: bool) -> Results:
+    """The lower of two middle elements; of all, or along a dimension."""
+    x, dim, keepdim = a["self"], a.get("dim"), a.get("keepdim", False)
+    if not is_sortable(x):
+        return KEEP
+    if dim is None:
+        x, dim = aten.view(x, [-1]), 0
+    values, places = ordered(aten, x, dim)
+    size = meta(x).shape[dim]
+    assert isinstance(size, int)
+    if meta(x).dtype.category is Category.FLOAT:
+        missing = aten.sum.dim_IntList(aten.isnan(values), [dim], True, dtype=dt.Long)
+        left = aten.sub.Tensor(size, missing)
+        lower = aten.bitwise_right_shift.Tensor(aten.clamp(aten.sub.Tensor(left, 1), 0), 1)
+        if not numbers_only:
+            lower = aten.where.self(aten.gt.Tensor(missing, 0), left, lower)
+        found = [aten.gather(result, dim, lower) for result in (values, places)]
+    else:
+        middle = (size - 1) // 2
+        found = [aten.slice.Tensor(result, dim, middle, middle + 1) for result in (values, places)]
+    if not keepdim:
+        found = [aten.squeeze.dims(result, [dim]) for result in found]
+    return tuple(found) if "dim" in a else found[0]
+
+
+def kthvalue(aten: Namespace, a: Arguments) -> Results:
+    x, k, dim = a["self"], a["k"], a["dim"]
+    if not is_sortable(x) or not isinstance(k, int):
+        return KEEP
+    found = [aten.slice.Tensor(result, dim, k - 1, k) for result in ordered(aten, x, dim)]
+    return tuple(found if a["keepdim"] else (aten.squeeze.dims(result, [dim]) for result in found))
+
+
+ORDER_FORMS: dict[str, Form] = {
+    **{
+        f"aten.{name}{overload}": Form(
+            lambda aten, a, numbers_only=numbers_only: median(aten, a, numbers_only), SORTED, whole=True
+        )
+        for name, numbers_only in (("median", False), ("nanmedian", True))
+        for overload in ("", ".dim")
+    },
+    "aten.kthvalue": Form(kthvalue, SORTED, whole=True),
+}
+"""By operator."""

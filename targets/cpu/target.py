@@ -1,0 +1,70 @@
+"""The CPU as a target of lowering: which operators of a program have kernels, alone (`dispatches`) or row by row with others (`rows`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute
+
+from xdsl_exir.dialects.meta import as_meta
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches.buffers import Value
+from xdsl_exir.lowering.target import CodeTarget
+from xdsl_exir.lowering.target import Kernel as AnyKernel
+from xdsl_exir.program import REWRITING
+from xdsl_exir.targets.cpu.copies import copy_of
+from xdsl_exir.targets.cpu.dispatches import SCHEDULES
+from xdsl_exir.targets.cpu.kernel_forms import KernelForms
+from xdsl_exir.targets.cpu.kernels import Kernel, Machine
+from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
+from xdsl_exir.targets.cpu.rows import RowGroup, space_of
+from xdsl_exir.targets.cpu.vectorize import RowProgram, row_program
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+
+
+class Cpu(CodeTarget):
+    """A processor: what lowering asks of a target, for this machine."""
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+        self.row_programs: dict[str, RowProgram | None] = {}
+        """By operator, arguments and types."""
+
+    @property
+    def forms(self) -> KernelForms:
+        return KernelForms()
+
+    def dispatch(self, planner: Planner, op: OperatorOp) -> bool:
+        kernel, schedule = SCHEDULES.get(op.SPEC.qualified_name, (None, None))
+        return (
+            schedule is not None
+            and planner.boundaries.takes(op, kernel)
+            and schedule(planner, op, self.machine)
+        )
+
+    def group(self, planner: Planner, op: OperatorOp) -> RowGroup | None:
+        space = space_of(self, planner, op)
+        return None if space is None else RowGroup(self, planner, space.leading)
+
+    def copy(self, source: Value, target: Value) -> tuple[Kernel, Sequence[Value]] | None:
+        return copy_of(source, target, self.machine)
+
+    def described(self, kernel: AnyKernel) -> Attribute:
+        return as_attribute(kernel)
+
+    def kernel(self, described: Attribute) -> Kernel:
+        return kernel_of(described)
+
+    def row_program(self, op: OperatorOp) -> RowProgram | None:
+        """What an operator does row by row; None if it does not work so."""
+        arguments = op.arguments(lambda value: as_meta(value.type))
+        operands = list(op.operands)
+        same = [operands.index(operand) for operand in operands]  # a program says them by position
+        key = repr((op.SPEC.qualified_name, arguments, same, [as_meta(result.type) for result in op.results]))
+        if key not in self.row_programs:
+            with REWRITING:
+                self.row_programs[key] = row_program(op)
+        return self.row_programs[key]

@@ -1,0 +1,338 @@
+"""Products and convolutions in the forms that kernels take: they give what PyTorch does, in the interpreter and natively."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import xdsl_exir
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.targets.cpu.kernels import Conv2d, Matmul
+
+F = torch.nn.functional
+
+
+class Several(torch.nn.Module):
+    """Functions of the same inputs, each a result; weights are state."""
+
+    def __init__(self, calls: Any, **weights: Any):
+        super().__init__()
+        self.calls = calls
+        for name, weight in weights.items():
+            self.register_buffer(name, weight)
+
+    def forward(self, *inputs: Any) -> Any:
+        return tuple(call(self, *inputs) for call in self.calls)
+
+
+def exported(calls: Any, *inputs: Any, dynamic: Any = None, **weights: Any) -> Any:
+    program = torch.export.export(Several(calls, **weights), inputs, dynamic_shapes=dynamic)
+    return xdsl_exir.from_exported_program(program).to_edge()
+
+
+def names_of(program: Any) -> set[str]:
+    return {op.SPEC.qualified_name for op in program.module.walk() if isinstance(op, OperatorOp)}
+
+
+def agree(calls: Any, inputs: Any, weights: Any, tolerance: float = 1e-5) -> Any:
+    """What the form computes in the interpreter, and natively, is what PyTorch does; gives the program in that form."""
+    program = exported(calls, *inputs, **weights)
+    form = program.transform("kernel-forms")
+    wanted = [result.double().numpy() for result in Several(calls, **weights)(*inputs)]
+    arrays = [x if x.dtype is torch.bfloat16 else x.numpy() for x in inputs]
+    for run in (xdsl_exir.compile(form, "interpreter"), xdsl_exir.compile(program, "native")):
+        for number, (got, right) in enumerate(zip(run.flat(arrays), wanted, strict=True)):
+            scale = np.nan_to_num(np.abs(right), posinf=0).max(initial=1)
+            np.testing.assert_allclose(
+                np.asarray(got).astype("f8"), right, tolerance, tolerance * scale, err_msg=str(number)
+            )
+    return form
+
+
+def conv(dims: int, transposed: bool, **given: Any) -> Any:
+    """A convolution of the input of a number of dimensions by the weight of its kernel's size."""
+    function = getattr(F, f"conv_transpose{dims}d" if transposed else f"conv{dims}d")
+    name, bias = given.pop("weight"), given.pop("bias", None)
+
+    def call(module: Any, *inputs: Any) -> Any:
+        x = next(x for x in inputs if x.ndim == dims + 2)
+        return function(x, getattr(module, name), bias and getattr(module, bias), **given)
+
+    return call
+
+
+@pytest.mark.native
+def test_transposed_convolutions() -> None:
+    torch.manual_seed(0)
+    weights = {
+        "w1": torch.randn(4, 3, 5),
+        "w2": torch.randn(4, 3, 3, 4),
+        "one": torch.randn(4, 2, 1, 1),
+        "w3": torch.randn(4, 2, 3, 2, 3),
+        "b6": torch.randn(6),
+        "b3": torch.randn(3),
+    }
+    two = [
+        {"stride": 1, "padding": 1},
+        {"stride": (2, 3), "padding": (1, 0), "output_padding": (1, 2), "bias": "b3"},
+        {"stride": 1, "dilation": 2, "padding": (4, 3)},
+        {"stride": 2, "dilation": 3, "padding": (0, 2), "output_padding": 1},
+        {"stride": (3, 1), "dilation": (1, 2), "groups": 2, "bias": "b6"},
+        {"stride": 5, "padding": 2, "output_padding": 4, "bias": "b3"},
+    ]
+    calls = [
+        *(conv(2, True, weight="w2", **given) for given in two),
+        conv(2, True, weight="one", stride=2, output_padding=1),
+        conv(1, True, weight="w1", stride=2, padding=4, output_padding=1, bias="b3"),
+        conv(1, True, weight="w1", stride=3, padding=6, dilation=2),
+        conv(3, True, weight="w3", stride=2, padding=1, output_padding=(0, 1, 0)),
+        conv(3, True, weight="w3", stride=(1, 2, 1), groups=2, padding=(1, 0, 2)),
+    ]
+    inputs = [torch.randn(2, 4, 6), torch.randn(2, 4, 5, 4), torch.randn(2, 4, 3, 4, 5)]
+    inputs[1][0, 1, 2, 3] = torch.inf
+    form = agree(calls, inputs, weights, 2e-5)
+    left = [op.arguments() for op in form.module.walk() if isinstance(op, OperatorOp)]
+    kept = [(a["stride"], a["dilation"]) for a in left if a.get("transposed")]
+    assert kept == [([2, 2], [3, 3]), ([3], [2])]
+
+
+@pytest.mark.native
+def test_convolutions_of_one_and_three_dimensions() -> None:
+    torch.manual_seed(0)
+    weights = {
+        "w1": torch.randn(6, 2, 3),
+        "depthwise": torch.randn(8, 1, 3),
+        "w3": torch.randn(4, 2, 3, 2, 3),
+        "b6": torch.randn(6),
+        "b4": torch.randn(4),
+    }
+    calls = [
+        conv(1, False, weight="w1", groups=2, padding=2, stride=2, bias="b6"),
+        conv(1, False, weight="depthwise", groups=4, dilation=2, padding=4),
+        lambda m, x, y: torch.relu(F.conv1d(x, m.w1, groups=2) + m.b6[:, None]) * 2,
+        conv(3, False, weight="w3", groups=2, padding=(1, 0, 2), stride=(2, 1, 1), bias="b4"),
+        conv(3, False, weight="w3", groups=2, dilation=(2, 1, 1), padding=(2, 1, 1)),
+    ]
+    agree(calls, [torch.randn(2, 4, 11), torch.randn(2, 4, 5, 4, 6)], weights)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float16", "bfloat16", "int64", "int32", "int16", "uint8", "int8"]
+)
+def test_products_of_other_dtypes(dtype: str) -> None:
+    kind = getattr(torch, dtype)
+
+    def draw(*shape: int) -> Any:
+        if kind.is_floating_point:
+            return torch.randn(shape).to(kind)
+        info = torch.iinfo(kind)
+        return torch.randint(info.min, info.max, shape, dtype=kind)
+
+    x, weight = draw(5, 37), draw(37, 70)
+    if kind.is_floating_point:
+        x[1, 3], x[2, 4] = torch.inf, torch.nan
+    calls = [
+        lambda m, x, y: x @ m.w,
+        lambda m, x, y: x @ y,
+        lambda m, x, y: y.T @ x.T,
+        lambda m, x, y: y.T @ y,
+        lambda m, x, y: torch.addmm(m.b, x, m.w),
+        lambda m, x, y: torch.addmm(m.b, x, y, beta=2, alpha=3),
+        lambda m, x, y: torch.addmm(m.nan, x, y, beta=0),
+        lambda m, x, y: torch.bmm(x.view(5, 1, 37), y.T[:5].unsqueeze(-1)),
+        lambda m, x, y: torch.addmv(m.b[:5], x, y[:, 0], alpha=2),
+    ]
+    nan = torch.full((70,), torch.nan) if kind.is_floating_point else draw(70)
+    # What PyTorch accumulates in of halves differs between processors.
+    tolerance = {"float16": 1e-2, "bfloat16": 5e-2}.get(dtype, 1e-12)
+    agree(calls, [x, draw(37, 70)], {"w": weight, "b": draw(70), "nan": nan.to(kind)}, tolerance)
+
+
+def planned(program: Any) -> list[Any]:
+    """The kernels of a program."""
+    from xdsl_exir.runtime.native import plan_program
+
+    return list(plan_program(program).dispatches.scheduled)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda x, w: F.conv1d(x[:, :, 0], w[:, :, 0]), Conv2d),
+        (lambda x, w: F.conv_transpose2d(x, w), Conv2d),
+        (lambda x, w: F.conv_transpose2d(x, w, stride=3, padding=1), Conv2d),
+        (lambda x, w: F.conv3d(x[None], w[None]), Conv2d),
+        (lambda x, w: x.double() @ x.double().mT, Matmul),
+        (lambda x, w: x.half() @ x.half().mT, Matmul),
+        (lambda x, w: x.int() @ x.int().mT, Matmul),
+    ],
+)
+def test_kernels_take_them(call: Any, kind: type) -> None:
+    x, weight = torch.randn(4, 4, 8, 8), torch.randn(4, 4, 3, 3)
+    found = planned(exported([lambda m, x: call(x, m.w)], x, w=weight))
+    assert [kernel for kernel in found if isinstance(kernel, kind)]
+
+
+@pytest.mark.native
+def test_sizes_may_be_symbolic() -> None:
+    torch.manual_seed(0)
+    weights = {"w2": torch.randn(4, 3, 4, 4), "w1": torch.randn(4, 3, 5), "w3": torch.randn(2, 4, 2, 3, 3)}
+    calls = [
+        conv(2, True, weight="w2", stride=2, padding=1),
+        conv(1, True, weight="w1", stride=2, padding=3, output_padding=1),
+        lambda m, x, y: F.conv3d(y.unsqueeze(2).expand(-1, -1, 3, -1, -1), m.w3),
+        lambda m, x, y: x.double() @ x.double().mT,
+        lambda m, x, y: x.half() @ x.half().mT,
+    ]
+    size, other = torch.export.Dim("size", min=2), torch.export.Dim("other", min=4)
+    dynamic = {"inputs": ({2: size}, {0: torch.export.Dim("batch"), 2: other})}
+    program = exported(calls, torch.randn(2, 4, 7), torch.randn(2, 4, 5, 4), dynamic=dynamic, **weights)
+    runs = [
+        xdsl_exir.compile(program.transform("kernel-forms"), "interpreter"),
+        xdsl_exir.compile(program, "native"),
+    ]
+    for length, batch, height in ((7, 2, 5), (40, 1, 4)):
+        inputs = torch.randn(2, 4, length), torch.randn(batch, 4, height, 4)
+        wanted = Several(calls, **weights)(*inputs)
+        for run in runs:
+            for got, right in zip(run.flat([x.numpy() for x in inputs]), wanted, strict=True):
+                np.testing.assert_allclose(got, right.numpy(), 2e-3, 2e-3)
+
+
+def test_what_has_no_better_form_stays() -> None:
+    calls = [lambda m, x: F.conv2d(x, m.w), lambda m, x: torch.addmm(m.b, x[0, 0], m.m)]
+    weights = {"w": torch.randn(2, 3, 3, 3), "m": torch.randn(6, 5), "b": torch.randn(5)}
+    program = exported(calls, torch.randn(1, 3, 6, 6), **weights)
+    assert str(program.transform("kernel-forms")) == str(program)
+
+
+@pytest.mark.native
+def test_dispatches_are_made_of_forms() -> None:
+    program = exported(
+        [lambda m, x: F.conv_transpose2d(x, m.w, stride=2), lambda m, x: x.half()[0, 0] @ x.half()[0, 1]],
+        torch.randn(1, 3, 6, 6),
+        w=torch.randn(3, 2, 3, 3),
+    )
+    dispatches = program.transform("form-dispatches")
+    x = torch.randn(1, 3, 6, 6).numpy()
+    for stage in (dispatches, program.transform("to-destinations")):
+        for got, right in zip(
+            xdsl_exir.compile(stage, "native").flat([x]),
+            xdsl_exir.compile(program, "interpreter").flat([x]),
+            strict=True,
+        ):
+            np.testing.assert_allclose(got, right, 1e-2, 1e-4)
+    kernels = [op.kernel.data for op in dispatches.module.walk() if getattr(op, "kernel", None)]
+    assert {"Conv2d", "Matmul"} <= set(kernels)
+
+
+def distance(p: float) -> Any:
+    return lambda m, x, y, empty: torch.cdist(x[0, :2], x[1, 1:3], p)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_reductions_and_norms(dtype: str) -> None:
+    torch.manual_seed(0)
+    kind = getattr(torch, dtype)
+    x, special = torch.randn(2, 6, 5, 7), torch.randn(4, 6, 3)
+    special[0, 0, 0], special[1, 1, 1], special[2, 2] = torch.nan, torch.inf, -torch.inf
+    special[3, 3, 0] = -torch.inf
+    calls = [
+        lambda m, x, y, empty: x.mean(),
+        lambda m, x, y, empty: x[0, 0, 0, 0].mean(),
+        lambda m, x, y, empty: y.mean((0, 2)),
+        lambda m, x, y, empty: y.mean((0, 2), keepdim=True),
+        lambda m, x, y, empty: x.sum((0, 2, 3)),
+        lambda m, x, y, empty: x.sum((1, 3), keepdim=True),
+        lambda m, x, y, empty: y.amax((0, 2)),
+        lambda m, x, y, empty: x.amin((0, 1, 3), keepdim=True),
+        lambda m, x, y, empty: empty.sum((0, 2)),
+        lambda m, x, y, empty: empty.mean((0, 2)),
+        lambda m, x, y, empty: empty.log_softmax(-1),
+        lambda m, x, y, empty: empty.norm(dim=-1),
+        lambda m, x, y, empty: y.log_softmax(-1),
+        lambda m, x, y, empty: y.log_softmax(0),
+        lambda m, x, y, empty: y.softmax(-1),
+        lambda m, x, y, empty: x[0, 0, 0, 0].log_softmax(0),
+        lambda m, x, y, empty: y.norm(dim=-1),
+        lambda m, x, y, empty: x.norm(),
+        lambda m, x, y, empty: x.norm(1, dim=(2, 3), keepdim=True),
+        lambda m, x, y, empty: x.norm(3, dim=1),
+        lambda m, x, y, empty: x.norm(2, dim=1),
+        lambda m, x, y, empty: F.group_norm(x, 3, m.w, m.b),
+        lambda m, x, y, empty: F.group_norm(y, 2),
+        lambda m, x, y, empty: F.instance_norm(x[:1], weight=m.w, bias=m.b),
+        lambda m, x, y, empty: F.instance_norm(x),
+        lambda m, x, y, empty: F.layer_norm(x, (5, 7)),
+        *([distance(1.0), distance(2.0), distance(3.0)] if kind.itemsize > 2 else []),
+        lambda m, x, y, empty: F.layer_norm(y, (3,)),
+    ]
+    inputs = [given.to(kind) for given in (x, special, torch.empty(3, 0, 2))]
+    weights = {"w": torch.randn(6).to(kind), "b": torch.randn(6).to(kind)}
+    agree(calls, inputs, weights, {"float16": 4e-3, "bfloat16": 3e-2, "float64": 1e-12}.get(dtype, 1e-5))
+
+
+def test_a_norm_whose_statistics_are_asked_for_stays() -> None:
+    call = lambda m, x: torch.native_group_norm(x, None, None, 2, 4, 9, 2, 1e-5)[2]  # noqa: E731
+    program = exported([call], torch.randn(2, 4, 3, 3))
+    assert "aten.native_group_norm" in names_of(program.transform("kernel-forms"))
+
+
+@pytest.mark.native
+def test_convolutions_by_weights_that_are_inputs() -> None:
+    torch.manual_seed(0)
+    weights = {"running": torch.rand(20) + 0.5, "shift": torch.randn(20), "k": torch.randn(20, 3, 3, 3)}
+    calls = [
+        lambda m, x, w, b, one, deep: F.conv2d(x, w, b, padding=1),
+        lambda m, x, w, b, one, deep: F.conv2d(x, w[:18, :1], b[:18], (1, 2), 0, (2, 1), groups=3),
+        lambda m, x, w, b, one, deep: torch.relu(F.conv2d(x, one, b)) + 1,
+        lambda m, x, w, b, one, deep: F.conv2d(x, deep, padding=1, groups=3),
+        lambda m, x, w, b, one, deep: F.conv1d(x[:, :, 0], w[:, :, 0], b),
+        lambda m, x, w, b, one, deep: F.conv1d(x[:, :, 0], w[:, :, 0].half().float()),
+        lambda m, x, w, b, one, deep: F.conv_transpose2d(x, w[:3], stride=2),
+        lambda m, x, w, b, one, deep: F.conv2d(x, m.k, b),
+        lambda m, x, w, b, one, deep: F.batch_norm(F.conv2d(x, w, b), m.shift, m.running),
+    ]
+    inputs = [torch.randn(2, 3, 9, 11), torch.randn(20, 3, 3, 3), torch.randn(20)]
+    inputs += [torch.randn(20, 3, 1, 1), torch.randn(6, 1, 3, 3)]
+    agree(calls, inputs, weights, 2e-5)
+    found = planned(exported(calls[:1], *inputs, **weights))
+    assert [kernel for kernel in found if isinstance(kernel, Conv2d)]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.int32])
+def test_convolutions_without_kernels_are_products(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    floats = dtype.is_floating_point
+
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(shape).to(dtype) if floats else torch.randint(-9, 9, shape).to(dtype)
+
+    weights = {"w1": draw(6, 2, 3), "w2": draw(6, 2, 3, 2), "w3": draw(4, 2, 3, 2, 3), "b6": draw(6)}
+    calls = [
+        conv(1, False, weight="w1", groups=2, padding=2, stride=2, bias="b6"),
+        conv(2, False, weight="w2", groups=2, padding=(2, 1), stride=(1, 2), bias="b6"),
+        conv(3, False, weight="w3", groups=2, padding=(1, 0, 2), stride=(2, 1, 1)),
+    ]
+    if floats:
+        calls.append(conv(2, False, weight="w2", groups=2, dilation=(1, 2)))
+    inputs = [draw(2, 4, 11), draw(2, 4, 7, 5), draw(2, 4, 5, 4, 6)]
+    if floats:
+        inputs[1][0, 1, 2, 3] = torch.inf
+    form = agree(calls, inputs, weights, 1e-12 if floats else 0)
+    assert "aten.convolution" not in names_of(form)
+
+
+@pytest.mark.native
+def test_products_of_rows() -> None:
+    x = torch.randn(3, 5, 40)
+    x[0, 0, 0], x[0, 1, 1], x[0, 1, 2], x[1] = torch.nan, torch.inf, 0, 1.25
+    calls = [lambda m, x: x.prod(-1), lambda m, x: x.prod(), lambda m, x: x.prod(1, keepdim=True)]
+    agree(calls, [x], {})

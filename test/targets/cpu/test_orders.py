@@ -1,0 +1,138 @@
+"""Orders natively: as PyTorch's stable sort has them, in every dtype, with special values and ties, along any dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+from xdsl_exir.targets.cpu.kernels import Order
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.native
+
+DTYPES = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "int16", "int8", "uint8", "bool"]
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, *calls: Any):
+        super().__init__()
+        self.calls = calls
+
+    def forward(self, *inputs: Any) -> Any:
+        return tuple(result for call in self.calls for result in call(*inputs))
+
+
+def compiled(calls: Any, *inputs: Any, dynamic: Any = None) -> Any:
+    program = torch.export.export(Calls(*calls), inputs, dynamic_shapes=dynamic)
+    return xdsl_exir.compile(xdsl_exir.from_exported_program(program), "native")
+
+
+def draw(dtype: str, *shape: int) -> Any:
+    """Numbers with many ties, and what is special of the dtype."""
+    kind = getattr(torch, dtype)
+    if dtype == "bool":
+        return torch.rand(shape) > 0.5
+    if not kind.is_floating_point:
+        info = torch.iinfo(kind)
+        special = torch.tensor([info.min, info.max, 0, 1, info.max], dtype=kind)
+        x = torch.randint(max(info.min, -9), 9, shape).to(kind)
+    else:
+        special = torch.tensor([torch.nan, -torch.nan, torch.inf, -torch.inf, 0.0, -0.0, -0.0, 0.0]).to(kind)
+        x = (torch.randn(shape) * 4).round().to(kind) / 4
+    flat = x.view(-1)
+    places = torch.randperm(len(flat))[: 3 * len(special)]
+    flat[places] = special.repeat(3)[: len(places)]
+    return x
+
+
+def bits(x: Any) -> Any:
+    """Elements, zeros of both signs and NaN told apart; of NaN one."""
+    array = np.asarray(x if not isinstance(x, torch.Tensor) else x.double().numpy()).astype("f8")
+    return np.where(np.isnan(array), np.nan, array), np.signbit(np.where(np.isnan(array), 0, array))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sorts_are_stable(dtype: str) -> None:
+    torch.manual_seed(0)
+    x, column, long = draw(dtype, 3, 21, 5), draw(dtype, 16, 1), draw(dtype, 2, 200)
+    calls = [
+        lambda x, column, long: torch.sort(x, dim=1, stable=True),
+        lambda x, column, long: torch.sort(x, dim=0, stable=True, descending=True),
+        lambda x, column, long: torch.sort(column, dim=0, stable=True),
+        lambda x, column, long: torch.sort(column, dim=1),
+        lambda x, column, long: torch.sort(long, stable=True, descending=True),
+        lambda x, column, long: torch.sort(long, stable=True)[:1],
+        lambda x, column, long: torch.sort(long, stable=True)[1:],
+    ]
+    inputs = x, column, long
+    results = compiled(calls, *inputs).flat([a if a.dtype is torch.bfloat16 else a.numpy() for a in inputs])
+    for got, wanted in zip(results, Calls(*calls)(*inputs), strict=True):
+        for mine, theirs in zip(bits(got), bits(wanted), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:-1])
+def test_the_first_of_an_order(dtype: str) -> None:
+    """Found without sorting all, and by sorting: the first of a stable order."""
+    torch.manual_seed(1)
+    x = draw(dtype, 4, 83)
+    kinds = [(1, 1, True), (7, 1, False), (20, 1, True), (60, 1, True), (83, 1, False), (2, 0, False)]
+    calls = [lambda x, kind=kind: torch.topk(x, *kind) for kind in kinds]
+    results = compiled(calls, x).flat([x if x.dtype is torch.bfloat16 else x.numpy()])
+    for (count, dim, largest), values, places in zip(kinds, results[::2], results[1::2], strict=True):
+        order = torch.sort(x, dim=dim, stable=True, descending=largest)
+        for got, wanted in ((values, order[0]), (places, order[1])):
+            for mine, theirs in zip(bits(got), bits(wanted.narrow(dim, 0, count)), strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+
+
+def test_greatest_numbers_of_all_are_found() -> None:
+    """Elements whose keys are the greatest that there are."""
+    x = torch.full((2, 40), torch.iinfo(torch.int64).max)
+    [values, places] = compiled([lambda x: torch.topk(x, 5, largest=False)], x).flat([x.numpy()])
+    assert (values == x.numpy()[:, :5]).all()
+    assert places.tolist() == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_rows_may_be_symbolic_and_shared() -> None:
+    rows = torch.export.Dim("rows", min=2)
+    calls = [lambda x: torch.sort(x, stable=True), lambda x: torch.topk(x, 3)]
+    run = compiled(calls, torch.randn(3, 300), dynamic={"inputs": ({0: rows},)})
+    for count in (2, 400):
+        x = torch.randn(count, 300)
+        for got, wanted in zip(run.flat([x.numpy()]), Calls(*calls)(x), strict=True):
+            np.testing.assert_array_equal(got, wanted.numpy())
+
+
+def test_few_are_selected() -> None:
+    few, many = (Order(1, 1000, 1, count, "f32") for count in (5, 900))
+    assert few.selects
+    assert not many.selects
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])
+def test_what_stands_at_a_place_of_an_order(dtype: str) -> None:
+    """Medians, with NaN and without, and k-th values, which stand where their places say: of equal ones any."""
+    torch.manual_seed(2)
+    x = draw(dtype, 3, 84, 2)
+    if x.is_floating_point():
+        x[0, :, 0] = torch.nan
+    places = [
+        (1, lambda x: x.median(1, keepdim=True)),
+        (0, lambda x: x.median(0, keepdim=True)),
+        (1, lambda x: x.kthvalue(3, 1, keepdim=True)),
+        *([(1, lambda x: x.nanmedian(1, keepdim=True))] if x.is_floating_point() else []),
+    ]
+    calls = [call for _, call in places] + [lambda x: [x.median(), x.flatten().kthvalue(2)[0]]]
+    wanted = Calls(*calls)(x)
+    got = compiled(calls, x).flat([x.numpy()])
+    for mine, right in zip([*got[::2], got[-1]], [*wanted[::2], wanted[-1]], strict=True):
+        np.testing.assert_array_equal(np.asarray(mine), right.numpy())
+    for (dim, _), values, indices in zip(places, got[::2], got[1::2], strict=False):
+        np.testing.assert_array_equal(
+            np.take_along_axis(x.numpy(), np.asarray(indices), dim), np.asarray(values)
+        )
