@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 
 from xdsl_exir.lowering.printing import generic_text
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.runtime import linking
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine, Matmul
 from xdsl_exir.targets.cpu.machine import processor
 
@@ -169,7 +169,7 @@ def operands(kernel: Kernel) -> tuple[list[np.ndarray], Callable[[], Any], tuple
 def prepare(kernels: Sequence[Kernel], machine: Machine) -> list[Peers]:
     """All kernels in one module, compiled and bound to random data."""
     kernels = [replace(kernel, machine=machine) for kernel in kernels]
-    library = toolchain.load(
+    library = linking.load(
         "\n".join(generic_text(kernel.function(f"f{i}", True)) for i, kernel in enumerate(kernels))
     )
     peers: list[Peers] = []
@@ -177,7 +177,7 @@ def prepare(kernels: Sequence[Kernel], machine: Machine) -> list[Peers]:
         arrays, eager, shape = operands(kernel)
         out = np.zeros(shape, np.float32)
         scratch = [np.zeros(kernel.scratch, np.float32)] if kernel.scratch else []
-        ours = toolchain.bind(library, f"f{i}", [*arrays, *scratch, out])
+        ours = linking.bind(library, f"f{i}", [*arrays, *scratch, out])
         ours()
         np.testing.assert_allclose(out, eager().numpy(), rtol=1e-3, atol=1e-3)
         peers.append(Peers(label(kernel), kernel.flops, ours, eager))

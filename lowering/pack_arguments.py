@@ -28,7 +28,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xdsl_exir.errors import VerificationError
-from xdsl_exir.targets.cpu.toolchain import ENTRY
+from xdsl_exir.names import own_name
 
 POINTER = llvm.LLVMPointerType()
 INTERFACE = "llvm.emit_c_interface"
@@ -36,6 +36,10 @@ INTERFACE = "llvm.emit_c_interface"
 LONG = 2_000
 """Operations of a function from which on it is not optimised: it only passes on what it is given, and selecting instructions for
 thousands of calls together takes time that grows with their square."""
+
+
+ENTRY = own_name("entry.")
+"""What the names of functions begin with that are called from outside with words."""
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,14 @@ from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.method_plans import plan_of
+from xdsl_exir.lowering.pack_arguments import ENTRY
 from xdsl_exir.lowering.plan_memory import is_planned
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
 from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
+from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
 from xdsl_exir.targets.cpu.compile import (
     Unit,
     llvm_ir_of,
@@ -44,7 +46,6 @@ from xdsl_exir.targets.cpu.compile import (
 )
 from xdsl_exir.targets.cpu.machine import Processor, processor
 from xdsl_exir.targets.cpu.target import Cpu
-from xdsl_exir.targets.cpu.toolchain import ENTRY, describe, entry, load_objects, words_of
 from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts

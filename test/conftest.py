@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from xdsl_exir import errors
 from xdsl_exir.dialects.spec import specs
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.lowering import mlir
 from xdsl_exir.targets.cpu.machine import llvm_binding
 from xdsl_exir.universe import unregister_ops
 
@@ -96,9 +97,9 @@ def native_tools() -> None:
 def missing_tool() -> str | None:
     """What native code lacks here."""
     try:
-        toolchain.find_tool("mlir-opt")
+        mlir.find_tool("mlir-opt")
         llvm_binding()
-    except toolchain.ToolchainError as error:
+    except errors.ToolchainError as error:
         return str(error)
     return None
 

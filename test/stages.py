@@ -26,10 +26,10 @@ from xdsl.dialects.func import FuncOp
 
 import xdsl_exir
 from xdsl_exir.importers.mlir import read_module
+from xdsl_exir.lowering import mlir
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.plan_memory import arena_bytes_of, buffers_of, drivers_of
 from xdsl_exir.program import Program
-from xdsl_exir.targets.cpu import toolchain
 
 BELOW = ("dispatches", "linalg", "buffers", "planned")
 FIVE = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")
@@ -77,7 +77,7 @@ def peak(program: Program) -> tuple[int, int]:
 
 def taken_by_mlir(program: Program) -> str:
     """What `mlir-opt` says of a program in generic form; empty if it takes it."""
-    command = [toolchain.find_tool("mlir-opt"), "--allow-unregistered-dialect", "-o", "/dev/null"]
+    command = [mlir.find_tool("mlir-opt"), "--allow-unregistered-dialect", "-o", "/dev/null"]
     done = subprocess.run(
         command, input=program.text(generic=True), capture_output=True, text=True, check=False
     )

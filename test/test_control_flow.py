@@ -26,8 +26,9 @@ from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import control_flow as importer
 from xdsl_exir.importers.exported_program import read_exported_program
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
+from xdsl_exir.lowering import mlir
 from xdsl_exir.program import Program, context
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.runtime import linking
 from xdsl_exir.transforms.verify import violations_of
 
 Inputs = tuple[torch.Tensor, ...]
@@ -321,9 +322,9 @@ def test_against_eager(name: str, tmp_path: Path) -> None:
 NUMBERS = ("sizes_that_join", "numbers_that_join", "carried_number", "stacked_turns")
 """Whose regions compute numbers, which native code reads out of memory between its pieces."""
 STOCK = (
-    toolchain.Pass("func.func(llvm-request-c-wrappers)", "functions that can be called"),
+    mlir.Pass("func.func(llvm-request-c-wrappers)", "functions that can be called"),
     *BUFFERIZE,
-    *toolchain.TO_LLVM,
+    *mlir.TO_LLVM,
 )
 
 
@@ -372,9 +373,9 @@ def test_as_scf(name: str) -> None:
     ]
     text = program.transform("edge-to-linalg").text(generic=True)
     assert "higher_order" not in text
-    library = toolchain.load(text, STOCK)
+    library = linking.load(text, STOCK)
     made = [np.empty(value.shape, value.numpy().dtype) for value in results]
-    toolchain.bind(library, "forward", [*state, *(arg.numpy() for arg in inputs[0]), *made])()
+    linking.bind(library, "forward", [*state, *(arg.numpy() for arg in inputs[0]), *made])()
     for value, wanted in zip(made, results, strict=True):
         np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-5, err_msg=name)
 
@@ -388,8 +389,8 @@ def test_associative_scan_natively() -> None:
         if "linalg" not in passes:
             [y] = xdsl_exir.compile(program, target="native").flat([x])
         else:
-            library = toolchain.load(program.text(generic=True), STOCK)
-            toolchain.bind(library, "f", [x, y := np.empty_like(x)])()
+            library = linking.load(program.text(generic=True), STOCK)
+            linking.bind(library, "f", [x, y := np.empty_like(x)])()
         np.testing.assert_allclose(y, np.cumprod(x, axis=0), rtol=1e-6)
 
 

@@ -88,7 +88,8 @@ STOCK = (
 @pytest.mark.native
 @pytest.mark.parametrize("name", CASES)
 def test_linalg_through_a_stock_pipeline(name: str):
-    from xdsl_exir.targets.cpu import toolchain
+    from xdsl_exir.lowering import mlir
+    from xdsl_exir.runtime import linking
 
     program, inputs, expected = CASES[name]()
     text = program.to_edge().transform("edge-to-linalg").text(generic=True)
@@ -105,10 +106,10 @@ def test_linalg_through_a_stock_pipeline(name: str):
             )
         pytest.importorskip("llvmlite.binding").load_library_permanently(str(runtime))
     got = np.empty_like(expected)
-    library = toolchain.load(
-        lowered.stdout, [toolchain.Pass("canonicalize", "the module is in LLVM's dialect already")]
+    library = linking.load(
+        lowered.stdout, [mlir.Pass("canonicalize", "the module is in LLVM's dialect already")]
     )
-    toolchain.bind(library, "forward", [*arguments(program, inputs), got])()
+    linking.bind(library, "forward", [*arguments(program, inputs), got])()
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
 
 

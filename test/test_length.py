@@ -25,11 +25,12 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.errors import ExirError, LoadError
 from xdsl_exir.importers.mlir import read_module
 from xdsl_exir.limits import LIMITS
+from xdsl_exir.lowering.mlir import to_llvm_ir
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.native import Planned, plan_program
 from xdsl_exir.targets.cpu.compile import units_of
 from xdsl_exir.targets.cpu.machine import processor
-from xdsl_exir.targets.cpu.toolchain import emit_object, to_llvm_ir
+from xdsl_exir.targets.cpu.objects import emit_object
 
 LINEAR = 2.3
 """How many times more calls twice the length may take."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl_exir.targets.cpu.toolchain import Pass
+from xdsl_exir.lowering.mlir import Pass
 
 BUFFERIZE = (
     Pass("eliminate-empty-tensors", "results are computed in their destination, not copied there"),

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 import xdsl_exir
-from xdsl_exir.targets.cpu.toolchain import ToolchainError
+from xdsl_exir.errors import ToolchainError
 
 HERE = Path(__file__).parent
 SHADES = " .:-=+*#%@"

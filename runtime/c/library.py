@@ -72,12 +72,10 @@ from xdsl_exir.runtime.c.interface import (
 )
 from xdsl_exir.runtime.c.sizes import PLACEHOLDER
 from xdsl_exir.runtime.guards import Guards, guard_text, name_of, place_text, range_text
+from xdsl_exir.runtime.linking import is_system_function
 from xdsl_exir.runtime.native import as_edge, plan_program
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES
 from xdsl_exir.targets.cpu.machine import check_system, processor
-from xdsl_exir.targets.cpu.toolchain import (
-    is_system_function,
-)
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 
 

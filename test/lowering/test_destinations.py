@@ -21,7 +21,7 @@ from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.program import Program
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.runtime import linking
 from xdsl_exir.targets.cpu.kernels.attributes import kernel_of
 
 torch = pytest.importorskip("torch")
@@ -195,7 +195,7 @@ def test_each_kernel_computes_what_its_dispatch_says(name: str) -> None:
         types = [type for type in function.function_type.inputs if isa(type, MemRefType[Attribute])]
         memory = [rng.standard_normal(words_in(type)).astype(np.float32) for type in types]
         native, wanted = ([array.copy() for array in memory] for _ in range(2))
-        toolchain.bind(toolchain.load(generic_text(code)), "f", list(map(seen, native, types)))()
+        linking.bind(linking.load(generic_text(code)), "f", list(map(seen, native, types)))()
         run_function(interpreter, function.sym_name.data, tuple(map(seen, wanted, types)))
         assert not np.array_equal(wanted[-1], memory[-1])
         torch.testing.assert_close(torch.as_tensor(native[-1]), torch.as_tensor(wanted[-1]))

@@ -20,14 +20,15 @@ from xdsl.universe import Universe
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.interpreter.interpreter import InterpreterEngine
+from xdsl_exir.lowering import pack_arguments
 from xdsl_exir.lowering.dispatch import Buffer, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.lowering.dispatches.views import expanded, part, permuted, reshaped
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.names import own_name
+from xdsl_exir.runtime import linking
 from xdsl_exir.runtime.native import NativeMethod
-from xdsl_exir.targets.cpu import toolchain
 from xdsl_exir.targets.cpu.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.targets.cpu.kernels import Elementwise, Input, Machine
 from xdsl_exir.targets.cpu.kernels.rows import Concat, Load, Map, Reduce, Rows, Slice
@@ -111,8 +112,8 @@ def check(text: str, *arrays: np.ndarray, constants: Sequence[np.ndarray] = (), 
     """Runs a program natively and by the interpreter; gives its plan."""
     _, plan, dispatches = planned(text, constants, threads)
     plan_arenas([plan])
-    library = toolchain.load_objects(objects_of(units_of(dispatches, [plan.driver])))
-    actual = NativeMethod(plan, library.address(toolchain.ENTRY + "main"), range(len(arrays)))(arrays)
+    library = linking.load_objects(objects_of(units_of(dispatches, [plan.driver])))
+    actual = NativeMethod(plan, library.address(pack_arguments.ENTRY + "main"), range(len(arrays)))(arrays)
     expected = InterpreterEngine(module_of(text)).run("main", [*arrays, *constants])
     for a, e in zip(actual, expected, strict=True):
         np.testing.assert_allclose(a, e, rtol=2e-5, atol=2e-5)
@@ -475,10 +476,10 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run(op.sym_name.data) for op in functions}
     plan_arenas(list(plans.values()))
     drivers = [plan.driver for plan in plans.values()]
-    library = toolchain.load_objects(objects_of(units_of(dispatches, drivers)))
+    library = linking.load_objects(objects_of(units_of(dispatches, drivers)))
     interpreter = InterpreterEngine(module)
     for name, text in zip(names, texts, strict=True):
-        actual = NativeMethod(plans[name], library.address(toolchain.ENTRY + name), range(len(arrays)))(
+        actual = NativeMethod(plans[name], library.address(pack_arguments.ENTRY + name), range(len(arrays)))(
             arrays
         )
         expected = interpreter.run(name, arrays)
@@ -489,11 +490,11 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
 # --- row programs by themselves ------------------------------------------------------------------------------
 
 
-def load_kernel(kernel: Rows) -> toolchain.Library:
+def load_kernel(kernel: Rows) -> linking.Library:
     """A kernel by itself, verified, as the function `f`."""
     function = kernel.function("f", True)
     function.verify()
-    return toolchain.load(generic_text(function))
+    return linking.load(generic_text(function))
 
 
 @pytest.mark.native
@@ -516,7 +517,7 @@ def test_passes_over_parts_of_rows(length: int, machine: Machine):
     library = load_kernel(kernel)
     given, out = random(3, length), np.full((3, length), np.nan, np.float32)
     scratch = [np.full(kernel.scratch, np.nan, np.float32)] if kernel.scratch else []
-    toolchain.bind(library, "f", [given, *scratch, out])()
+    linking.bind(library, "f", [given, *scratch, out])()
     parts = [given[:, length - half :], (given - given.sum(-1, keepdims=True))[:, : length - half]]
     expected = np.concatenate(parts, -1) + given.max(-1, keepdims=True)
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-4)
@@ -555,7 +556,7 @@ def test_one_element_of_an_input_s_row():
     library = load_kernel(Rows((3,), (Input((3, 5)), Input((3, 5), "i8")), program, (4,)))
     given, out = random(3, 5), np.empty((3, 5), np.float32)
     bools = np.array([[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]], np.int8)
-    toolchain.bind(library, "f", [given, bools, out])()
+    linking.bind(library, "f", [given, bools, out])()
     np.testing.assert_array_equal(out, np.where(bools[:, 2:3] != 0, given[:, 4:], given))
 
 

@@ -25,9 +25,9 @@ import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import InputError, UnsupportedError  # noqa: E402
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
+from xdsl_exir.lowering.mlir import run_passes  # noqa: E402
 from xdsl_exir.program import Program, context  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
-from xdsl_exir.targets.cpu.toolchain import run_passes  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 

@@ -20,10 +20,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 
 import xdsl_exir
 from xdsl_exir.errors import ToolchainError
-from xdsl_exir.lowering import external
+from xdsl_exir.lowering import external, mlir
 from xdsl_exir.lowering.dispatch import Dispatches
 from xdsl_exir.targets.cpu import compile as compiling
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.compile import objects_of, units_of
 from xdsl_exir.targets.cpu.machine import processor
 
@@ -52,10 +52,10 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pat
     """Takes the place of mlir-opt, and of the cache."""
 
     def replace(script: str, name: str = "mlir-opt") -> Path:
-        path, real = tmp_path / f"{name}-22", toolchain.find_tool
+        path, real = tmp_path / f"{name}-22", mlir.find_tool
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
-        monkeypatch.setattr(toolchain, "find_tool", lambda asked: path if asked == name else real(asked))
+        monkeypatch.setattr(mlir, "find_tool", lambda asked: path if asked == name else real(asked))
         monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path / "cache"))
         return path
 
@@ -335,5 +335,5 @@ def test_the_code_generator_finds_what_this_process_does(
     (tmp_path / "llvmlite.py").write_text("raise SystemExit('another llvmlite')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("PYTHONHOME", str(tmp_path))
-    [found] = toolchain.emit_elsewhere(["define void @f() { ret void }"], processor())
-    assert "f" in toolchain.symbols_of([found]).defined
+    [found] = objects.emit_elsewhere(["define void @f() { ret void }"], processor())
+    assert "f" in objects.symbols_of([found]).defined

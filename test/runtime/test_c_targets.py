@@ -23,7 +23,7 @@ from xdsl_exir import ExirError
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import Artifact, compile_library
 from xdsl_exir.targets.cpu import machine as processors
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES, canonical
 from xdsl_exir.targets.cpu.machine import processor
 from xdsl_exir.tools.main import main
@@ -172,7 +172,7 @@ def test_types_that_llvm_makes_no_code_of(tmp_path: Path) -> None:
 def test_llvm_may_end_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not this one."""
     lacks_nothing = {"wasm32": replace(ARCHITECTURES["wasm32"], lacks=())}
-    monkeypatch.setattr(toolchain, "ARCHITECTURES", {**ARCHITECTURES, **lacks_nothing})
+    monkeypatch.setattr(objects, "ARCHITECTURES", {**ARCHITECTURES, **lacks_nothing})
     with pytest.raises(ExirError, match=r"the code generator crashed \(Aborted\)"):
         compile_library(net(half="bf16"), tmp_path, "net", triple="wasm32", emit="obj")
     assert list(tmp_path.iterdir()) == []
@@ -264,8 +264,8 @@ def test_an_object_and_its_source(emit: str, tmp_path: Path) -> None:
 
 def test_text(tmp_path: Path) -> None:
     """LLVM IR that LLVM reads, of MLIR that MLIR reads."""
+    from xdsl_exir.lowering.mlir import run_passes
     from xdsl_exir.targets.cpu.machine import llvm_binding
-    from xdsl_exir.targets.cpu.toolchain import run_passes
 
     artifact = compile_library(net(), tmp_path, "net", triple="aarch64-linux-gnu", emit="llvm")
     module = llvm_binding().parse_assembly(artifact.library.read_text())

@@ -24,8 +24,8 @@ from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import compile_library
 from xdsl_exir.runtime.executable import Executable
+from xdsl_exir.runtime.linking import load_objects
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.toolchain import load_objects
 
 TEXT = """graph():
     %x : [num_users=1] = placeholder[target=x]

@@ -23,8 +23,8 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.runtime.executable import Executable
+from xdsl_exir.runtime.linking import find_openmp
 from xdsl_exir.targets.cpu.machine import llvm_binding
-from xdsl_exir.targets.cpu.toolchain import find_openmp
 from xdsl_exir.threads import Lock, once
 
 torch = pytest.importorskip("torch")
@@ -430,7 +430,7 @@ func.func @squares(%out: memref<64xf32>) attributes {llvm.emit_c_interface} {
 BESIDE_ANOTHER_RUNTIME = """
 import ctypes, multiprocessing, sys
 import numpy as np
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.runtime import linking
 
 def theirs():
     library = ctypes.CDLL(sys.argv[2], int(sys.argv[3]))
@@ -439,7 +439,7 @@ def theirs():
 
 def ours():
     out = np.zeros(64, np.float32)
-    toolchain.bind(toolchain.load(sys.argv[1]), "squares", [out])()
+    linking.bind(linking.load(sys.argv[1]), "squares", [out])()
     np.testing.assert_array_equal(out, np.arange(64) ** 2)
 
 order = [ours, theirs] if sys.argv[4] == "ours" else [theirs, ours]

@@ -18,7 +18,7 @@ from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.interpreter.upstream import linalg
 from xdsl_exir.interpreter.upstream.linalg import combiners_of
 from xdsl_exir.program import context
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.runtime import linking
 
 DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
 
@@ -174,10 +174,10 @@ def test_numbers_are_those_of_native_code() -> None:
         name: loop(f"f{i}", len(v[0]), body, types)
         for i, (name, (body, types, v)) in enumerate(table.items())
     }
-    library = toolchain.load("\n".join(texts.values()))
+    library = linking.load("\n".join(texts.values()))
     for index, (name, (_, types, values)) in enumerate(table.items()):
         native, ours = (np.zeros(len(values[0]), NUMPY[types[-1]]) for _ in range(2))
-        toolchain.bind(library, f"f{index}", [*values, native])()
+        linking.bind(library, f"f{index}", [*values, native])()
         run_function(make_interpreter(parsed(texts[name])), f"f{index}", (*values, ours))
         if native.dtype.kind == "f" and (name in MATH or name in ("atan2", "powf")):
             np.testing.assert_allclose(ours, native, rtol=4e-7, atol=1e-39, err_msg=name)

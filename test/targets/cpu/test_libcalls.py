@@ -15,8 +15,10 @@ import pytest
 from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir import errors
 from xdsl_exir.program import Program, context
-from xdsl_exir.targets.cpu import libcalls, toolchain
+from xdsl_exir.runtime import linking
+from xdsl_exir.targets.cpu import libcalls, objects
 from xdsl_exir.targets.cpu.machine import LEVELS, host, processor
 
 pytest.importorskip("llvmlite", reason="needs llvmlite: pip install llvmlite==0.50.0")
@@ -110,11 +112,11 @@ def test_functions_for_short_floats(type: str) -> None:
             loop("double", "f64", type, f"%y = arith.truncf %x : f64 to {type}", size=double.size),
             loop("every", type, "f32", f"%y = arith.extf %x : {type} to f32", size=every.size),
         ]
-        data = toolchain.compile_object("\n".join(texts), cpu=cpu)
-        library = toolchain.load_objects([data])
+        data = objects.compile_object("\n".join(texts), cpu=cpu)
+        library = linking.load_objects([data])
         for name, x in (("single", single), ("double", double), ("every", every)):
             y = np.empty(x.shape, np.float32 if name == "every" else dtype)
-            toolchain.bind(library, name, [x, y])()
+            linking.bind(library, name, [x, y])()
             assert equal(y, x.astype(y.dtype) if name != "double" else rounded_once(x, dtype)), name
 
 
@@ -177,20 +179,20 @@ def test_integers_of_128_bits() -> None:
         loop("tou", "i128", "f32", "%y = arith.uitofp %x : i128 to f32", size=len(floats)),
         loop("from", "f64", "i128", "%y = arith.fptosi %x : f64 to i128", size=len(floats)),
     ]
-    library = toolchain.load("\n".join(texts))
+    library = linking.load("\n".join(texts))
     a, b = words([a for a, _ in pairs]), words([b for _, b in pairs])
     for op, numbers in expected.items():
-        toolchain.bind(library, op, [a, b, y := np.empty_like(a)])()
+        linking.bind(library, op, [a, b, y := np.empty_like(a)])()
         assert np.array_equal(y, words(numbers)), op
     x = words(INTEGERS)
-    toolchain.bind(library, "to", [x, y := np.empty(len(floats))])()
+    linking.bind(library, "to", [x, y := np.empty(len(floats))])()
     assert y.tolist() == floats
-    toolchain.bind(library, "tou", [x, y := np.empty(len(floats), np.float32)])()
+    linking.bind(library, "tou", [x, y := np.empty(len(floats), np.float32)])()
     with np.errstate(over="ignore"):
         assert np.array_equal(y, np.array([float(a % (1 << 128)) for a in INTEGERS], np.float32))
     inside = np.array([a for a in floats if abs(a) < 2.0**127] + [2.75, -2.75])
     inside.resize(len(floats))
-    toolchain.bind(library, "from", [inside, y := np.empty(2 * len(floats), np.uint64)])()
+    linking.bind(library, "from", [inside, y := np.empty(2 * len(floats), np.uint64)])()
     assert np.array_equal(y, words([int(a) for a in inside]))
 
 
@@ -201,7 +203,7 @@ def test_integer_powers() -> None:
     body = "%n = memref.load %ns[%i] : memref<SIZExi32>\n%y = math.fpowi %x, %n : f64, i32"
     text = loop("f", "f64", "f64", body.replace("SIZE", str(a.size)), size=a.size)
     text = text.replace("%ys:", f"%ns: memref<{a.size}xi32>, %ys:")
-    toolchain.bind(toolchain.load(text), "f", [a, b, y := np.empty_like(a)])()
+    linking.bind(linking.load(text), "f", [a, b, y := np.empty_like(a)])()
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(y, a ** b.astype(float), rtol=1e-15)
 
@@ -295,10 +297,10 @@ def test_all_that_llvm_may_call_is_there(cpu: str) -> None:
         text.replace("@f(", f"@f{i}(").replace(" %y = ", "\n%y = ").replace(" ret ", "\nret ")
         for i, text in enumerate(instructions())
     ]
-    data = toolchain.emit_object("\n".join([*functions, declarations(functions)]), processor(cpu))
-    toolchain.load_objects([data])
+    data = objects.emit_object("\n".join([*functions, declarations(functions)]), processor(cpu))
+    linking.load_objects([data])
     if cpu == "x86-64":
-        assert toolchain.symbols_of([data]).needed >= libcalls.NAMES - {"__powidf2", "__powisf2"}, (
+        assert objects.symbols_of([data]).needed >= libcalls.NAMES - {"__powidf2", "__powisf2"}, (
             "not all are tried"
         )
 
@@ -310,8 +312,8 @@ def test_a_function_that_is_not_there_is_named() -> None:
       func.call @nowhere() : () -> ()
       return
     }"""
-    with pytest.raises(toolchain.ToolchainError, match=r"no library here has: nowhere$"):
-        toolchain.load(text)
+    with pytest.raises(errors.ToolchainError, match=r"no library here has: nowhere$"):
+        linking.load(text)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc) is installed")

@@ -16,7 +16,7 @@ import xdsl_exir
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.cpu import cpu_check
 from xdsl_exir.targets.cpu import machine as processors
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.machine import FEATURES, LEVELS, Processor, host, processor
 
 pytest.importorskip("llvmlite", reason="needs llvmlite: pip install llvmlite==0.50.0")
@@ -75,7 +75,7 @@ def test_objects_are_of_one_processor(
 ) -> None:
     monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path))
     names = [*LEVELS, "native"]
-    objects = {name: toolchain.compile_object(LOOP, cpu=processor(name)) for name in names}
+    objects = {name: objects.compile_object(LOOP, cpu=processor(name)) for name in names}
     assert len(list(tmp_path.iterdir())) == len(names)
     assert objects["x86-64"] != objects["x86-64-v3"] != objects["x86-64-v4"]
     assert capfd.readouterr().err == ""  # LLVM knows all features that it is told of
@@ -138,4 +138,4 @@ def test_no_function_is_called_for_a_product_and_a_sum(cpu: str | None, triple: 
     """Of processors without an instruction for both: C's function takes a hundred times as long as two."""
     target = processor(cpu, triple)
     assert target.fuses == (cpu == "x86-64-v3" or triple == "aarch64-linux-gnu")
-    assert b"fmaf" not in toolchain.compile_object(FUSED, cpu=target)
+    assert b"fmaf" not in objects.compile_object(FUSED, cpu=target)

@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 import xdsl_exir
 from xdsl_exir.errors import ToolchainError
+from xdsl_exir.lowering import mlir
+from xdsl_exir.lowering.mlir import TO_LLVM
 from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu import compile as compiling
-from xdsl_exir.targets.cpu import emit, toolchain
+from xdsl_exir.targets.cpu import emit, objects
 from xdsl_exir.targets.cpu.compile import Unit
 from xdsl_exir.targets.cpu.machine import processor
-from xdsl_exir.targets.cpu.toolchain import TO_LLVM
 
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native_tools")]
 
@@ -101,9 +102,7 @@ def test_equal_layers_are_one_object(made: list[int]) -> None:
 def test_objects_do_not_depend_on_how_many_make_them(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = plan_program(layers(24, 40, 8))
     units = compiling.units_of(planned.dispatches, [plan.driver for plan in planned.plans.values()])
-    alone = [
-        toolchain.emit_object(toolchain.to_llvm_ir(unit.write(), unit.passes), planned.cpu) for unit in units
-    ]
+    alone = [objects.emit_object(mlir.to_llvm_ir(unit.write(), unit.passes), planned.cpu) for unit in units]
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
     monkeypatch.setattr(compiling, "WORTHWHILE", 1)
     assert compiling.made(units, planned.cpu) == alone
@@ -127,7 +126,7 @@ def test_one_bad_unit_is_one_error(cores: int, monkeypatch: pytest.MonkeyPatch, 
 
 def test_the_code_generator_says_what_llvm_refuses() -> None:
     with pytest.raises(ToolchainError, match="the code generator refused the module:\nLLVM refused the code"):
-        toolchain.emit_elsewhere(["define i32 @f() { ret i64 0 }"], processor())
+        objects.emit_elsewhere(["define i32 @f() { ret i64 0 }"], processor())
 
 
 @settings(max_examples=50, deadline=None)

@@ -17,11 +17,14 @@ from xdsl.context import Context
 from xdsl.dialects import math, omp
 from xdsl.dialects.builtin import ModuleOp
 
+from xdsl_exir import errors
 from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.lowering import mlir
 from xdsl_exir.lowering.expand_math import ExpandMath
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.vector_builder import Lanes
-from xdsl_exir.targets.cpu import toolchain
+from xdsl_exir.runtime import linking
+from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.kernels import (
     Constant,
     Conv2d,
@@ -74,7 +77,7 @@ Result = tuple[int, ...] | np.ndarray
 
 def run_all(kernels: Sequence[tuple[Any, Sequence[np.ndarray], Result]]) -> list[np.ndarray]:
     """Compiles all kernels in one module; (kernel, its arguments without scratch and result, its result)."""
-    library = toolchain.load(
+    library = linking.load(
         "\n".join(text_of(kernel, f"f{i}", True) for i, (kernel, *_) in enumerate(kernels))
     )
     results: list[np.ndarray] = []
@@ -82,7 +85,7 @@ def run_all(kernels: Sequence[tuple[Any, Sequence[np.ndarray], Result]]) -> list
         # NaN everywhere that the kernel has to write before it reads.
         out = result if isinstance(result, np.ndarray) else np.full(result, np.nan, np.float32)
         scratch = [np.full(kernel.scratch, np.nan, np.float32)] if kernel.scratch else []
-        toolchain.bind(library, f"f{i}", [*arguments, *scratch, out])()
+        linking.bind(library, f"f{i}", [*arguments, *scratch, out])()
         results.append(out)
     return results
 
@@ -273,24 +276,24 @@ EMPTY = "func.func @nothing() attributes {llvm.emit_c_interface} {\n  return\n}\
 
 
 def test_objects_are_cached_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = toolchain.compile_object(EMPTY)
+    made = objects.compile_object(EMPTY)
     [entry] = tmp_path.iterdir()
     assert entry.read_bytes().endswith(made)
-    monkeypatch.setattr(toolchain, "to_llvm_ir", None)
-    assert toolchain.compile_object(EMPTY) == made
+    monkeypatch.setattr(mlir, "to_llvm_ir", None)
+    assert objects.compile_object(EMPTY) == made
     cpu = processor()
-    assert toolchain.cache_key(EMPTY, (), cpu) != toolchain.cache_key(EMPTY, toolchain.TO_LLVM, cpu)
+    assert objects.cache_key(EMPTY, (), cpu) != objects.cache_key(EMPTY, mlir.TO_LLVM, cpu)
 
 
 def test_a_missing_tool_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    with pytest.raises(toolchain.ToolchainError, match="apt-get install mlir-22-tools"):
-        toolchain.find_tool.__wrapped__("mlir-opt")
+    with pytest.raises(errors.ToolchainError, match="apt-get install mlir-22-tools"):
+        mlir.find_tool.__wrapped__("mlir-opt")
 
 
 def test_a_refused_module_says_why() -> None:
-    with pytest.raises(toolchain.ToolchainError, match="use of undeclared SSA value"):
-        toolchain.to_llvm_ir("func.func @f() -> index {\n  return %0 : index\n}\n")
+    with pytest.raises(errors.ToolchainError, match="use of undeclared SSA value"):
+        mlir.to_llvm_ir("func.func @f() -> index {\n  return %0 : index\n}\n")
 
 
 def test_a_driver_calls_kernels_on_views_of_one_arena() -> None:
@@ -305,8 +308,8 @@ def test_a_driver_calls_kernels_on_views_of_one_arena() -> None:
         return
       }"""
     x, w, out = random(16, 32), random(32, 32), np.zeros((16, 32), np.float32)
-    library = toolchain.load(text_of(kernel, "mm") + driver)
-    toolchain.bind(library, "main", [x, kernel.pack(w), np.zeros(2048, np.int8), out])()
+    library = linking.load(text_of(kernel, "mm") + driver)
+    linking.bind(library, "main", [x, kernel.pack(w), np.zeros(2048, np.int8), out])()
     close(out, x @ w @ w, "twice")
 
 
@@ -321,22 +324,22 @@ def test_linalg_on_tensors_is_bufferized() -> None:
         return %tanh : tensor<3x4xf32>
       }"""
     x, y, out = random(3, 5), random(5, 4), np.zeros((3, 4), np.float32)
-    library = toolchain.load(text, BUFFERIZE + toolchain.TO_LLVM)
-    toolchain.bind(library, "f", [x, y, out])()
+    library = linking.load(text, BUFFERIZE + mlir.TO_LLVM)
+    linking.bind(library, "f", [x, y, out])()
     close(out, np.tanh(x @ y), "linalg")
 
 
 def test_a_missing_function_is_named() -> None:
-    with pytest.raises(toolchain.ToolchainError, match="no function 'other'"):
-        toolchain.load(EMPTY).address("other")
+    with pytest.raises(errors.ToolchainError, match="no function 'other'"):
+        linking.load(EMPTY).address("other")
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_shared_object_needs_only_libc_and_openmp(tmp_path: Path) -> None:
     kernel = Matmul(96, 200, 77, machine=MACHINES["threads"])
-    (tmp_path / "kernel.o").write_bytes(toolchain.compile_object(text_of(kernel, "f", True)))
-    openmp = toolchain.find_openmp()
-    toolchain.link_shared([tmp_path / "kernel.o"], tmp_path / "kernel.so", [str(openmp)])
+    (tmp_path / "kernel.o").write_bytes(objects.compile_object(text_of(kernel, "f", True)))
+    openmp = linking.find_openmp()
+    linking.link_shared([tmp_path / "kernel.o"], tmp_path / "kernel.so", [str(openmp)])
     listed = subprocess.run(
         ["nm", "-D", "-u", tmp_path / "kernel.so"], capture_output=True, text=True, check=True
     )
@@ -401,10 +404,10 @@ def test_functions(lanes: int) -> None:
         module.verify()
         assert not [op for op in module.walk() if isinstance(op, math.ExpOp | math.TanhOp | math.ErfOp)]
         functions += map(generic_text, module.ops)
-    library = toolchain.load("\n".join(functions))
+    library = linking.load("\n".join(functions))
     for name in names:
         actual = np.full_like(grid, 7)
-        toolchain.bind(library, name, [grid, actual])()
+        linking.bind(library, name, [grid, actual])()
         with np.errstate(all="ignore"):
             expected = libm(name)(grid.astype(np.float64)).astype(np.float32)
             if name in ("silu", "gelu"):  # -inf * 0 is NaN in PyTorch too
