@@ -29,6 +29,7 @@ SLOW = {
     "*test_simplified.py": "random programs",
     "*test_linear_algebra.py": "every factorization in every dtype",
     "lowering/*": "every operator natively",
+    "targets/*": "every kernel natively",
     "exporters/*": "every model there and back",
     "*test_a[cl]*.py": "tables of errors, views of every operator",
     "*test_c_*.py": "C compilers, tables of errors, other processors",

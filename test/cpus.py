@@ -22,16 +22,17 @@ HERE = Path(__file__).parent
 NUMBERS = (
     *(
         "lowering",
+        "targets",
         "test_accuracy.py",
         "lowering/test_dispatch.py",
         "test_models.py",
         "test_ordinary_models.py",
     ),
     *(
-        "lowering/test_processor.py",
+        "targets/cpu/test_machine.py",
         "test_random_programs.py",
         "transforms/test_rewrites.py",
-        "lowering/test_schedules.py",
+        "targets/cpu/test_schedules.py",
     ),
     "test_special_values.py",
 )

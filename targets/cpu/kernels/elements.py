@@ -5,7 +5,7 @@
 
 An operator is elementwise here if its lowering to linalg is one `linalg.generic` whose body is made of operations that are the same on
 vectors: on float32, and on Bools, which are i1 here and bytes in memory. The others go the general way, through linalg. (Reductions and what
-is made of them are bodies too: `dispatches.row_lowering`.)
+is made of them are bodies too: `vectorize`.)
 """
 
 from __future__ import annotations
