@@ -55,8 +55,9 @@ from xdsl_exir.lowering.dispatches.outline import Body, copied
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
+from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.sizes import solve
-from xdsl_exir.lowering.target import CodeTarget, Kernel
+from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.transforms.fold_constants import Folding
 from xdsl_exir.transforms.forget_sizes import is_number
 

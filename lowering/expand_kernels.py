@@ -16,7 +16,8 @@ from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects.signature import EXPANDED
 from xdsl_exir.errors import VerificationError
-from xdsl_exir.lowering.target import CodeTarget, Kernel
+from xdsl_exir.lowering.kernel import Kernel
+from xdsl_exir.lowering.target import CodeTarget
 
 KERNEL = "exir.kernel"
 """The attribute of functions that describes the kernel which stands for them."""

@@ -6,44 +6,18 @@ target's own, descriptions of kernels and of the machine among it, is in its fol
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from xdsl.dialects.builtin import MemRefType
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.kernel import Kernel
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
     from xdsl_exir.lowering.dispatches.buffers import Value
-
-
-class Kernel(Protocol):
-    """What a kernel is described by: equal ones do the same."""
-
-    def __hash__(self) -> int: ...
-
-    @property
-    def key(self) -> str:
-        """What it says, the same in every process."""
-        ...
-
-    @property
-    def symbols(self) -> Sequence[str]:
-        """The symbols that its sizes depend on: the first arguments of its function, each an `index`."""
-        ...
-
-    @property
-    def types(self) -> Mapping[str, MemRefType[Any]]:
-        """The buffers that its function takes, in order behind the symbols, by name."""
-        ...
-
-    def function(self, name: str) -> FuncOp:
-        """Its code, as a function of this name."""
-        ...
 
 
 class Group(Protocol):

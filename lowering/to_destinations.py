@@ -24,8 +24,9 @@ from xdsl_exir.lowering.dispatches.boundaries import Boundaries, take_boundaries
 from xdsl_exir.lowering.dispatches.outline import Body
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.method_plans import PlannedCall, keep_plan
-from xdsl_exir.lowering.target import CodeTarget, Kernel
+from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.fold_constants import constant_arguments, input_of

@@ -27,7 +27,7 @@ from xdsl_exir.names import own_name
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatches.outline import Body
-    from xdsl_exir.lowering.target import Kernel
+    from xdsl_exir.lowering.kernel import Kernel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = Sizes

@@ -30,7 +30,7 @@ from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
-    from xdsl_exir.lowering.target import Kernel
+    from xdsl_exir.lowering.kernel import Kernel
 
 
 @dataclass(frozen=True)

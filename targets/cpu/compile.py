@@ -28,6 +28,7 @@ from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL, check_takes
 from xdsl_exir.lowering.expand_math import Apart, ExpandMath, expand
+from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.mlir import TO_LLVM, Pass, all_to_llvm_ir, pipeline
 from xdsl_exir.lowering.pack_arguments import ENTRY, PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
@@ -35,7 +36,7 @@ from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.verify_memory import VerifyMemory
 from xdsl_exir.program import context
 from xdsl_exir.targets.cpu.kernels.attributes import kernel_of
-from xdsl_exir.targets.cpu.kernels.kernel import Kernel, expansion
+from xdsl_exir.targets.cpu.kernels.kernel import expansion
 from xdsl_exir.targets.cpu.machine import Processor, cores, processor
 from xdsl_exir.targets.cpu.objects import cache_key, defines, emit_elsewhere, emit_object, passes_for
 from xdsl_exir.transforms.watch import run_passes as watched

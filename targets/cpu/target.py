@@ -10,13 +10,13 @@ from xdsl.ir import Attribute
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Value
+from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.target import CodeTarget
-from xdsl_exir.lowering.target import Kernel as AnyKernel
 from xdsl_exir.program import REWRITING
 from xdsl_exir.targets.cpu.copies import copy_of
 from xdsl_exir.targets.cpu.dispatches import SCHEDULES
 from xdsl_exir.targets.cpu.kernel_forms import KernelForms
-from xdsl_exir.targets.cpu.kernels import Kernel, Machine
+from xdsl_exir.targets.cpu.kernels import Machine
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
 from xdsl_exir.targets.cpu.rows import RowGroup, space_of
 from xdsl_exir.targets.cpu.vectorize import RowProgram, row_program
@@ -52,7 +52,7 @@ class Cpu(CodeTarget):
     def copy(self, source: Value, target: Value) -> tuple[Kernel, Sequence[Value]] | None:
         return copy_of(source, target, self.machine)
 
-    def described(self, kernel: AnyKernel) -> Attribute:
+    def described(self, kernel: Kernel) -> Attribute:
         return as_attribute(kernel)
 
     def kernel(self, described: Attribute) -> Kernel:

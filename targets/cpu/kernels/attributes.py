@@ -16,11 +16,11 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.errors import VerificationError
+from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.targets.cpu.kernels import description, rows
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
 from xdsl_exir.targets.cpu.kernels.copies import Copy
-from xdsl_exir.targets.cpu.kernels.description import canonical
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d

@@ -1,16 +1,13 @@
-"""What kernels are described by: plain data, equal where its text is equal.
+"""What kernels are described by (`lowering.kernel`): the parts that they have in common.
 
-A kernel is a frozen dataclass of numbers, names, sizes and other such dataclasses, without functions or operations: what it says is
-its canonical text (`canonical`), the same in every process, of which keys of caches are made. Here are the parts that kernels
-have in common: the machine they are made for, operands, and what happens to a result before it is stored.
+These are the machine they are made for, operands, what computes an element, and what happens to a result before it is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, lru_cache
-from typing import Any, cast
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -136,35 +133,3 @@ def memref(
     return MemRefType(
         ELEMENT_TYPES[dtype], [size if isinstance(size, int) else DYNAMIC_INDEX for size in shape], layout
     )
-
-
-@cache
-def fields_of(kind: type) -> tuple[str, ...]:
-    """The names of a dataclass's fields."""
-    return tuple(field.name for field in fields(kind))
-
-
-def canonical(value: object) -> str:
-    """The text of what a description holds. Numbers that compare equal have texts of their own where they are not the same: 0.0 and
-    -0.0, 1 and True."""
-    if isinstance(value, Expr):
-        return str(value)
-    if isinstance(value, tuple):
-        return f"({', '.join(map(canonical, cast(tuple[object, ...], value)))})"
-    if is_dataclass(value):
-        kind = type(value)
-        said = ", ".join(f"{name}={canonical(getattr(value, name))}" for name in fields_of(kind))
-        return f"{kind.__name__}({said})"
-    return repr(value)
-
-
-def sizes_in(value: object) -> Iterator[Expr]:
-    """The symbolic sizes that a description holds."""
-    if isinstance(value, Expr):
-        yield value
-    elif isinstance(value, tuple):
-        for part in cast(tuple[object, ...], value):
-            yield from sizes_in(part)
-    elif is_dataclass(value):
-        for name in fields_of(type(value)):
-            yield from sizes_in(getattr(value, name))

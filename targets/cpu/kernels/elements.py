@@ -26,11 +26,12 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import result_dtypes
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
+from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.scalar import CONTRACT
 from xdsl_exir.lowering.vector_builder import INTEGER_PREDICATES, Lanes, defaults, type_of
 from xdsl_exir.program import REWRITING
 from xdsl_exir.targets.cpu.kernels.builder import KernelBuilder
-from xdsl_exir.targets.cpu.kernels.description import Body, Elementwise, Instruction, canonical
+from xdsl_exir.targets.cpu.kernels.description import Body, Elementwise, Instruction
 
 DTYPES = {"f": dt.Float, "b": dt.Bool}
 """Of operands and results, by their codes in descriptions."""

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from xdsl_exir import lowering
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_
-from xdsl_exir.dialects.sizes import symbols_of
+from xdsl_exir.lowering.kernel import Kernel as Description
 from xdsl_exir.lowering.vector_builder import Lanes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
-from xdsl_exir.targets.cpu.kernels.description import Constant, Epilogue, Input, canonical, sizes_in
+from xdsl_exir.targets.cpu.kernels.description import Constant, Epilogue, Input
 from xdsl_exir.targets.cpu.kernels.elements import expand
 
 
@@ -32,36 +30,14 @@ def expansion() -> str:
     return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
-class Kernel(ABC):
-    """A frozen dataclass that says which problem a kernel solves. Two are equal if their texts are."""
-
-    @cached_property
-    def key(self) -> str:
-        """What it says, the same in every process. How it expands is not in it."""
-        return canonical(self)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kernel) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    @cached_property
-    def symbols(self) -> list[str]:
-        """The symbols that its sizes depend on, sorted: the first arguments of its function, each an `index`."""
-        return sorted(symbols_of(sizes_in(self)))
-
-    @property
-    @abstractmethod
-    def types(self) -> Mapping[str, MemRefType[Any]]:
-        """The buffers that its function takes, in order behind the symbols, by name."""
+class Kernel(Description):
+    """A kernel of processors."""
 
     @abstractmethod
     def build(self, b: KernelBuilder) -> None:
         """Fills its function."""
 
     def function(self, name: str, public: bool = False) -> FuncOp:
-        """The kernel as `func.func @name`: private, or with `llvm.emit_c_interface` when public."""
         b = KernelBuilder(self.symbols, self.types)
         self.build(b)
         return b.function(name, public)

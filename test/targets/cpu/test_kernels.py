@@ -17,6 +17,7 @@ import xdsl_exir
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.program import Program, context
 from xdsl_exir.targets.cpu.kernels import (
@@ -33,7 +34,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Step,
 )
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
-from xdsl_exir.targets.cpu.kernels.description import Body, Instruction, canonical
+from xdsl_exir.targets.cpu.kernels.description import Body, Instruction
 from xdsl_exir.targets.cpu.kernels.rows import Gather, Load, Map, Number, Reduce, needed
 
 DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
