@@ -235,7 +235,7 @@ def test_ctrl_c(target: str, processes: int, tmp_path: Path) -> None:
     # Jobs in the background of a shell inherit that Ctrl-C is ignored.
     heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
     many = (
-        "from xdsl_exir.lowering import compile; compile.WORTHWHILE = 1; "
+        "from xdsl_exir.targets.cpu import compile; compile.WORTHWHILE = 1; "
         f"os.sched_getaffinity = lambda _: range({processes}); "
         if target == "native"
         else ""

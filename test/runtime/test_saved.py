@@ -114,7 +114,7 @@ def test_state(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     weight = np.linspace(1, 2, 16, dtype=np.float32).reshape(4, 4)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path / "empty"))
-    monkeypatch.setattr("xdsl_exir.targets.cpu.mlir.find_tool", None)
+    monkeypatch.setattr("xdsl_exir.lowering.mlir.find_tool", None)
     for run in (first, again):
         if run is first and target == "native":
             continue

@@ -37,7 +37,7 @@ from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
 from xdsl_exir.targets.cpu.kernels.description import Body, Instruction
 from xdsl_exir.targets.cpu.kernels.rows import Gather, Load, Map, Number, Reduce, needed
 
-DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
+DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
 
 S0, S1 = Expr.symbol("s0"), Expr.symbol("s1")
 

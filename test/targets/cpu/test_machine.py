@@ -75,9 +75,9 @@ def test_objects_are_of_one_processor(
 ) -> None:
     monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path))
     names = [*LEVELS, "native"]
-    objects = {name: objects.compile_object(LOOP, cpu=processor(name)) for name in names}
+    made = {name: objects.compile_object(LOOP, cpu=processor(name)) for name in names}
     assert len(list(tmp_path.iterdir())) == len(names)
-    assert objects["x86-64"] != objects["x86-64-v3"] != objects["x86-64-v4"]
+    assert made["x86-64"] != made["x86-64-v3"] != made["x86-64-v4"]
     assert capfd.readouterr().err == ""  # LLVM knows all features that it is told of
 
 
