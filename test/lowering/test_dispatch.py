@@ -33,6 +33,7 @@ from xdsl_exir.targets.cpu.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.targets.cpu.kernels import Elementwise, Input, Machine
 from xdsl_exir.targets.cpu.kernels.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.targets.cpu.machine import processor
+from xdsl_exir.targets.cpu.target import Cpu
 from xdsl_exir.transforms.fold_constants import Folding
 
 
@@ -100,10 +101,10 @@ def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tup
     function = next(op for op in module_of(text).ops if isinstance(op, FuncOp))
     last = function.args[len(function.args) - len(constants) :]
     dispatches = Dispatches()
-    machine = processor().machine(threads)
+    target = Cpu(processor().machine(threads))
     return (
         function,
-        Planner(function, dict(zip(last, constants, strict=True)), machine, dispatches).run("main"),
+        Planner(function, dict(zip(last, constants, strict=True)), target, dispatches).run("main"),
         dispatches,
     )
 
@@ -471,9 +472,9 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     names = [f"f{seed}" for seed in range(40)]
     texts = [Generator(2 * i + threads).function(name, shapes, 14) for i, name in enumerate(names)]
     module = module_of("\n".join(texts))
-    machine, dispatches = processor().machine(threads), Dispatches()
+    target, dispatches = Cpu(processor().machine(threads)), Dispatches()
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    plans = {op.sym_name.data: Planner(op, {}, machine, dispatches).run(op.sym_name.data) for op in functions}
+    plans = {op.sym_name.data: Planner(op, {}, target, dispatches).run(op.sym_name.data) for op in functions}
     plan_arenas(list(plans.values()))
     drivers = [plan.driver for plan in plans.values()]
     library = linking.load_objects(objects_of(units_of(dispatches, drivers)))
