@@ -69,11 +69,12 @@ class ToTensorOp(IRDLOperation):
 
     assembly_format = "$memref (`restrict` $restrict^)? (`writable` $writable^)? attr-dict `:` type($memref) `to` type($tensor)"
 
-    def __init__(self, memory: SSAValue):
-        """Of memory that no other argument is a view of."""
+    def __init__(self, memory: SSAValue, writable: bool = False):
+        """Of memory that no other argument is a view of, and that what is made of the tensor may take the place of."""
         assert isa(memory.type, MemRefType[Attribute])
         type = TensorType(memory.type.element_type, memory.type.shape)
-        super().__init__(operands=[memory], result_types=[type], properties={"restrict": UnitAttr()})
+        properties = {"restrict": UnitAttr()} | ({"writable": UnitAttr()} if writable else {})
+        super().__init__(operands=[memory], result_types=[type], properties=properties)
 
     def verify_(self) -> None:
         check_same_elements(self.memref, self.tensor)

@@ -449,6 +449,10 @@ class InterpreterEngine:
         used, boundary = used_arguments(self.interpreter, method), self.boundaries.get(method)
         return used if boundary is None else [boundary.passed[position] for position in used]
 
+    def updates(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it may write to."""
+        return ()
+
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""
         boundary = self.boundaries.get(method)

@@ -52,6 +52,7 @@ from xdsl_exir.lowering.dispatches.buffers import (
 from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.outline import Body, copied
+from xdsl_exir.lowering.dispatches.updates import Updates, update, updates_of
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
@@ -134,6 +135,7 @@ class Planner:
         self.kept: list[Array] = []
         """Those arrays: an identity means something while its object lives."""
         self.positions = {op: position for position, op in enumerate(function.walk())}
+        self.updates = Updates()
         self.ranges = checked_ranges_of(function)
         self.regions = Regions(self)
         returned = function.get_return_op()
@@ -154,6 +156,7 @@ class Planner:
         ]
         if blocking:
             raise UnsupportedError(blocking)
+        self.updates = updates_of(self.function, self.boundaries)
         for arg in self.function.args:
             if arg not in self.constants and is_tensor_type(arg.type):
                 self.values[arg] = self.passed(arg)
@@ -184,7 +187,9 @@ class Planner:
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
         self.driver.source = op
-        if not self.target.dispatch(self, op):
+        if op in self.updates.operators:
+            update(self, op)
+        elif not self.target.dispatch(self, op):
             self.pending[op] = None
 
     # symbols
@@ -448,8 +453,15 @@ class Planner:
         for position, (operand, value) in enumerate(zip(self.returned.operands, given, strict=True)):
             if isinstance(operand.type, SymType):
                 self.plan.numbers[position] = operand.type.data
+            elif position in self.updates.results:
+                self.plan.updates[position] = self.input_of(self.updates.results[position])
             else:
                 self.output(operand, value)
+
+    def input_of(self, argument: SSAValue) -> int:
+        """Which of the driver's inputs an argument is."""
+        buffer = self.values[argument].buffer
+        return next(at for at, given in enumerate(self.plan.inputs) if given.buffer is buffer)
 
     def result(self, operand: SSAValue) -> Value | None:
         """A result in memory, without gaps; None of a number, and of a constant, which is the caller's to copy."""

@@ -1,10 +1,10 @@
 """How a method is called whose driver takes memory (`lowering.driver`), kept in attributes of the driver that need no dialect of ours.
 
     exir.signature    the method as it was at edge
-    exir.plan         {inputs = [...], constants = [...], copies = [...], conditions = [...], checks = [...]}
+    exir.plan         {inputs = [...], constants = [...], copies = [...], updates = [...], conditions = [...], checks = [...]}
 
 `inputs` are the positions of the method's arguments that the driver takes, behind its symbols; `constants` the names, in the program's state, of
-the arrays that it takes next; `copies` are `Plan`'s, `conditions` its checks of symbols; `checks` are the operators that look at the last results (`lowering.checks`).
+the arrays that it takes next; `copies` and `updates` are `Plan`'s, `conditions` its checks of symbols; `checks` are the operators that look at the last results (`lowering.checks`).
 All else the signature says.
 """
 
@@ -37,7 +37,7 @@ def words(*values: Attribute) -> ArrayAttr[Attribute]:
     return ArrayAttr(values)
 
 
-PARTS = ("inputs", "constants", "copies", "conditions", "checks")
+PARTS = ("inputs", "constants", "copies", "updates", "conditions", "checks")
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ def keep_plan(call: PlannedCall, method: FuncOp, state: State) -> None:
             "inputs": words(*(IntegerAttr(position, i64) for position in call.passed)),
             "constants": words(*(constant(array) for _, array in plan.constants)),
             "copies": words(*copies),
+            "updates": words(*(words(*map(as_attribute, pair)) for pair in plan.updates.items())),
             "conditions": words(*conditions),
             "checks": words(*(StringAttr(check_text(check)) for check in call.checks)),
         }
@@ -94,11 +95,18 @@ def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> PlannedCall:
     plan.symbols = symbol_places(types)
     plan.inputs = [value_for(tensor_meta(types[position])) for position in passed]
     checks = [check_in(attr) for attr in parts["checks"]]
+    for position, at in map(pair_in, parts["updates"]):
+        plan.updates[number_in(position)] = number_in(at)
+    results = range(len(signature.function_type.outputs))
+    if not plan.updates.keys() <= set(results) or not all(
+        0 <= at < len(passed) for at in plan.updates.values()
+    ):
+        raise LoadError(f"{PLAN} of '{name}': the updates are no results and inputs that its signature has")
     looked_at = (type for check in checks for type in check.operand_types)
     for position, type in enumerate((*signature.function_type.outputs, *looked_at)):
         if isinstance(type, SymType):
             plan.numbers[position] = type.data
-        elif is_tensor_type(type):
+        elif is_tensor_type(type) and position not in plan.updates:
             plan.outputs.append(value_for(tensor_meta(type)))
 
     def constant(attr: Attribute) -> TensorData:

@@ -39,13 +39,20 @@ from xdsl_exir.transforms.stages import stage_of
 
 
 @dataclass(frozen=True)
+class Updated:
+    """A result that is one of the driver's inputs, which it writes to."""
+
+    at: int
+
+
+@dataclass(frozen=True)
 class Frame:
     """What the values of a program's symbols say about a call."""
 
     outputs: Sequence[tuple[tuple[int, ...], Any]]
     """Shapes and NumPy dtypes of the results."""
-    numbers: Sequence[tuple[int, Any]]
-    """Results that are numbers, by position, the first ones first."""
+    apart: Sequence[tuple[int, Any]]
+    """Results that are no outputs, by position, the first ones first: numbers, and inputs that are written to."""
     arena_bytes: int
 
 
@@ -60,6 +67,8 @@ class PlannedMethod(ABC):
         """How many results come before those."""
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
+        self.updated = [passed[at] for at in plan.updates.values()]
+        """Of those, which it writes to."""
         self.frames: dict[tuple[int, ...], Frame] = {}
         for what, values in (("input", plan.inputs), ("result", plan.outputs)):
             for index, value in enumerate(values):
@@ -100,8 +109,8 @@ class PlannedMethod(ABC):
                 name_place(error, check)
                 raise
         results: list[Any] = outputs
-        for position, number in frame.numbers:
-            results.insert(position, number)
+        for position, given in frame.apart:
+            results.insert(position, inputs[given.at] if isinstance(given, Updated) else given)
         return results
 
     def frame(self, values: tuple[int, ...]) -> Frame:
@@ -119,10 +128,14 @@ class PlannedMethod(ABC):
                 raise AssertionFailed(message)
         frame = Frame(
             [(tuple(map(number, value.shape)), value.dtype.numpy) for value in self.plan.outputs],
-            [
-                (position, size.evaluate(symbols) if isinstance(size, Expr) else size)
-                for position, size in sorted(self.plan.numbers.items())
-            ],
+            sorted(
+                [
+                    (position, size.evaluate(symbols) if isinstance(size, Expr) else size)
+                    for position, size in self.plan.numbers.items()
+                ]
+                + [(position, Updated(at)) for position, at in self.plan.updates.items()],
+                key=lambda each: each[0],
+            ),
             max(number(self.plan.arena_bytes), 1),
         )
         for index, (shape, dtype) in enumerate(frame.outputs):
@@ -209,6 +222,10 @@ class DriverEngine:
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that it looks at; constants are the driver's own."""
         return self.methods[method].passed
+
+    def updates(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it may write to."""
+        return self.methods[method].updated
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""

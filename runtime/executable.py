@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
@@ -33,7 +34,7 @@ from xdsl_exir.runtime.given_state import replaced_state
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, plain_array
 from xdsl_exir.runtime.targets import HostEngine, Memory, Target, find_target, register_target
 from xdsl_exir.targets.cpu.machine import Processor, check_name, processor
-from xdsl_exir.threads import Lock
+from xdsl_exir.threads import UNFORKED, Lock
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import refuse_buffers
 
@@ -66,6 +67,10 @@ class Engine(Protocol):
 
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that `run` looks at; in place of other state there may be None."""
+        ...
+
+    def updates(self, method: str) -> Collection[int]:
+        """Positions of the argument values that `run` may write to: the results that are their new values are the same arrays then."""
         ...
 
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -209,6 +214,8 @@ class Executable:
         }
         if not self.methods:
             raise ExirError("a program without methods")
+        self.written = frozenset[str]().union(*(method.updated for method in self.methods.values()))
+        """Names of the state that calls write to where it lies."""
         self.changed = frozenset[str]().union(*(method.changed for method in self.methods.values()))
         """Names of the state that calls change."""
         self._needed = frozenset[str]().union(*(method.needed for method in self.methods.values()))
@@ -217,7 +224,7 @@ class Executable:
         )
         """Names that a module's `state_dict` has."""
         for name in self._needed & self.state.keys():
-            self.array(name)
+            self.first(self.arrays, name)
 
     def __repr__(self) -> str:
         lines = [repr(method) for method in self.methods.values()]
@@ -274,7 +281,10 @@ class Executable:
         return self.method().flat(inputs)
 
     def array(self, name: str) -> np.ndarray[Any, Any]:
-        """The array of a parameter, buffer or constant as it is now."""
+        """The array of a parameter, buffer or constant as it is now; of what calls write to where it lies, a copy."""
+        if name in self.written:
+            with self.lock:
+                return self.arrays[name].copy(order="K")
         arrays = self.arrays
         return arrays[name] if name in arrays else self.first(arrays, name)
 
@@ -377,6 +387,8 @@ class Method:
         look at all weights."""
         self.needed = {target for _, target in self.taken_state}
         self.changes_state = bool(self.changed)
+        self.updated = {self.targets[position] for position in owner.engine.updates(self.name)}
+        """Names of what a call may write to where it lies."""
         self.signature = function
         """For messages."""
 
@@ -420,9 +432,9 @@ class Method:
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the method; returns the user outputs that it computes. Gradients are the executable's from then on."""
-        if not self.changes_state:
+        if not self.changes_state and self.needed.isdisjoint(self.owner.written):
             return self._run(inputs)
-        with self.owner.lock:
+        with UNFORKED if self.updated else ANY_TIME, self.owner.lock:
             return self._run(inputs)
 
     def _run(self, inputs: Sequence[Any]) -> list[Any]:
@@ -433,6 +445,8 @@ class Method:
         outputs: list[Any] = []
         state, gradients = dict[str, Any](), dict[str, Any]()
         for spec, kind, value in zip(self.outputs, self.mutations, results, strict=True):
+            if kind is not None and value is written[spec.target]:
+                continue  # it was written where it lies
             if kind is InputKind.USER_INPUT:
                 np.copyto(written[spec.target], value)
             elif kind is not None:
@@ -489,10 +503,14 @@ def is_saved(spec: InputSpec) -> bool:
 
 def apart(results: Iterable[Any], written: Sequence[Any]) -> list[Any]:
     """The results, copied where they lie in the memory of inputs that are about to be written: an operator that changes no
-    element, as `clone`, may have given its operand."""
+    element, as `clone`, may have given its operand. What is such an input itself stays."""
+
+    def lies_in(value: Any, each: Any) -> bool:
+        return is_array(value) and is_array(each) and np.may_share_memory(value, each)
+
     return [
         value.copy()
-        if is_array(value) and any(is_array(each) and np.may_share_memory(value, each) for each in written)
+        if all(value is not each for each in written) and any(lies_in(value, each) for each in written)
         else value
         for value in results
     ]
@@ -507,6 +525,7 @@ def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
     return np.ascontiguousarray(value.transpose(dim_order)).transpose(np.argsort(dim_order))
 
 
+ANY_TIME = nullcontext()
 GRADIENTS = (OutputKind.GRADIENT_TO_PARAMETER, OutputKind.GRADIENT_TO_USER_INPUT)
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)
 _USER_OUTPUT = OutputSpec(OutputKind.USER_OUTPUT)

@@ -316,6 +316,10 @@ class SplitEngine:
         """Positions of the argument values that it looks at."""
         return used_arguments(self.interpreter, method)
 
+    def updates(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it may write to."""
+        return ()
+
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""
         return run_function(self.interpreter, method, (*values, *self.bound[method]))

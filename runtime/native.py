@@ -337,6 +337,10 @@ class NativeEngine:
         """Positions of the argument values that it looks at; constants are in the code's own arrays."""
         return self.methods[method].passed
 
+    def updates(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it may write to."""
+        return self.methods[method].updated
+
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""
         return self.methods[method](values)

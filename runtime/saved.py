@@ -53,7 +53,7 @@ from xdsl_exir.targets.cpu.machine import Processor
 if TYPE_CHECKING:
     from xdsl_exir.runtime.native import NativeCode
 
-FORMAT = 1
+FORMAT = 2
 """Grows when files are read otherwise than before."""
 TITLE = "xdsl-exir executable"
 ROOT = "executable"

@@ -124,6 +124,7 @@ def write_call(call: NativeCall, arrays: ArrayWriter) -> Json:
         "copies": [[at, copied(source, arrays.array)] for at, source in plan.copies],
         "arena": write_size(plan.arena_bytes),
         "numbers": [[at, write_size(size)] for at, size in plan.numbers.items()],
+        "updates": [*plan.updates.items()],
         "conditions": [[write_size(condition), message] for condition, message in plan.checks],
         "checks": [check_text(check) for check in call.checks],
     }
@@ -149,5 +150,6 @@ def read_call(said: Mapping[str, Json], arrays: ArrayReader) -> NativeCall:
     ]
     plan.arena_bytes = read_size(said["arena"])
     plan.numbers = {at: read_size(size) for at, size in said["numbers"]}
+    plan.updates = dict(said["updates"])
     plan.checks = [(read_size(condition), message) for condition, message in said["conditions"]]
     return NativeCall(plan, said["passed"], [check_of(text) for text in said["checks"]], said["entry"])

@@ -247,6 +247,10 @@ class HostEngine:
         """Positions of the argument values that it looks at."""
         return self.engine.reads(method)
 
+    def updates(self, method: str) -> Collection[int]:
+        """Positions of the argument values that it may write to."""
+        return self.engine.updates(method)
+
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays and numbers)."""
         return self.engine.run(method, values)

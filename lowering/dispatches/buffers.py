@@ -145,6 +145,8 @@ class Plan:
     """The symbols that sizes depend on, in the driver's order, and where a call finds their values."""
     numbers: dict[int, Dim] = field(default_factory=dict[int, Dim])
     """Results that are numbers, by position among the method's results: no dispatch makes them."""
+    updates: dict[int, int] = field(default_factory=dict[int, int])
+    """Results that are inputs which the driver writes to, by position among the method's results: which of them."""
     checks: list[tuple[Dim, str]] = field(default_factory=list[tuple[Dim, str]])
     """What the program asserts about symbols, with its messages."""
 

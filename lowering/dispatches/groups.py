@@ -119,11 +119,7 @@ def linalg_function(
 ) -> FuncOp:
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
-    types = [arg.type for arg in block.args], [value.type for value in outputs]
-    symbols = [str(type.data) for type in types[0] if isinstance(type, SymIntType) and is_symbol(type.data)]
-    lowered = FunctionLowering(FuncOp(NAME, types, Region(block))).run()
-    if symbols:
-        lowered.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol) for symbol in symbols])
+    lowered = linalg_of(block, [value.type for value in outputs])
     if large:
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
@@ -131,15 +127,36 @@ def linalg_function(
     return destination_style(lowered, arguments)
 
 
-def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
-    """A function on tensors as one on memrefs that lie as `arguments`, read in place, and results written to the last ones."""
+def linalg_update(block: Block, arguments: Sequence[Value], into: int) -> FuncOp:
+    """A block of one operator as such a function, whose result is written to one of the arguments that it reads. (MLIR's bufferization sees that
+    the tensor is one in memory that may be written to, and copies it where it would be read too late.)"""
+    assert all(value.buffer is not arguments[into].buffer for at, value in enumerate(arguments) if at != into)
+    lowered = linalg_of(block, [block.args[len(block.args) - len(arguments) + into].type])
+    return destination_style(lowered, arguments, into)
+
+
+def linalg_of(block: Block, results: Sequence[Attribute]) -> FuncOp:
+    """A block of operators as a function of linalg on tensors, which names its symbols."""
+    types = [arg.type for arg in block.args]
+    symbols = [str(type.data) for type in types if isinstance(type, SymIntType) and is_symbol(type.data)]
+    lowered = FunctionLowering(FuncOp(NAME, (types, results), Region(block))).run()
+    if symbols:
+        lowered.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol) for symbol in symbols])
+    return lowered
+
+
+def destination_style(function: FuncOp, arguments: Sequence[Value], into: int | None = None) -> FuncOp:
+    """A function on tensors as one on memrefs that lie as `arguments`, read in place, and results written to the last ones; a single one to
+    that which it reads as `into`."""
     block = function.body.block
     returned = block.last_op
     assert isinstance(returned, ReturnOp)
     tensors = [arg for arg in block.args if not isinstance(arg.type, IndexType)]
-    for arg, value in zip(tensors, arguments, strict=False):
+    memories: list[SSAValue] = []
+    for at, (arg, value) in enumerate(zip(tensors, arguments, strict=False)):
         memref = block.insert_arg(memref_of(arg, value), arg.index)
-        read = ToTensorOp(memref)
+        memories.append(memref)
+        read = ToTensorOp(memref, writable=at == into)
         block.insert_ops_before([read], block.first_op) if block.first_op else block.add_op(read)
         arg.replace_all_uses_with(read.tensor)
         block.erase_arg(arg)
@@ -147,8 +164,11 @@ def destination_style(function: FuncOp, arguments: Sequence[Value]) -> FuncOp:
     results = list(returned.operands)
     returned.detach()
     returned.erase()
-    for result, value in zip(results, arguments[len(tensors) :], strict=True):
-        out = block.insert_arg(memref_of(result, value), len(block.args))
+    outs = [
+        block.insert_arg(memref_of(result, value), len(block.args))
+        for result, value in zip(results, arguments[len(tensors) :], strict=into is None)
+    ]
+    for result, out in zip(results, outs if into is None else [memories[into]], strict=True):
         block.add_op(MaterializeInDestinationOp(result, out))
     block.add_op(ReturnOp())
     function.properties["function_type"] = type(function.function_type).from_lists(

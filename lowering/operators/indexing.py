@@ -1,13 +1,14 @@
 """Lowerings of operators that pick, place and order elements.
 
 Picking is a map over the result that reads at computed places; placing is a loop, in order, since places may coincide.
-PyTorch raises where an index is out of range; here, as in XLA, the nearest element stands in for it: native code cannot
-raise, and must not read or write elsewhere.
+PyTorch raises where an index is out of range. Native code cannot raise, and must not read or write elsewhere: the nearest element is read in place of
+it, and nothing is written (what is written to may be memory of the caller's, who is told in the end).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from math import inf
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, max_, min_, prod
+from xdsl_exir.dialects.expr import Dim, min_, prod
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.dialects.tensors import TensorMeta
@@ -28,26 +29,14 @@ from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.operators.pointwise import floor_divide
 from xdsl_exir.lowering.operators.view import part
+from xdsl_exir.lowering.places import Place, in_range, is_within, replaced
 from xdsl_exir.lowering.reassociation import broadcast_map
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.sorting import sorting_order
 
 Out = list[TensorMeta]
-Place = list[Scalar | SSAValue]
 TensorLike = TypeVar("TensorLike", Tensor, TensorMeta)
-
-
-def in_range(index: Scalar, size: Dim, wraps: bool = False) -> Scalar:
-    """An index as int64 within a dimension; negative ones count from the end if it `wraps`."""
-    index = s.cast(index, dt.Long)
-    if wraps:
-        index = s.select(index < 0, index + size, index)
-    return s.maximum(s.minimum(index, size - 1), 0)
-
-
-def replaced(place: Sequence[SSAValue], dim: int, by: Scalar) -> Place:
-    """Indices with another one in one dimension."""
-    return [*place[:dim], by, *place[dim + 1 :]]
 
 
 # --- picking -------------------------------------------------------------------------------------------------
@@ -117,9 +106,10 @@ def scattered(
     dim = wrap_dim(dim, target.ndim)
 
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
-        place = replaced(at, dim, in_range(read(places, at), target.shape[dim]))
-        new = s.cast(value(*at), compute_dtype(self.dtype))
-        return place, new if combine is None else combine(read(so_far, place), new)
+        found, size = read(places, at), target.shape[dim]
+        place = replaced(at, dim, in_range(found, size))
+        old, new = read(so_far, place), s.cast(value(*at), compute_dtype(self.dtype))
+        return place, s.select(is_within(found, size), new if combine is None else combine(old, new), old)
 
     return b.reshape(b.update(target, places.shape, step), self.shape)
 
@@ -230,6 +220,12 @@ class Indices:
             for dim, size in enumerate(self.source)
         ]
 
+    def are_within(self, found: Sequence[Scalar]) -> Scalar:
+        """Whether the numbers that the index tensors hold are all within their dimensions."""
+        sizes = [self.source[dim] for dim in self.by_dim]
+        each = (is_within(index, size, wraps=True) for index, size in zip(found, sizes, strict=True))
+        return reduce(lambda one, other: one & other, each)
+
 
 def masks(indices: Sequence[TensorLike | None]) -> list[TensorLike]:
     """The indices that pick what they hold True for."""
@@ -278,9 +274,10 @@ def index_put(
 
     def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
         common = at[where.start : where.start + len(where.common)]
-        place = where.place([read(index, common) for index in given], at)
-        new = s.cast(read(source, at), compute_dtype(self.dtype))
-        return place, read(so_far, place) + new if accumulate else new
+        found = [read(index, common) for index in given]
+        place = where.place(found, at)
+        old, new = read(so_far, place), s.cast(read(source, at), compute_dtype(self.dtype))
+        return place, s.select(where.are_within(found), old + new if accumulate else new, old)
 
     return b.update(self, where.shape, step)
 
@@ -338,63 +335,6 @@ def masked_scatter(b: LinalgBuilder, self: Tensor, mask: Tensor, source: Tensor,
 
 
 # --- order ---------------------------------------------------------------------------------------------------
-
-
-def precedes(descending: bool) -> Callable[[Scalar, Scalar], Scalar]:
-    """Whether a number has to stand before another. NaN counts as the greatest."""
-
-    def ascending(x: Scalar, y: Scalar) -> Scalar:
-        return (x < y) | (s.is_nan(y) & ~s.is_nan(x))
-
-    return (lambda x, y: ascending(y, x)) if descending else ascending
-
-
-def sorting_order(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> Tensor:
-    """The stable order along a dimension: sorted runs merged to runs of twice the length, until there is one."""
-    order = b.indexed(lambda *at: s.from_index(at[dim]), self.shape, dt.Long)
-
-    def step(b: LinalgBuilder, turn: Scalar, state: list[Tensor]) -> list[Tensor]:
-        return [merged(b, self, dim, state[0], turn, precedes(descending))]
-
-    return b.steps(b.bit_length(max_(self.shape[dim] - 1, 0)), [order], step)[0]
-
-
-def merged(
-    b: LinalgBuilder,
-    self: Tensor,
-    dim: int,
-    order: Tensor,
-    turn: Scalar,
-    before: Callable[[Scalar, Scalar], Scalar],
-) -> Tensor:
-    """The order of runs of twice a width, 2 to the power of the turn. What comes k-th of two runs is found by itself: bisection tells how many of
-    the first k stem from the left run."""
-    size = self.shape[dim]
-
-    def element(*at: SSAValue) -> Scalar:
-        position, width = s.from_index(at[dim]), s.shift_left(s.constant(1, dt.Long), turn)
-        k = s.rem(position, width * 2)
-        start = position - k
-        middle, end = s.minimum(start + width, size), s.minimum(start + width * 2, size)
-
-        def entry(place: Scalar) -> Scalar:
-            return read(order, replaced(at, dim, in_range(place, size)))
-
-        def number(place: Scalar) -> Scalar:
-            return read(self, replaced(at, dim, entry(place)))
-
-        fewest = s.maximum(k - (end - middle), 0)
-        most = s.minimum(k, middle - start)
-        left = first_where(
-            lambda count: before(number(middle + (k - 1 - count)), number(start + count)), fewest, most
-        )
-        right = k - left
-        from_left = (start + left < middle) & (
-            (middle + right >= end) | ~before(number(middle + right), number(start + left))
-        )
-        return s.select(from_left, entry(start + left), entry(middle + right))
-
-    return b.indexed(element, self.shape, dt.Long)
 
 
 def ordered(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:

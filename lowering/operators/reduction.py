@@ -29,7 +29,7 @@ from xdsl_exir.lowering.histograms import as_points, binned, counted, edges_of, 
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.operators.creation import between
-from xdsl_exir.lowering.operators.indexing import indexed_by, sorting_order
+from xdsl_exir.lowering.operators.indexing import indexed_by
 from xdsl_exir.lowering.operators.view import bitcast
 from xdsl_exir.lowering.reductions import (
     Combine,
@@ -48,6 +48,7 @@ from xdsl_exir.lowering.reductions import (
     size_of,
 )
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.sorting import sorting_order
 
 Out = list[TensorMeta]
 

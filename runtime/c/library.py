@@ -377,7 +377,7 @@ class MethodMemory:
         """The interface of the method, `called` so in C, whose code is `driver`. Raises `ExirError` for what C has no type or name for, `UnsupportedError` for what it has no form of."""
         name, plan = self.function.sym_name.data, self.plan
         self.refuse(name, checks)
-        count = len(plan.outputs) + len(plan.numbers) - len(checks)
+        count = len(plan.outputs) + len(plan.numbers) + len(plan.updates) - len(checks)
         results = signature(self.function.res_attrs, OUTPUT, OutputSpec(OutputKind.USER_OUTPUT), count)
         given = self.given(
             {spec.target for spec in results if MUTATIONS.get(spec.kind) is InputKind.USER_INPUT}
@@ -393,6 +393,8 @@ class MethodMemory:
                 size = plan.numbers[position]
                 numbers.append((self.number(next(places), type, f"{comment}, {size}"), size))
                 continue
+            if position in plan.updates:
+                continue  # the driver writes to the input
             value = next(outputs)
             if kind is None:
                 made.append(self.parameter(next(places), value, True, comment))

@@ -62,6 +62,45 @@ def wait_for_in_forks(lock: AbstractContextManager[Any]) -> None:
     _WAITED_FOR.append(lock)
 
 
+class Unforked:
+    """What is at work here no fork finds half done, whoever else is: a fork waits for the other threads that are, and lets no thread begin. It is
+    waited for before all locks, which these threads may take."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition(threading.Lock())
+        self._depth: dict[int, int] = {}
+        """By thread, how often it entered."""
+        self._forking = False
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        with self._changed:
+            if me not in self._depth:
+                self._changed.wait_for(lambda: not self._forking)
+            self._depth[me] = self._depth.get(me, 0) + 1
+
+    def __exit__(self, *_: object) -> None:
+        me = threading.get_ident()
+        with self._changed:
+            self._depth[me] -= 1
+            if not self._depth[me]:
+                del self._depth[me]
+                self._changed.notify_all()
+
+    def before_fork(self) -> None:
+        me = threading.get_ident()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._forking and self._depth.keys() <= {me})
+            self._forking = True
+
+    def after_fork(self) -> None:
+        with self._changed:
+            self._forking = False
+            self._changed.notify_all()
+
+
+UNFORKED = Unforked()
+
 _WAITED_FOR: list[AbstractContextManager[Any]] = []
 """In the order in which they are taken."""
 _held: list[AbstractContextManager[Any]] = []
@@ -78,6 +117,7 @@ def _imports_of_others() -> bool:
 
 
 def _before_fork() -> None:
+    UNFORKED.before_fork()
     for lock in tuple(_WAITED_FOR):
         lock.__enter__()
         _held.append(lock)
@@ -93,6 +133,7 @@ def _after_fork() -> None:
     _imp.release_lock()
     while _held:
         _held.pop().__exit__(None, None, None)
+    UNFORKED.after_fork()
 
 
 def register_with_forks() -> None:

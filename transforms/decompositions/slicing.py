@@ -150,12 +150,13 @@ def diagonal_copy(aten: Namespace, self: SSAValue, offset: int, dim1: int, dim2:
 
 @decomposition("aten.select_scatter")
 def select_scatter(aten: Namespace, self: SSAValue, src: SSAValue, dim: int, index: Size) -> SSAValue:
+    """At a known place it is a slice of one; else the place may be negative or not, which a slice's end cannot say."""
     dim = wrap_dim(dim, rank(self))
     shape = sizes(aten, self)
     [place] = dims_of([index], "aten.select_scatter")
-    if isinstance(place, int) and place < 0:
-        size_of = Sizes(aten, self)
-        index = size_of(place + size_of.named(meta(self).shape[dim]))
+    if isinstance(place, int):
+        row = aten.unsqueeze(cast(aten, src, meta(self).dtype), dim)
+        return aten.slice_scatter(self, row, dim, place, None if place == -1 else place + 1)
     positions = aten.view(
         aten.arange.start_step(0, shape[dim]), [-1 if d == dim else 1 for d in range(rank(self))]
     )
