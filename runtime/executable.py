@@ -441,7 +441,12 @@ class Method:
         values = self.bind(inputs)
         results = self.owner.engine.run(self.name, values)
         written = dict(zip(self.targets, values, strict=True)) if self.written or self.changes_state else {}
-        results = apart(results, [written[name] for name in self.written])
+        if self.written:
+            owned = [
+                None if kind is None else written[spec.target]
+                for spec, kind in zip(self.outputs, self.mutations, strict=True)
+            ]
+            results = apart(results, [written[name] for name in self.written], owned)
         outputs: list[Any] = []
         state, gradients = dict[str, Any](), dict[str, Any]()
         for spec, kind, value in zip(self.outputs, self.mutations, results, strict=True):
@@ -501,18 +506,16 @@ def is_saved(spec: InputSpec) -> bool:
     return spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
 
 
-def apart(results: Iterable[Any], written: Sequence[Any]) -> list[Any]:
+def apart(results: Sequence[Any], written: Sequence[Any], owned: Sequence[Any]) -> list[Any]:
     """The results, copied where they lie in the memory of inputs that are about to be written: an operator that changes no
-    element, as `clone`, may have given its operand. What is such an input itself stays."""
+    element, as `clone`, may have given its operand. A result that is its own input stays, of which `owned` has the one that each is written back to."""
 
     def lies_in(value: Any, each: Any) -> bool:
         return is_array(value) and is_array(each) and np.may_share_memory(value, each)
 
     return [
-        value.copy()
-        if all(value is not each for each in written) and any(lies_in(value, each) for each in written)
-        else value
-        for value in results
+        value.copy() if value is not own and any(lies_in(value, each) for each in written) else value
+        for value, own in zip(results, owned, strict=True)
     ]
 
 

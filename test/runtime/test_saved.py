@@ -314,8 +314,8 @@ def test_another_version_or_processor(saved: Path, change: Callable[[Any], None]
 
 
 def test_another_format(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xdsl_exir.runtime.saved.FORMAT", 2)
-    with pytest.raises(ExirError, match=r"format 1; this version reads format 2"):
+    monkeypatch.setattr("xdsl_exir.runtime.saved.FORMAT", 3)
+    with pytest.raises(ExirError, match=r"format 2; this version reads format 3"):
         xdsl_exir.load_executable(saved)
 
 
