@@ -25,7 +25,7 @@ _ENCRYPTED, _UTF8 = 1 << 0, 1 << 11
 
 
 class Archive:
-    """The entries of a file under their names within its root folder."""
+    """The entries of a file under their names within its root folder, if it has one."""
 
     kind = "PyTorch"
     """Which archives these are, for error messages."""
@@ -65,20 +65,21 @@ class Archive:
     def fail(self, entry: str, message: str) -> NoReturn:
         raise LoadError(": ".join(part for part in (self.path, entry, message) if part)) from None
 
-    def check_names(self, names: list[str]) -> None:
-        """Refuses archives of a form that is known, and not read."""
+    def is_flat(self, names: list[str]) -> bool:
+        """Whether it is of a form that has no root folder, by the names of its entries."""
+        return False
 
     def _by_name(self, infos: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
         for info in infos:
             self._check_name(info)
         files = [info for info in infos if not info.filename.endswith("/")]
-        self.check_names([info.filename for info in files])
+        flat = self.is_flat([info.filename for info in files])
         roots = {info.filename.partition("/")[0] for info in files}
-        if len(roots) != 1 or not all("/" in info.filename for info in files):
+        if not flat and (len(roots) != 1 or not all("/" in info.filename for info in files)):
             self.fail("", f"not a {self.kind} archive: its entries do not share one folder")
         entries: dict[str, zipfile.ZipInfo] = {}
         for info in files:
-            name = info.filename.partition("/")[2]
+            name = info.filename if flat else info.filename.partition("/")[2]
             if name in entries:
                 self.fail(name, "the archive has two entries of this name")
             entries[name] = info

@@ -51,8 +51,10 @@ from xdsl_exir.exchange.graph import (
 from xdsl_exir.narrowing import is_dict, is_list
 
 SCHEMA_VERSION = (8, 20)
-"""Version of the schema that is written. Files of another major version are refused; of later minor versions, files
-that use nothing new are read."""
+"""Version of the schema that is written. Of later minor versions, files that use nothing new are read."""
+READ = (7, 8)
+"""The major versions that are read, those of PyTorch 2.5 and later. Version 7 is that of 2.5 and says that a range has no end by an infinite
+number, where later ones have null; all else that minor versions of both have added may be missing."""
 
 MAX_STEPS = 8 * MAX_NESTING
 """Limit to the length of a place in the JSON where a graph or dict argument stands; 8 steps lead into a sub-graph."""
@@ -885,7 +887,14 @@ _module_record = _record(
 _graph_module = Codec(
     _module_record.decode, lambda value, scope: _module_record.encode(value, Scope(value[0].values))
 )
-_range = _record(_fields, {"min_val": _optional(_int), "max_val": _optional(_int)}, take=_only)
+
+
+def _decode_bound(value: object, at: At) -> int | None:
+    return None if value in ("Infinity", "-Infinity") else _optional(_int).decode(value, at)
+
+
+_bound = Codec(_decode_bound, _optional(_int).encode)
+_range = _record(_fields, {"min_val": _bound, "max_val": _bound}, take=_only)
 
 
 def _program(

@@ -1,9 +1,10 @@
-"""Reads `.pt2` archives (`torch.export.save`, PyTorch 2.8 and later) without PyTorch.
+"""Reads `.pt2` archives (`torch.export.save`, PyTorch 2.5 and later) without PyTorch.
 
 A `.pt2` file is a zip with one folder in it: `models/NAME.json` holds a program, `data/weights` and `data/constants`
 raw little-endian tensors with a JSON table of names each. Tensors that are stored uncompressed are read when they are used.
+PyTorch 2.8 wrote the tensors as one file of `torch.save` in place of each table, and 2.5 to 2.7 a zip without a folder, with a program and two such files.
 The file may come from anywhere: every name, number and reference in it is checked, all that is wrong becomes one
-LoadError which says where; nothing is executed (pickles are refused) and nothing written.
+LoadError which says where; nothing is executed (pickles are decoded as data) and nothing written.
 
 The JSON's form is `pt2_schema`'s, semantic checks are `graph.check_program`'s.
 """
@@ -13,8 +14,6 @@ from __future__ import annotations
 import os
 import re
 import warnings
-import zipfile
-import zlib
 from dataclasses import replace
 from typing import NoReturn
 
@@ -25,6 +24,7 @@ from xdsl_exir.exchange.json_text import read_json
 from xdsl_exir.exchange.pt2_schema import (
     EXPORTED_PROGRAM,
     PAYLOADS,
+    READ,
     SCHEMA_VERSION,
     VERSION,
     At,
@@ -51,6 +51,8 @@ def read_models(path: str | os.PathLike[str], mapped: bool = False) -> dict[str,
     Tensors are read when they are used, or `mapped`, as `SourceFile` says. Raises LoadError.
     """
     archive = _Archive(os.fspath(path), mapped)
+    if OLD_MODEL in archive.names:
+        return {"model": _read_old(archive)}
     archive.check_format()
     models = [
         match[1]
@@ -64,7 +66,12 @@ def read_models(path: str | os.PathLike[str], mapped: bool = False) -> dict[str,
 
 # The archive
 
-_OLD_FORMAT = "serialized_exported_program.json"
+OLD_MODEL, OLD_STATE, OLD_CONSTANTS = (
+    "serialized_exported_program.json",
+    "serialized_state_dict.pt",
+    "serialized_constants.pt",
+)
+"""Entries of an archive of PyTorch 2.5 to 2.7."""
 
 
 class _Archive(Archive):
@@ -84,25 +91,8 @@ class _Archive(Archive):
             if text != expected:
                 self.fail(entry, f"expected {expected!r}, got {text!r}")
 
-    def check_names(self, names: list[str]) -> None:
-        old = next((name for name in names if name.rpartition("/")[2] == _OLD_FORMAT), None)
-        if old is not None:
-            version = self._said_version(old.replace(_OLD_FORMAT, "version"), names)
-            self.fail(
-                _OLD_FORMAT,
-                f"the .pt2 format of PyTorch before 2.8{version} is not supported; save again with a later one",
-            )
-
-    def _said_version(self, name: str, names: list[str]) -> str:
-        """The version of the schema that an archive of the old format says it has, for people to read."""
-        if name not in names:
-            return ""
-        try:
-            with self._file.open() as file, zipfile.ZipFile(file) as directory, directory.open(name) as entry:
-                said = entry.read(16).decode("ascii").strip()
-        except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError):
-            return ""  # what is damaged says nothing
-        return f" (schema {said})" if re.fullmatch(r"\d+(\.\d+)?", said) else ""
+    def is_flat(self, names: list[str]) -> bool:
+        return OLD_MODEL in names
 
     def json(self, entry: str) -> object:
         """The JSON in an entry, as `json_text` reads it."""
@@ -119,25 +109,8 @@ class _Archive(Archive):
 
 def _read_model(archive: _Archive, model: str) -> ExportedGraph:
     entry = f"models/{model}.json"
-    value = archive.json(entry)
-    try:
-        # The version first: in a file of another one, all else may well differ.
-        major, minor = VERSION.decode(object_of(value, None).get("schema_version"), (None, "schema_version"))
-        if major != SCHEMA_VERSION[0]:
-            raise Invalid(
-                (None, "schema_version"), f"schema {major}.{minor} is not supported, {SCHEMA_VERSION[0]}.x is"
-            )
-        if minor > SCHEMA_VERSION[1]:
-            newest = ".".join(map(str, SCHEMA_VERSION))
-            warnings.warn(
-                f"{archive.path}: schema {major}.{minor} is later than {newest}, the last that is known; what is new in it is refused",
-                stacklevel=2,
-            )
-        program = EXPORTED_PROGRAM.decode(value, None)
-    except Invalid as error:
-        archive.invalid(entry, error)
     program = replace(
-        program,
+        _read_program(archive, entry),
         state=_read_tensors(archive, model, "weights"),
         constants=_read_tensors(archive, model, "constants"),
     )
@@ -145,12 +118,51 @@ def _read_model(archive: _Archive, model: str) -> ExportedGraph:
     return program
 
 
+def _read_old(archive: _Archive) -> ExportedGraph:
+    """The program of an archive of PyTorch 2.5 to 2.7."""
+    program = replace(
+        _read_program(archive, OLD_MODEL),
+        state=_read_pickled(archive, OLD_STATE),
+        constants=_read_pickled(archive, OLD_CONSTANTS),
+    )
+    check_program(program, f"{archive.path}: {OLD_MODEL}")
+    return program
+
+
+def _read_program(archive: _Archive, entry: str) -> ExportedGraph:
+    """A program without its tensors."""
+    value = archive.json(entry)
+    newest = ".".join(map(str, SCHEMA_VERSION))
+    try:
+        # The version first: in a file of another one, all else may well differ.
+        major, minor = VERSION.decode(object_of(value, None).get("schema_version"), (None, "schema_version"))
+        if major not in READ:
+            raise Invalid(
+                (None, "schema_version"),
+                f"schema {major}.{minor} is not supported; {' and '.join(f'{known}.x' for known in READ)} are, which "
+                f"PyTorch 2.5 and later write (up to {newest})",
+            )
+        if (major, minor) > SCHEMA_VERSION:
+            warnings.warn(
+                f"{archive.path}: schema {major}.{minor} is later than {newest}, the last that is known; what is new in it is refused",
+                stacklevel=2,
+            )
+        return EXPORTED_PROGRAM.decode(value, None)
+    except Invalid as error:
+        archive.invalid(entry, error)
+
+
+def _read_pickled(archive: _Archive, entry: str) -> dict[str, TensorData]:
+    """Tensors that `torch.save` wrote."""
+    from xdsl_exir.importers.checkpoints import read_tensors
+
+    return read_tensors(archive.read(entry), f"{archive.path}: {entry}")
+
+
 def _read_tensors(archive: _Archive, model: str, kind: str) -> dict[str, TensorData]:
     folder = f"data/{kind}"
     if f"{folder}/{model}.pt" in archive.names:
-        archive.fail(
-            f"{folder}/{model}.pt", "pickled tensors are refused; save again with PyTorch 2.9 or later"
-        )
+        return _read_pickled(archive, f"{folder}/{model}.pt")
     entry = f"{folder}/{model}_{kind}_config.json"
     try:
         payloads = PAYLOADS.decode(archive.json(entry), None)

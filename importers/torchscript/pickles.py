@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, DType
 from xdsl_exir.errors import LoadError, UnsupportedTensorError
 from xdsl_exir.exchange.tensor_data import Storage, TensorData
 from xdsl_exir.limits import LIMITS
@@ -66,7 +66,7 @@ STORAGES: Mapping[str, DType] = {
     "FloatStorage": dt.Float, "DoubleStorage": dt.Double, "HalfStorage": dt.Half, "BFloat16Storage": dt.BFloat16,
     "LongStorage": dt.Long, "IntStorage": dt.Int, "ShortStorage": dt.Short, "CharStorage": dt.Char,
     "ByteStorage": dt.Byte, "BoolStorage": dt.Bool, "ComplexFloatStorage": dt.ComplexFloat,
-    "ComplexDoubleStorage": dt.ComplexDouble,
+    "ComplexDoubleStorage": dt.ComplexDouble, "UntypedStorage": dt.Byte,
 }  # fmt: skip
 """Classes of storages, of the module `torch`."""
 
@@ -172,6 +172,8 @@ class Decoder:
                 push(Instance(cls.qualified_name))
             case "BUILD":
                 state, instance = self._pop(), self._top()
+                if is_dict(instance):
+                    return  # attributes that an OrderedDict has beside its items: versions of modules
                 if not isinstance(instance, Instance):
                     _refuse("the state of what is no object")
                 if is_dict(state) and all(isinstance(key, str) for key in state):
@@ -214,6 +216,21 @@ class Decoder:
                 *rest,
             ):
                 return self._tensor(storage, offset, sizes, strides, bool(rest and rest[0]))
+            case "torch._utils._rebuild_tensor_v3", (
+                StorageRef(key=key),
+                offset,
+                sizes,
+                strides,
+                requires_grad,
+                _,
+                Global("torch", name),
+                *_,
+            ) if name in BY_TORCH_NAME:
+                return self._tensor(
+                    StorageRef(BY_TORCH_NAME[name], key), offset, sizes, strides, bool(requires_grad)
+                )
+            case "torch._utils._rebuild_parameter", (PickledTensor() as held, bool() as requires_grad, *_):
+                return PickledTensor(held.data, requires_grad)
             case "torch.jit._pickle.restore_type_tag", (value, str()):
                 return value
             case "torch.device", (str() as device,):
@@ -245,7 +262,13 @@ def _named(value: Any) -> str:
 
 def _storage_of(identity: Any) -> StorageRef:
     match identity:
-        case ("storage", Global("torch", name), str() as key, str(), int()):  # wherever it was
+        case (
+            "storage",
+            Global("torch" | "torch.storage", name),
+            str() as key,
+            str(),
+            int(),
+        ):  # wherever it was
             if name not in STORAGES:
                 raise UnsupportedTensorError(f"{name}", "")
             return StorageRef(STORAGES[name], key)

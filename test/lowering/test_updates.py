@@ -179,9 +179,10 @@ def test_no_byte_of_the_cache_moves() -> None:
     before = run.arrays["a"]
     run(np.ones(K, np.float32), np.array([0, 1]))
     assert run.arrays["a"] is before
-    allocated = [op for op in program.to("buffers").module.walk() if op.name == "memref.alloc"]
-    cache = 2 * 3 * 8 * 4
-    assert all(np.prod(op.results[0].type.get_shape()) < cache for op in allocated)
+    types: list[Any] = [
+        op.results[0].type for op in program.to("buffers").module.walk() if op.name == "memref.alloc"
+    ]
+    assert all(np.prod(type.get_shape()) < 2 * 3 * 8 * 4 for type in types)
 
 
 def exported(change: Change) -> xdsl_exir.Program:
@@ -216,6 +217,8 @@ def test_inputs_that_are_written() -> None:
 
 def test_symbolic_sizes_and_places() -> None:
     class Step(nn.Module):
+        cache: Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("cache", torch.zeros(16, 3))
@@ -241,6 +244,8 @@ def test_readers_see_whole_calls() -> None:
     """A method that only reads waits for one that is writing."""
 
     class Both(nn.Module):
+        cache: Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("cache", torch.zeros(64, 256))
