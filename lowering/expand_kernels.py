@@ -9,14 +9,14 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects.signature import EXPANDED
 from xdsl_exir.errors import VerificationError
-from xdsl_exir.lowering.kernel import Kernel
+from xdsl_exir.lowering.kernel import Kernel, Kernels
 from xdsl_exir.lowering.target import CodeTarget
 
 KERNEL = "exir.kernel"
@@ -48,7 +48,7 @@ def expanded(function: FuncOp, target: CodeTarget) -> FuncOp:
     kernel = target.kernel(function.attributes[KERNEL])
     check_takes(function, kernel)
     made = kernel.function(function.sym_name.data)
-    made.attributes[EXPANDED] = UnitAttr()
+    made.attributes[EXPANDED] = function.attributes[KERNEL]
     return made
 
 
@@ -59,3 +59,14 @@ def check_takes(function: FuncOp, kernel: Kernel) -> None:
         raise VerificationError(
             f"'{function.sym_name.data}' is {function.function_type}, its kernel takes ({', '.join(map(str, types))})"
         )
+
+
+def kernels_in(module: ModuleOp, target: CodeTarget) -> Kernels:
+    """The kernels that the functions of a module describe, those that are expanded already too."""
+    described = {
+        function.sym_name.data: said
+        for function in module.ops
+        if isinstance(function, FuncOp)
+        and (said := function.attributes.get(KERNEL, function.attributes.get(EXPANDED))) is not None
+    }
+    return lambda name: target.kernel(described[name]) if name in described else None

@@ -8,13 +8,14 @@ target's (`targets/`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import Any, cast
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.sizes import symbols_of
@@ -44,9 +45,38 @@ class Kernel(ABC):
     def types(self) -> Mapping[str, MemRefType[Any]]:
         """The buffers that its function takes, in order behind the symbols, by name."""
 
+    @property
+    def in_place(self) -> Sequence[str]:
+        """The buffers in whose place the last one may lie, if that is all that the kernel writes: it reads each of their elements for the last time
+        before it writes the one that lies there."""
+        return ()
+
+    @property
+    def places(self) -> list[int]:
+        """The same, as positions among the arguments of its function."""
+        names = list(self.types)
+        return [len(self.symbols) + names.index(name) for name in self.in_place]
+
     @abstractmethod
     def function(self, name: str, public: bool = False) -> FuncOp:
         """The kernel as `func.func @name`: private, or with `llvm.emit_c_interface` when public."""
+
+
+Kernels = Callable[[str], Kernel | None]
+"""The kernels of dispatches, by name; None of those that have none, or are not known."""
+
+
+def no_kernels(name: str) -> None:
+    """Of programs without kernels."""
+
+
+@dataclass(frozen=True)
+class OfKernels(ModulePass):
+    """A pass over drivers that asks what the kernels are that they call."""
+
+    @abstractmethod
+    def kernels(self, module: ModuleOp) -> Kernels:
+        """The kernels of a module."""
 
 
 @cache

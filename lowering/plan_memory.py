@@ -1,16 +1,19 @@
-"""`plan-memory`: allocations become parts of one arena, which is a function's further argument.
+"""`plan-memory`: allocations become parts of one arena a memory space (`lowering.pools`), which are a function's further arguments.
 
 A buffer is needed from its `memref.alloc` to the last use of it, or of a view of it; where that is in a loop which the buffer is
-older than, to the loop's end. Buffers that are not needed at the same time may share memory. Sizes may be symbolic: buffers
-of such sizes lie behind the others, in slots, each as large as the largest of its buffers. How many bytes the arena has is said in
-`exir.arena_bytes`, a number or an expression of the function's symbols (see `lowering.driver`).
+older than, to the loop's end. Buffers that are not needed at the same time may share memory; what a kernel writes may lie where something lies that it is the
+last to read, if the kernel's description says so (`lowering.reuse`). Sizes may be symbolic: buffers of such sizes lie behind the
+others, in slots, each as large as the largest of its buffers. How many bytes an arena has is said in `exir.arena_bytes`, a number or an
+expression of the function's symbols (see `lowering.driver`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from types import MappingProxyType
+from typing import overload
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
@@ -27,9 +30,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i8,
 )
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_, provably
@@ -37,12 +39,24 @@ from xdsl_exir.dialects.signature import ARENA_BYTES
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
-from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, as_attribute, size_in
+from xdsl_exir.lowering.driver import BYTES, SYMBOLS, TYPICAL, size_in
+from xdsl_exir.lowering.kernel import Kernels, OfKernels
+from xdsl_exir.lowering.pools import (
+    ORDINARY,
+    Pool,
+    arenas_of,
+    keep_arenas,
+    memory_space,
+    parse_pools,
+    space_of,
+)
 
 OFFSET = "exir.offset"
+NO_POOLS: Mapping[int, Pool] = MappingProxyType({})
 Part = memref.AllocOp | memref.ViewOp
 TYPICAL_SIZE = 64
 LOOPS = scf.ForOp | scf.WhileOp | scf.ParallelOp
+VIEWS = memref.ReinterpretCastOp | memref.CastOp
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +69,8 @@ class Buffer:
     """Positions, in the order of the function's operations, from which on and until which it is needed."""
     typical: int
     """Its bytes; symbols taken to be typical."""
+    alignment: int = ALIGNMENT
+    """Bytes that it begins at a multiple of."""
 
     def meets(self, other: Buffer) -> bool:
         """Whether both are needed at a time."""
@@ -90,7 +106,8 @@ class Lifetimes:
 # --- planners ------------------------------------------------------------------------------------------------
 
 Planner = Callable[[Sequence[Buffer]], list[int]]
-"""Gives the offsets, in bytes, of buffers of static sizes."""
+"""Gives the offsets, in bytes, of buffers of static sizes: multiples of their alignments, so that those that meet do not overlap
+(`verify-memory` proves it, whoever planned)."""
 
 
 def greedy(order: Callable[[Buffer], tuple[int, ...]]) -> Planner:
@@ -104,7 +121,7 @@ def greedy(order: Callable[[Buffer], tuple[int, ...]]) -> Planner:
             for start, end in sorted([placed[other] for other in lifetimes.meeting(buffer)]):
                 if offset + buffer.typical <= start:
                     break
-                offset = max(offset, -(-end // ALIGNMENT) * ALIGNMENT)
+                offset = max(offset, aligned(end, buffer.alignment))
             placed[buffer] = offset, offset + buffer.typical
             lifetimes.add(buffer)
         return [placed[buffer][0] for buffer in buffers]
@@ -128,7 +145,7 @@ PLANNERS: dict[str, Planner] = {
     "by-start": greedy(lambda buffer: (buffer.first, -buffer.typical)),
     "best": best,
 }
-"""By the name that `plan-memory{planner=...}` takes. Others may be added."""
+"""By the name that `plan-memory{planner=...}` takes. Others may be added: `PLANNERS["mine"] = function`."""
 
 
 def arena_bytes(buffers: Iterable[Buffer], offsets: Iterable[int]) -> int:
@@ -151,9 +168,13 @@ def plan_slots(buffers: Sequence[Buffer]) -> list[list[Buffer]]:
     return slots
 
 
-def aligned(nbytes: Dim) -> Dim:
-    """Bytes rounded up to the alignment."""
-    return ceildiv(nbytes, ALIGNMENT) * ALIGNMENT
+@overload
+def aligned(nbytes: int, to: int = ...) -> int: ...
+@overload
+def aligned(nbytes: Dim, to: int = ...) -> Dim: ...
+def aligned(nbytes: Dim, to: int = ALIGNMENT) -> Dim:
+    """Bytes rounded up to an alignment."""
+    return ceildiv(nbytes, to) * to
 
 
 def largest(sizes: Sequence[Dim]) -> Dim:
@@ -177,7 +198,7 @@ def plan_buffers(buffers: Sequence[Buffer], planner: Planner) -> tuple[dict[Buff
     offsets: dict[Buffer, Dim] = dict(zip(static, places, strict=True))
     total: Dim = arena_bytes(static, places)
     for slot in plan_slots([buffer for buffer in buffers if isinstance(buffer.nbytes, Expr)]):
-        total = aligned(total)
+        total = aligned(total, slot[0].alignment)
         offsets.update(dict.fromkeys(slot, total))
         total = total + largest(list(dict.fromkeys(buffer.nbytes for buffer in slot)))
     return offsets, total
@@ -230,10 +251,19 @@ def type_of(part: Part) -> MemRefType[Attribute]:
     return part.memref.type if isinstance(part, memref.AllocOp) else part.result.type
 
 
-def buffers_of(function: FuncOp) -> dict[Part, Buffer]:
-    """What a function allocates, or the parts of its arena once they are planned, in order; what nothing uses left out."""
-    ends: dict[Operation, int] = {}
+@dataclass(frozen=True)
+class Positions:
+    """Where operations stand in a function, those of regions behind the one that they are of."""
+
+    starts: Mapping[Operation, int]
+    ends: Mapping[Operation, int]
+    """Of the last one in an operation's regions."""
+
+
+def positions_in(function: FuncOp) -> Positions:
+    """The positions of a function's operations, in order."""
     starts: dict[Operation, int] = {}
+    ends: dict[Operation, int] = {}
     position = 0
 
     def number(block: Block) -> None:
@@ -247,17 +277,23 @@ def buffers_of(function: FuncOp) -> dict[Part, Buffer]:
             ends[op] = position
 
     number(function.body.block)
+    return Positions(starts, ends)
+
+
+def buffers_of(function: FuncOp, pools: Mapping[int, Pool] = NO_POOLS) -> dict[Part, Buffer]:
+    """What a function allocates, or the parts of its arenas once they are planned, in order; what nothing uses left out."""
     found: dict[Part, Buffer] = {}
-    for op in starts:
+    positions = positions_in(function)
+    for op, first in positions.starts.items():
         if isinstance(op, Part) and op.results[0].uses:
             block, (memory,) = op.parent, op.results
             assert block is not None
-            last = max(end_of(user, block, ends) for user in views_of(memory))
+            last = max(end_of(user, block, positions.ends) for user in views_of(memory))
             nbytes = bytes_of(op, type_of(op))
             typical = size_in(op.attributes.get(TYPICAL))
             size = nbytes if typical is None else typical
             assert isinstance(size, int), "an allocation of symbolic size says what is typical"
-            found[op] = Buffer(nbytes, starts[op], last, size)
+            found[op] = Buffer(nbytes, first, last, size, pools.get(space_of(type_of(op)), Pool()).alignment)
     return found
 
 
@@ -270,6 +306,72 @@ def offset_of(part: Part) -> int:
     if not isinstance(shift, arith.ConstantOp) or not isinstance(shift.value, IntegerAttr):
         raise ExirError(f"{part.name} does not say where it begins")
     return shift.value.value.data
+
+
+# --- in place ------------------------------------------------------------------------------------------------
+
+
+def beginning(value: SSAValue) -> SSAValue | None:
+    """The memory that a memref sees from its beginning on; None of one that begins elsewhere."""
+    while isinstance(op := value.owner, VIEWS):
+        if isinstance(op, memref.ReinterpretCastOp) and op.static_offsets.get_values() != (0,):
+            return None
+        value = op.operands[0]
+    return value
+
+
+def reuse(function: FuncOp, buffers: Mapping[Part, Buffer], kernels: Kernels) -> dict[Part, Part]:
+    """What may lie where another part lies: what a kernel writes that nothing used before, in place of something as long that it is the last
+    to use. Of the parts of an arena those that do."""
+    found: dict[Part, Part] = {}
+    taken: set[Part] = set()
+    starts = positions_in(function).starts
+    for call in [op for op in starts if isinstance(op, CallOp)]:
+        kernel = kernels(call.callee.string_value())
+        places = kernel.places if kernel is not None else ()
+        seen = [beginning(value) for value in call.operands] if places else []
+        written = owner_of(seen[-1], buffers) if places else None
+        if written is None or written.parent is not call.parent or not begins_with(written, call, starts):
+            continue
+        reads = (owner_of(seen[place], buffers) for place in places)
+        fitting = (part for part in reads if part is not None and part not in taken)
+        read = next(
+            (
+                part
+                for part in fitting
+                if ends_with(part, call, buffers[part].last == starts[call])
+                and are_alike(part, written, buffers)
+            ),
+            None,
+        )
+        if read is not None:
+            found[written] = read
+            taken.add(read)
+    return found
+
+
+def owner_of(value: SSAValue | None, buffers: Container[Part]) -> Part | None:
+    """The buffer that a memory is."""
+    op = None if value is None else value.owner
+    return op if isinstance(op, Part) and op in buffers else None
+
+
+def begins_with(part: Part, call: CallOp, starts: Mapping[Operation, int]) -> bool:
+    """Whether nothing uses a buffer of a block before a call there, which does so once."""
+    users = [op for op in views_of(part.results[0]) if not isinstance(op, VIEWS)]
+    return users.count(call) == 1 and all(starts[op] >= starts[call] for op in users)
+
+
+def ends_with(part: Part, call: CallOp, is_last: bool) -> bool:
+    """Whether a call, after which a buffer is not needed, uses it once."""
+    return is_last and [op for op in views_of(part.results[0]) if op is call] == [call]
+
+
+def are_alike(read: Part, written: Part, buffers: Mapping[Part, Buffer]) -> bool:
+    """Whether two buffers are of one size and memory space, and where they are planned already, in one place."""
+    same = buffers[read].nbytes == buffers[written].nbytes
+    here = space_of(type_of(read)) == space_of(type_of(written))
+    return same and here and (isinstance(read, memref.AllocOp) or offset_of(read) == offset_of(written))
 
 
 # --- the pass ------------------------------------------------------------------------------------------------
@@ -292,53 +394,110 @@ def is_planned(function: FuncOp) -> bool:
 
 
 def arena_bytes_of(function: FuncOp) -> Dim:
-    """The bytes of a function's arena. Raises `ExirError` where it was not planned."""
-    said = size_in(function.attributes.get(ARENA_BYTES))
-    if said is None:
-        raise ExirError(f"plan-memory has not run on @{function.sym_name.data}")
-    return said
+    """The bytes of a function's ordinary arena. Raises `ExirError` where it was not planned."""
+    return arenas_of(function)[0].nbytes
 
 
-def plan_function(function: FuncOp, planner: Planner) -> None:
-    """Makes what a function allocates parts of an arena."""
+@dataclass(frozen=True)
+class PoolPlan:
+    """Where the buffers of one memory space are."""
+
+    pool: Pool
+    offsets: Mapping[Part, Dim]
+    total: Dim
+
+
+def plan_pool(
+    pool: Pool, buffers: Mapping[Part, Buffer], reused: Mapping[Part, Part], planner: Planner
+) -> PoolPlan:
+    """Plans one memory space. What lies in another's place is one buffer with it."""
+    groups: dict[Part, list[Part]] = {}
+    for part in buffers:  # what is in place of another comes after it
+        groups.setdefault(first_of(part, reused), []).append(part)
+    whole = {first: together([buffers[part] for part in parts]) for first, parts in groups.items()}
+    places, total = plan_buffers(list(whole.values()), planner)
+    pool.check(total)
+    return PoolPlan(
+        pool, {part: places[whole[first]] for first, parts in groups.items() for part in parts}, total
+    )
+
+
+def first_of(part: Part, reused: Mapping[Part, Part]) -> Part:
+    """The first of those that lie in one place, each in that of the one before."""
+    while part in reused:
+        part = reused[part]
+    return part
+
+
+def together(buffers: Sequence[Buffer]) -> Buffer:
+    """Buffers of one size, one after the other in one place, as one."""
+    first, last = min(buffer.first for buffer in buffers), max(buffer.last for buffer in buffers)
+    return replace(buffers[0], first=first, last=last)
+
+
+def plan_function(function: FuncOp, planner: Planner, pools: Mapping[int, Pool], kernels: Kernels) -> None:
+    """Makes what a function allocates parts of arenas."""
     block = function.body.block
-    buffers = buffers_of(function)
-    offsets, total = plan_buffers(list(buffers.values()), planner)
-    size = max(total, 1) if isinstance(total, int) else DYNAMIC_INDEX
-    arena = block.insert_arg(MemRefType(i8, [size]), len(block.args))
+    buffers = buffers_of(function, pools)
+    reused = reuse(function, buffers, kernels)
+    by_space: dict[int, dict[Part, Buffer]] = {ORDINARY: {}}
+    for part, buffer in buffers.items():
+        by_space.setdefault(space_of(type_of(part)), {})[part] = buffer
+    plans = {
+        space: plan_pool(pools.get(space, Pool(space)), by_space[space], reused, planner)
+        for space in sorted(by_space)
+    }
+    arenas = {space: block.insert_arg(arena_type(plan), len(block.args)) for space, plan in plans.items()}
     sizes = SizesOf(block, symbols_of(function))
     for op in [op for op in function.walk() if isinstance(op, memref.AllocOp)]:
         if op in buffers:
-            offset = offsets[buffers[op]]
-            operands = [arena, sizes.index(offset), *op.dynamic_sizes]
-            view = memref.ViewOp.create(operands=operands, result_types=[op.memref.type])
-            view.attributes |= op.attributes
-            if isinstance(offset, Expr):
-                view.attributes[OFFSET] = StringAttr(str(offset))
-            view.location = op.location
+            space = space_of(type_of(op))
+            view = part_of(op, arenas[space], plans[space].offsets[op], sizes)
             block_of = op.parent
             assert block_of is not None
             block_of.insert_ops_before([view], op)
             op.memref.replace_all_uses_with(view.results[0])
         op.detach()
         op.erase()
-    function.attributes[ARENA_BYTES] = as_attribute(total)
+    keep_arenas(function, {space: (plan.pool, plan.total) for space, plan in plans.items()})
     function.update_function_type()
 
 
+def arena_type(plan: PoolPlan) -> MemRefType[Attribute]:
+    """The type of an arena."""
+    size = max(plan.total, 1) if isinstance(plan.total, int) else DYNAMIC_INDEX
+    return MemRefType(i8, [size], memory_space=memory_space(plan.pool.space))
+
+
+def part_of(op: memref.AllocOp, arena: SSAValue, offset: Dim, sizes: SizesOf) -> memref.ViewOp:
+    """The part of an arena that takes an allocation's place."""
+    operands = [arena, sizes.index(offset), *op.dynamic_sizes]
+    view = memref.ViewOp.create(operands=operands, result_types=[op.memref.type])
+    view.attributes |= op.attributes
+    if isinstance(offset, Expr):
+        view.attributes[OFFSET] = StringAttr(str(offset))
+    view.location = op.location
+    return view
+
+
 @dataclass(frozen=True)
-class PlanMemory(ModulePass):
-    """Plans the memory of each function that is not private. Raises `ExirError` for a planner that there is not."""
+class PlanMemory(OfKernels):
+    """Plans the memory of each function that is not private and that was not planned before. Raises `ExirError` for a planner that there is not, and for a pool that is too
+    small."""
 
     name = "plan-memory"
 
     planner: str = "best"
+    pools: tuple[str, ...] = ()
+    """What is known of memory spaces (`lowering.pools`)."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.planner not in PLANNERS:
             raise ExirError(f"plan-memory: no planner '{self.planner}'; there are {', '.join(PLANNERS)}")
+        pools, kernels = parse_pools(self.pools), self.kernels(op)
         for function in drivers_of(op):
-            plan_function(function, PLANNERS[self.planner])
+            if not is_planned(function):
+                plan_function(function, PLANNERS[self.planner], pools, kernels)
 
 
 def drivers_of(module: ModuleOp) -> Iterable[FuncOp]:

@@ -101,7 +101,7 @@ def functions_of(
 ) -> list[func.FuncOp]:
     """The dispatches that drivers call, in order: those that have a kernel of the target say so, with its description."""
     bodies = {function.sym_name.data: function for function in dispatches.functions.values()}
-    kernels = {name: kernel for kernel, name in dispatches.scheduled.items()}
+    kernels = dispatches.kernels
     found: list[func.FuncOp] = []
     for name in dict.fromkeys(name for driver in drivers for name in calls_of(driver)):
         kernel = kernels.get(name)

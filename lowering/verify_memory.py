@@ -1,7 +1,9 @@
 """`verify-memory`: that no two parts of an arena that are needed at the same time overlap, as proof, whoever planned them.
 
 Which parts are needed when is found by liveness over the function, backwards, and owes nothing to `plan-memory`: a part is needed from
-its `memref.view` to the last use of it, or of a view of it; in a loop, what is older than the loop is needed all the time. Of symbolic
+its `memref.view` to the last use of it, or of a view of it; in a loop, what is older than the loop is needed all the time. One may
+lie exactly where another one does that is needed no longer once a call has read it, if the call is the first to use it and the description of its kernel
+says that it may write there. Of symbolic
 offsets and sizes (`exir.offset`, `exir.bytes`) it is shown for all values of the symbols, 0 among them, that the parts lie apart; where what
 is known of expressions does not decide it, it is tried for many values.
 """
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,16 +23,16 @@ from typing import Any, TypeAlias
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.expr import Dim, Expr, ExprError, apply, provably
-from xdsl_exir.errors import VerificationError
+from xdsl_exir.errors import ExirError, VerificationError
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
 from xdsl_exir.lowering.driver import size_in
-from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, arena_bytes_of, bytes_of, drivers_of, symbols_of
+from xdsl_exir.lowering.kernel import Kernels, OfKernels
+from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, bytes_of, drivers_of, symbols_of
+from xdsl_exir.lowering.pools import Arena, arenas_of
 from xdsl_exir.lowering.sizes import scaled
 
 # --- what is computed ----------------------------------------------------------------------------------------
@@ -135,14 +137,12 @@ def at(size: Dim, values: Mapping[str, int]) -> int:
 
 
 class Layout:
-    """Where the parts of a function's arena are."""
+    """Where the parts of an arena are."""
 
-    def __init__(self, function: FuncOp):
-        symbols = symbols_of(function)
-        self.total = arena_bytes_of(function)
-        self.arena = function.body.block.args[-1]
+    def __init__(self, arena: Arena, symbols: Mapping[str, SSAValue]):
+        self.total, self.alignment = arena.nbytes, arena.pool.alignment
         self.parts: dict[SSAValue, Part] = {}
-        for use in self.arena.uses:
+        for use in arena.argument.uses:
             if not isinstance(use.operation, memref.ViewOp):
                 raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
             self.parts[use.operation.result] = part_of(use.operation, symbols)
@@ -170,8 +170,8 @@ class Layout:
 
     def reaches(self, part: Part) -> str | None:
         """What is wrong with a part by itself."""
-        if isinstance(part.start, int) and part.start % ALIGNMENT:
-            return f"{part} is not aligned to {ALIGNMENT} bytes"
+        if isinstance(part.start, int) and part.start % self.alignment:
+            return f"{part} is not aligned to {self.alignment} bytes"
         if not self.lies_before(part, self.total):
             return f"{part} reaches beyond the arena, which has {self.total} bytes"
         return None
@@ -276,12 +276,16 @@ MOST_CASES = 256
 
 
 class Liveness:
-    """Which parts of an arena are needed where another one begins to be."""
+    """Which parts of arenas are needed where another one begins to be."""
 
-    def __init__(self, function: FuncOp, layout: Layout):
-        self.layout = layout
-        self.roots = {value: value for value in layout.parts}
+    def __init__(self, function: FuncOp, layouts: Sequence[Layout], kernels: Kernels):
+        self.kernels = kernels
+        self.layouts = {value: layout for layout in layouts for value in layout.parts}
+        """Of parts, the arena that they are of."""
+        self.roots = {value: value for value in self.layouts}
         """What memrefs are views of."""
+        self.replaced: dict[SSAValue, set[SSAValue]] = {}
+        """Of parts that a kernel writes, and nothing used before: those in whose place they may be."""
         self.found: list[str] = []
         for op in function.walk():
             if op.operands and op.operands[0] in self.roots:
@@ -299,7 +303,7 @@ class Liveness:
     def block(self, block: Block, live: set[SSAValue]) -> None:
         """Goes backwards through a block at whose end these parts are needed; leaves those that are at its beginning."""
         for op in reversed(list(block.ops)):
-            if op.results and op.results[0] in self.layout.parts:
+            if op.results and op.results[0] in self.layouts:
                 self.begins(op.results[0], live)
                 continue
             around = self.used(op)
@@ -307,33 +311,81 @@ class Liveness:
                 for inner in region.blocks:
                     # In a loop the next turn needs what this one does.
                     self.block(inner, live | around if isinstance(op, LOOPS) else set(live))
+            self.uses(op, around, live)
             live |= around
+
+    def uses(self, op: Operation, around: Collection[SSAValue], live: Collection[SSAValue]) -> None:
+        """Notes what an operation means for what may be in place of something, `live` being what is needed after it."""
+        if op.results and isinstance(op.results[0].type, MemRefType):
+            return  # it only sees memory
+        for value in around:
+            self.replaced.pop(value, None)
+        places = self.places(op)
+        if places:
+            roots = [self.roots.get(operand) for operand in op.operands]
+            written = roots[-1]
+            if written is not None and roots.count(written) == 1 and sees_all(op.operands[-1]):
+                self.replaced[written] = {
+                    read
+                    for place in places
+                    if (read := roots[place]) is not None
+                    and read not in live
+                    and roots.count(read) == 1
+                    and sees_all(op.operands[place])
+                    and op.operands[place].type == op.operands[-1].type
+                }
+
+    def places(self, op: Operation) -> Sequence[int]:
+        """The operands in whose place a kernel may write its last one."""
+        kernel = self.kernels(op.callee.string_value()) if isinstance(op, CallOp) else None
+        return [] if kernel is None else kernel.places
 
     def begins(self, value: SSAValue, live: set[SSAValue]) -> None:
         """Compares a part that begins to be needed with those that are."""
         live.discard(value)
-        part = self.layout.parts[value]
+        layout, replaced = self.layouts[value], self.replaced.pop(value, set[SSAValue]())
+        part = layout.parts[value]
         for other in live:
-            if not self.layout.are_apart(part, self.layout.parts[other]):
-                self.found.append(
-                    f"{part} overlaps {self.layout.parts[other]}, which is needed at the same time"
-                )
+            if self.layouts[other] is not layout or layout.are_apart(part, layout.parts[other]):
+                continue
+            there = layout.parts[other]
+            if other not in replaced or (part.start, part.nbytes) != (there.start, there.nbytes):
+                self.found.append(f"{part} overlaps {there}, which is needed at the same time")
 
 
-def violations_of(function: FuncOp) -> list[str]:
+def sees_all(value: SSAValue) -> bool:
+    """Whether a memref is a part of an arena as it is, from its beginning on."""
+    while isinstance(op := value.owner, memref.ReinterpretCastOp | memref.CastOp):
+        if isinstance(op, memref.ReinterpretCastOp) and op.static_offsets.get_values() != (0,):
+            return False
+        value = op.operands[0]
+    return isinstance(value.owner, memref.ViewOp)
+
+
+def violations_of(function: FuncOp, kernels: Kernels) -> list[str]:
     """All that is wrong with the memory of a function."""
-    layout = Layout(function)
-    alone = [wrong for part in layout.parts.values() if (wrong := layout.reaches(part)) is not None]
-    return alone + Liveness(function, layout).found
+    symbols, arenas = symbols_of(function), arenas_of(function)
+    layouts = [Layout(arena, symbols) for arena in arenas]
+    found = [wrong for layout in layouts for part in layout.parts.values() if (wrong := layout.reaches(part))]
+    for arena in arenas:
+        try:
+            arena.pool.check(arena.nbytes)
+        except ExirError as error:
+            found.append(str(error))
+    return found + Liveness(function, layouts, kernels).found
 
 
 @dataclass(frozen=True)
-class VerifyMemory(ModulePass):
-    """Proves that parts of an arena that are needed at the same time do not overlap. Raises `VerificationError` that lists those that may."""
+class VerifyMemory(OfKernels):
+    """Proves that parts of an arena that are needed at the same time do not overlap, but for what a kernel may write where it is the last to read.
+    Raises `VerificationError` that lists those that may."""
 
     name = "verify-memory"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = [f"@{f.sym_name.data}: {wrong}" for f in drivers_of(op) for wrong in violations_of(f)]
+        kernels = self.kernels(op)
+        found = [
+            f"@{f.sym_name.data}: {wrong}" for f in drivers_of(op) for wrong in violations_of(f, kernels)
+        ]
         if found:
             raise VerificationError("\n".join(found))

@@ -27,9 +27,10 @@ from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
+from xdsl_exir.lowering.expand_kernels import kernels_in
+from xdsl_exir.lowering.kernel import no_kernels
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.pack_arguments import ENTRY
-from xdsl_exir.lowering.plan_memory import is_planned
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
@@ -208,7 +209,7 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
             for position, arg in enumerate(function.args)
             if arg not in constants and is_tensor_type(arg.type)
         ]
-    plan_arenas(list(planned.plans.values()))
+    plan_arenas(list(planned.plans.values()), planned.dispatches.kernels.get)
     return planned
 
 
@@ -228,12 +229,12 @@ def plan_linalg(program: Program, cpu: Processor) -> Planned:
             if position not in constants and is_tensor_type(type)
         ]
         planned.checks[name] = []
-    plan_arenas(list(planned.plans.values()))
+    plan_arenas(list(planned.plans.values()), no_kernels)
     return planned
 
 
 def plan_drivers(program: Program, cpu: Processor) -> Planned:
-    """The plans of a program whose methods are drivers already; memory that is not planned yet is."""
+    """The plans of a program whose methods are drivers already; memory that is not planned yet is, and what is planned has to be right."""
     module = program.module.clone()
     methods = methods_of(module)
     functions = [op for op in module.ops if isinstance(op, FuncOp) and op not in methods.values()]
@@ -249,8 +250,7 @@ def plan_drivers(program: Program, cpu: Processor) -> Planned:
             method.passed,
             method.checks,
         )
-    unplanned = [plan for plan in planned.plans.values() if not is_planned(plan.driver)]
-    plan_arenas(unplanned)
+    plan_arenas(list(planned.plans.values()), kernels_in(module, Cpu(cpu.machine())))
     return planned
 
 

@@ -58,12 +58,8 @@ class Memory:
         share memory. Raises `ExirError` where they do not fit."""
         from xdsl_exir.lowering.plan_memory import PLANNERS, Buffer
 
-        given = [
-            Buffer(aligned, first, last, aligned)
-            for nbytes, first, last in buffers
-            for aligned in [self.aligned(nbytes)]
-        ]
-        offsets = [self.aligned(offset) for offset in PLANNERS[planner](given)]
+        given = [Buffer(nbytes, first, last, nbytes, self.alignment) for nbytes, first, last in buffers]
+        offsets = PLANNERS[planner](given)
         needed = max(
             (offset + buffer.typical for offset, buffer in zip(offsets, given, strict=True)), default=0
         )

@@ -28,8 +28,9 @@ import xdsl_exir
 from xdsl_exir.importers.mlir import read_module
 from xdsl_exir.lowering import mlir
 from xdsl_exir.lowering.expand_kernels import KERNEL
-from xdsl_exir.lowering.plan_memory import arena_bytes_of, buffers_of, drivers_of
+from xdsl_exir.lowering.plan_memory import arena_bytes_of, drivers_of
 from xdsl_exir.program import Program
+from xdsl_exir.tools.memory import live_bytes, rows_of
 
 BELOW = ("dispatches", "linalg", "buffers", "planned")
 FIVE = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")
@@ -66,10 +67,7 @@ def peak(program: Program) -> tuple[int, int]:
     """Bytes of the arenas, and those of buffers needed at one time."""
     arenas = needed = 0
     for function in drivers_of(program.module):
-        buffers = list(buffers_of(function).values())
-        times = {buffer.first for buffer in buffers}
-        live = [sum(b.typical for b in buffers if b.first <= time <= b.last) for time in times]
-        needed += max(live, default=0)
+        needed += max(live_bytes(rows_of(function)).values(), default=0)
         total = arena_bytes_of(function)
         arenas += total if isinstance(total, int) else 0
     return arenas, needed

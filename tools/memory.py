@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,17 @@ def rows_of(driver: FuncOp) -> list[Row]:
         source = op.location.desc.data if isinstance(op.location, NameLoc) else ""
         start = offset_of(op)
         rows.append(Row(source, location_text(op), start, buffer.typical, buffer.first, buffer.last))
-    return rows
+    return [until_replaced(row, rows) for row in rows]
+
+
+def until_replaced(row: Row, rows: Sequence[Row]) -> Row:
+    """A buffer in whose place another one lies from where a kernel reads it for the last time: until then."""
+    later = (
+        other.first
+        for other in rows
+        if (other.start, other.nbytes) == (row.start, row.nbytes) and row.first < other.first <= row.last
+    )
+    return replace(row, last=min(later, default=row.last + 1) - 1)
 
 
 def live_bytes(rows: Sequence[Row]) -> Mapping[int, int]:

@@ -198,6 +198,11 @@ class Dispatches:
         return self.functions[text].sym_name.data
 
     @property
+    def kernels(self) -> dict[str, Kernel]:
+        """The kernels by name."""
+        return {name: kernel for kernel, name in self.scheduled.items()}
+
+    @property
     def types(self) -> dict[str, list[Attribute]]:
         """What they take, by name."""
         kernels: dict[str, list[Attribute]] = {

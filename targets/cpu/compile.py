@@ -28,7 +28,7 @@ from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL, check_takes
 from xdsl_exir.lowering.expand_math import Apart, ExpandMath, expand
-from xdsl_exir.lowering.kernel import Kernel
+from xdsl_exir.lowering.kernel import Kernel, Kernels, no_kernels
 from xdsl_exir.lowering.mlir import TO_LLVM, Pass, all_to_llvm_ir, pipeline
 from xdsl_exir.lowering.pack_arguments import ENTRY, PackArguments
 from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
@@ -96,14 +96,30 @@ transform.named_sequence @parallelize(%module: !transform.any_op {{transform.rea
 parallel region costs a few microseconds: only large groups have one."""
 
 
-MEMORY: tuple[ModulePass, ...] = (PlanMemory(), VerifyMemory())
-"""From what drivers allocate to parts of an arena."""
+@dataclass(frozen=True)
+class Known:
+    """Of a pass over drivers alone: the kernels that they call."""
+
+    known: Kernels = no_kernels
+
+    def kernels(self, module: ModuleOp) -> Kernels:
+        return self.known
 
 
-def plan_arenas(plans: Sequence[Plan]) -> ModuleOp:
-    """Plans the memory of methods; gives their drivers as a module."""
+@dataclass(frozen=True)
+class PlanDrivers(Known, PlanMemory):
+    """`plan-memory` of drivers whose kernels are at hand."""
+
+
+@dataclass(frozen=True)
+class VerifyDrivers(Known, VerifyMemory):
+    """`verify-memory` of the same."""
+
+
+def plan_arenas(plans: Sequence[Plan], kernels: Kernels) -> ModuleOp:
+    """Plans the memory of methods whose drivers allocate it, and proves all that is planned right; gives the drivers as a module."""
     module = ModuleOp([plan.driver for plan in plans])
-    watched(MEMORY, context(), module)
+    watched((PlanDrivers(known=kernels), VerifyDrivers(known=kernels)), context(), module)
     for plan in plans:
         plan.arena_bytes = arena_bytes_of(plan.driver)
     return module

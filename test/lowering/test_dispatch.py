@@ -112,7 +112,7 @@ def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tup
 def check(text: str, *arrays: np.ndarray, constants: Sequence[np.ndarray] = (), threads: int = 1) -> Plan:
     """Runs a program natively and by the interpreter; gives its plan."""
     _, plan, dispatches = planned(text, constants, threads)
-    plan_arenas([plan])
+    plan_arenas([plan], dispatches.kernels.get)
     library = linking.load_objects(objects_of(units_of(dispatches, [plan.driver])))
     actual = NativeMethod(plan, library.address(pack_arguments.ENTRY + "main"), range(len(arrays)))(arrays)
     expected = InterpreterEngine(module_of(text)).run("main", [*arrays, *constants])
@@ -475,7 +475,7 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     target, dispatches = Cpu(processor().machine(threads)), Dispatches()
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     plans = {op.sym_name.data: Planner(op, {}, target, dispatches).run(op.sym_name.data) for op in functions}
-    plan_arenas(list(plans.values()))
+    plan_arenas(list(plans.values()), dispatches.kernels.get)
     drivers = [plan.driver for plan in plans.values()]
     library = linking.load_objects(objects_of(units_of(dispatches, drivers)))
     interpreter = InterpreterEngine(module)

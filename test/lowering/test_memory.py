@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from plans import check
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -20,7 +23,6 @@ from xdsl_exir.lowering.plan_memory import (
     OFFSET,
     PLANNERS,
     Buffer,
-    PlanMemory,
     arena_bytes,
     arena_bytes_of,
     buffers_of,
@@ -28,8 +30,9 @@ from xdsl_exir.lowering.plan_memory import (
     plan_buffers,
     symbols_of,
 )
-from xdsl_exir.lowering.verify_memory import VerifyMemory, at_most
+from xdsl_exir.lowering.verify_memory import at_most
 from xdsl_exir.program import context
+from xdsl_exir.targets.cpu.passes import PlanMemory, VerifyMemory
 
 # --- planners ------------------------------------------------------------------------------------------------
 
@@ -327,3 +330,45 @@ def test_long_chains_of_views() -> None:
 )
 def test_what_fits(nbytes: str, room: str, holds: bool) -> None:
     assert at_most(0, Expr.parse(nbytes), Expr.parse(room)) is holds
+
+
+# --- in place, pools -----------------------------------------------------------------------------------------
+
+
+def test_random_drivers_read_what_they_read_before() -> None:
+    """Their memory planned in every way, kernels in place; and with parts moved, wherever that is not refused."""
+    wrong: list[str] = []
+    counts = sum((check(seed, wrong.append) for seed in range(12)), Counter[str]())
+    assert not wrong
+    assert counts["in place"] > 0
+    assert counts["moved, refused, wrong"] > 0
+
+
+def test_planners_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not share memory at all is proved right; what puts all in one place is refused."""
+
+    def apart(buffers: Sequence[Buffer]) -> list[int]:
+        return [2048 * number for number, _ in enumerate(buffers)]
+
+    monkeypatch.setitem(PLANNERS, "apart", apart)
+    monkeypatch.setitem(PLANNERS, "nowhere", lambda buffers: [0 for _ in buffers])
+    text = TEXT.replace("memref<16xf32>", "memref<16xf32, 1>").replace(
+        "%b = ", "%c = memref.alloc() : memref<16xf32, 1>\n%b = "
+    )
+    text = text.replace('test.op"(%a', 'test.op"(%c, %a').replace(": (memref", ": (memref<16xf32, 1>, memref")
+    for planner, right in (("apart", True), ("nowhere", False)):
+        module = parsed(text)
+        PlanMemory(planner, ("1:4096",)).apply(context(), module)
+        with nullcontext() if right else pytest.raises(VerificationError, match="overlaps"):
+            VerifyMemory().apply(context(), module)
+
+
+def test_an_arena_that_is_too_small_is_refused() -> None:
+    text = TEXT.replace("memref<16xf32>", "memref<16xf32, 1>")
+    with pytest.raises(ExirError, match="memory space 1 has 32 bytes, and 64 are needed"):
+        PlanMemory(pools=("1:32",)).apply(context(), parsed(text))
+    module = parsed(text)
+    PlanMemory(pools=("1:64",)).apply(context(), module)
+    said = str(module).replace("capacity = 64", "capacity = 63")
+    with pytest.raises(VerificationError, match="memory space 1 has 63 bytes, and 64 are needed"):
+        VerifyMemory().apply(context(), parsed(said))

@@ -16,11 +16,12 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.vectors import ExtFOp, TruncFOp
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
-from xdsl_exir.targets.cpu.kernels.description import Epilogue, Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.description import Epilogue, Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_columns, unpack_columns
 
@@ -218,6 +219,13 @@ class Matmul(Kernel):
         if self.scratch:
             types["scratch"] = memref(self.scratch, self.dtype)
         return types | {"out": memref((*self.batch, self.m, self.n), self.dtype, self.out_strides)}
+
+    @property
+    def in_place(self) -> list[str]:
+        """Of known sizes no result is computed twice."""
+        out = Input((*self.batch, self.m, self.n), self.dtype, self.out_strides)
+        known = is_static((*out.shape, *(out.strides or ())))
+        return [f"in{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 
     def pack(self, matrix: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width]."""

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, register_tile
@@ -203,6 +204,12 @@ class Conv2d(Kernel):
         if self.scratch:
             types["scratch"] = memref(self.scratch)
         return types | {"result": memref(self.out_shape)}
+
+    @property
+    def in_place(self) -> list[str]:
+        """Of known sizes no result is computed twice."""
+        out, known = Input(self.out_shape), is_static(self.out_shape)
+        return [f"input{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 
     def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
         """Weights [O, C / groups, KH, KW] as the kernel takes them."""

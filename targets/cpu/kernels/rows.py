@@ -180,6 +180,27 @@ class Rows(Kernel):
             types[f"out{i}"] = memref((*self.leading, node.length), node.stored)
         return types
 
+    @property
+    def in_place(self) -> list[str]:
+        """A row's elements are read from front to end, several times if there are reductions, the last time as the result is written."""
+        node = self.program[self.outputs[0]]
+        shape = (*self.leading, node.length)
+        if len(self.outputs) != 1 or node.length == 1:
+            return []
+        cut = {operand for user in self.program if isinstance(user, Slice) for operand in user.operands}
+        read_elsewhere = {
+            number
+            for n, each in enumerate(self.program)
+            if isinstance(each, Load) and (n in cut or isinstance(each, Gather))
+            for number in ((each.input, each.index) if isinstance(each, Gather) else (each.input,))
+        }
+        same = Input(shape, node.stored)
+        return [
+            f"in{number}"
+            for number, given in enumerate(self.inputs)
+            if given == same and number not in read_elsewhere
+        ]
+
     def build(self, b: KernelBuilder) -> None:
         with b.share(prod(self.leading), self.threads, self.work) as (worker, row):
             RowBuilder(self, b, worker, b.delinearize(row, self.leading)).row()
