@@ -14,7 +14,10 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def target_machine(llvm: Any, cpu: str, features: str, triple: str = "", abi: str = "") -> Any:
@@ -37,14 +40,32 @@ def parsed(llvm: Any, llvm_ir: str, machine: Any) -> Any:
     return module
 
 
+def types_in(module: Any) -> set[str]:
+    """The names of the types that a module computes with, those of elements among them."""
+    instructions = [
+        op for function in module.functions for block in function.blocks for op in block.instructions
+    ]
+    types = {str(value.type) for op in instructions for value in (op, *op.operands)}
+    return {name for type in types for name in type.translate(BRACKETS).split()}
+
+
+BRACKETS = str.maketrans("<>[]{}(),*", " " * 10)
+"""What is around names in types."""
+
+
 def emit(llvm: Any, llvm_ir: str, machine: Any) -> bytes:
     """The object file of LLVM IR, optimised. Raises `RuntimeError` where LLVM refuses it."""
     return machine.emit_object(optimised(llvm, llvm_ir, machine))
 
 
-def optimised(llvm: Any, llvm_ir: str, machine: Any) -> Any:
-    """A module for a machine, optimised. Raises `RuntimeError` where LLVM refuses it."""
+def optimised(llvm: Any, llvm_ir: str, machine: Any, renamed: Mapping[str, str] = NOTHING) -> Any:
+    """A module for a machine, optimised, which calls some functions by other names, unless it is where those are. Raises `RuntimeError`
+    where LLVM refuses it."""
     module = parsed(llvm, llvm_ir, machine)
+    functions = {function.name: function for function in module.functions}
+    for name, other in renamed.items():
+        if name in functions and other not in functions:
+            functions[name].name = other
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
     options.loop_unrolling = False
@@ -61,10 +82,12 @@ def one_module(
     public: Mapping[str, str],
     support: str,
     names: Sequence[str],
+    renamed: Mapping[str, str],
 ) -> list[bytes]:
     """Modules in LLVM IR as one, optimised, of which nobody else sees but the `public` functions, by other names: its object file, its
-    assembly, its LLVM IR. `support` is linked with it where it calls functions of these names. Raises `RuntimeError`."""
-    module, *others = [optimised(llvm, text, machine) for text in modules]
+    assembly, its LLVM IR. `support` is linked with it where it calls functions of these names, and what is `renamed` is called so. Raises
+    `RuntimeError`."""
+    module, *others = [optimised(llvm, text, machine, renamed) for text in modules]
     for other in others:
         module.link_in(other)
     hide(module, public)

@@ -7,10 +7,10 @@ The text is for code generation without the optimiser: that would make, of some,
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
-_HALF = """
+_TO_HALF = """
 define half @__truncsfhf2(float %x) {
   %bits = bitcast float %x to i32
   %all = and i32 %bits, 2147483647
@@ -42,6 +42,8 @@ define half @__truncsfhf2(float %x) {
   %y = bitcast i16 %short to half
   ret half %y
 }
+"""
+_FROM_HALF = """
 define float @__extendhfsf2(half %x) {
   %short = bitcast half %x to i16
   %bits = zext i16 %short to i32
@@ -129,12 +131,14 @@ define i128 @__fix{uns}{suffix}ti({type} %x) {{
 """
 
 # Halves that are finite, and integers below the greatest half, are float32 without rounding.
-_HALF_INTEGER = """
+_HALF_FROM_INTEGER = """
 define half @__float{un}tihf(i128 %a) {{
   %single = call float @__float{un}tisf(i128 %a)
   %y = call half @__truncsfhf2(float %single)
   ret half %y
 }}
+"""
+_HALF_TO_INTEGER = """
 define i128 @__fix{uns}hfti(half %x) {{
   %single = call float @__extendhfsf2(half %x)
   %y = call i128 @__fix{uns}sfti(float %single)
@@ -175,32 +179,46 @@ _DIVISIONS = {
 }
 
 
-def _texts() -> Iterator[str]:
-    yield "declare double @llvm.fabs.f64(double)\n"
-    yield _HALF
-    yield _BFLOAT
+@dataclass(frozen=True)
+class Function:
+    """A function of our own."""
+
+    name: str
+    types: frozenset[str]
+    """What it works on that not all architectures have arithmetic of."""
+    llvm_ir: str
+
+
+def _functions() -> Iterator[Function]:
+    def of(name: str, types: str, template: str, /, **values: str) -> Function:
+        text = template.format(**values) if values else template
+        return Function(name, frozenset(types.split()), text)
+
+    yield of("__truncsfhf2", "half", _TO_HALF)
+    yield of("__extendhfsf2", "half", _FROM_HALF)
+    yield of("__truncsfbf2", "bfloat", _BFLOAT)
     for suffix, type in {"hf": "half", "bf": "bfloat"}.items():
-        yield _FROM_DOUBLE.format(suffix=suffix, type=type)
+        yield of(f"__truncdf{suffix}2", f"{type} double", _FROM_DOUBLE, suffix=suffix, type=type)
     for name, (extend, instruction) in _DIVISIONS.items():
-        yield _DIVISION.format(name=name, extend=extend, instruction=instruction)
+        yield of(f"__{name}ti3", "i128", _DIVISION, name=name, extend=extend, instruction=instruction)
     for suffix, type in _FLOATS.items():
-        yield _POWER.format(suffix=suffix, type=type)
+        yield of(f"__powi{suffix}2", type, _POWER, suffix=suffix, type=type)
         for un, extend, instruction in (("", "sext", "sitofp"), ("un", "zext", "uitofp")):
-            yield _FROM_INTEGER.format(
-                un=un, suffix=suffix, type=type, extend=extend, instruction=instruction
-            )
+            values = {"un": un, "suffix": suffix, "type": type, "extend": extend, "instruction": instruction}
+            yield of(f"__float{un}ti{suffix}", f"i128 {type}", _FROM_INTEGER, **values)
         for uns, instruction in (("", "fptosi"), ("uns", "fptoui")):
-            yield _TO_INTEGER.format(uns=uns, suffix=suffix, type=type, instruction=instruction)
+            values = {"uns": uns, "suffix": suffix, "type": type, "instruction": instruction}
+            yield of(f"__fix{uns}{suffix}ti", f"i128 {type}", _TO_INTEGER, **values)
     for un, uns in (("", ""), ("un", "uns")):
-        yield _HALF_INTEGER.format(un=un, uns=uns)
+        yield of(f"__float{un}tihf", "i128 half", _HALF_FROM_INTEGER, un=un)
+        yield of(f"__fix{uns}hfti", "i128 half", _HALF_TO_INTEGER, uns=uns)
 
 
-LLVM_IR = "".join(_texts())
-"""The functions, as one module."""
-NAMES = frozenset(re.findall(r"^define \w+ @(\w+)", LLVM_IR, re.MULTILINE))
+FUNCTIONS = tuple(_functions())
+NAMES = frozenset(function.name for function in FUNCTIONS)
 
 
-def without(types: Sequence[str]) -> str:
-    """The module without the functions on some types."""
-    parts = re.split(r"^(?=define )", LLVM_IR, flags=re.MULTILINE)
-    return "".join(part for part in parts if not any(type in part for type in types))
+def llvm_ir(lacked: Collection[str] = ()) -> str:
+    """A module of the functions, without those that work on some types."""
+    kept = (function.llvm_ir for function in FUNCTIONS if not function.types & set(lacked))
+    return "".join(("declare double @llvm.fabs.f64(double)\n", *kept))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.metadata
-import re
 import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,11 +82,12 @@ def one_module(modules: Sequence[str], cpu: Processor, public: Mapping[str, str]
 
     Raises `UnsupportedError` for types that it is known to have none for, `ToolchainError` with LLVM's message."""
     lacked = ARCHITECTURES[cpu.arch].lacks if cpu.triple else ()
-    if found := [type for type in lacked if any(re.search(rf"\b{type}\b", text) for text in modules)]:
+    used = {name for text in modules if lacked for name in emit.types_in(llvm_binding().parse_assembly(text))}
+    if found := [type for type in lacked if type in used]:
         raise UnsupportedError([Unsupported(found[0], f"LLVM makes no code for {cpu.arch} of it")])
-    if cpu.arch == "wasm32":
-        modules = [*(text.replace("@malloc(", f"@{MALLOC}(") for text in modules), SHORT_MALLOC]
-    support = (dict(public), support_ir(cpu.triple), sorted(libcalls.NAMES))
+    renamed = {"malloc": MALLOC} if cpu.arch == "wasm32" else {}
+    modules = [*modules, *([SHORT_MALLOC] if renamed else [])]
+    support = (dict(public), support_ir(cpu.triple), sorted(libcalls.NAMES), renamed)
     return OneModule(*emitted(emit.request(modules, *described(cpu), together=support), 3))
 
 
@@ -166,7 +166,7 @@ def support_ir(triple: str) -> str:
     """These functions, of this process's architecture all. LLVM has not the arithmetic of such integers for all others, for which there is a C
     compiler, and its library."""
     lacked = ARCHITECTURES[triple.partition("-")[0]].lacks if triple else ()
-    return libcalls.without(("i128", *lacked)) if triple else libcalls.LLVM_IR
+    return libcalls.llvm_ir(("i128", *lacked) if triple else ())
 
 
 @functools.cache
