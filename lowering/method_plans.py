@@ -29,6 +29,7 @@ from xdsl_exir.lowering.dispatch import symbol_places
 from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Plan, Value, value_for
 from xdsl_exir.lowering.driver import as_attribute, size_in
 from xdsl_exir.lowering.plan_memory import arena_bytes_of, is_planned
+from xdsl_exir.lowering.pools import arenas_of
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.program import State, signature_of
 
@@ -164,8 +165,7 @@ def number_in(attr: Attribute) -> int:
 
 def check_arguments(driver: FuncOp, plan: Plan) -> None:
     """Raises `LoadError` unless the driver takes what its plan says."""
-    count = (
-        len(plan.symbols) + len(plan.inputs) + len(plan.constants) + len(plan.outputs) + is_planned(driver)
-    )
+    arenas = len(arenas_of(driver)) if is_planned(driver) else 0
+    count = len(plan.symbols) + len(plan.inputs) + len(plan.constants) + len(plan.outputs) + arenas
     if len(driver.function_type.inputs) != count or driver.function_type.outputs.data:
         raise LoadError(f"'{driver.sym_name.data}' does not take the {count} arguments that its {PLAN} says")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -32,6 +32,7 @@ from xdsl_exir.locations import name_place
 from xdsl_exir.lowering.dispatch import Array, Place, Plan
 from xdsl_exir.lowering.method_plans import PlannedCall, plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
+from xdsl_exir.lowering.pools import arenas_of
 from xdsl_exir.lowering.preconditions import ASSERT
 from xdsl_exir.lowering.sizes import solve, static
 from xdsl_exir.program import Program
@@ -121,7 +122,7 @@ class PlannedMethod(ABC):
         symbols = dict(zip(self.plan.symbols, values, strict=True))
 
         def number(size: Dim) -> int:
-            return int(size.evaluate(symbols)) if isinstance(size, Expr) else size
+            return int(evaluated(size, symbols))
 
         for condition, message in self.plan.checks:
             if not number(condition):
@@ -129,10 +130,7 @@ class PlannedMethod(ABC):
         frame = Frame(
             [(tuple(map(number, value.shape)), value.dtype.numpy) for value in self.plan.outputs],
             sorted(
-                [
-                    (position, size.evaluate(symbols) if isinstance(size, Expr) else size)
-                    for position, size in self.plan.numbers.items()
-                ]
+                [(position, evaluated(size, symbols)) for position, size in self.plan.numbers.items()]
                 + [(position, Updated(at)) for position, at in self.plan.updates.items()],
                 key=lambda each: each[0],
             ),
@@ -145,6 +143,11 @@ class PlannedMethod(ABC):
             self.frames.clear()
         self.frames[values] = frame
         return frame
+
+
+def evaluated(size: Dim, symbols: Mapping[str, int]) -> Any:
+    """A size, or another number, for values of the symbols."""
+    return size.evaluate(symbols) if isinstance(size, Expr) else size
 
 
 def aligned_bytes(count: int) -> Array:
@@ -181,12 +184,14 @@ class InterpretedMethod(PlannedMethod):
         self.constants = [array for _, array in plan.constants]
         self.types = plan.driver.function_type.inputs.data[len(plan.symbols) :]
         """Of the memory that the driver takes."""
+        self.arenas = arenas_of(plan.driver) if is_planned(plan.driver) else []
 
     def drive(
         self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
     ) -> None:
-        arena = [aligned_bytes(arena_bytes)] if is_planned(self.plan.driver) else []
-        memory = map(as_memory, (*inputs, *self.constants, *outputs, *arena), self.types)
+        known = dict(zip(self.plan.symbols, symbols, strict=True))
+        arenas = [aligned_bytes(max(int(evaluated(arena.nbytes, known)), 1)) for arena in self.arenas]
+        memory = map(as_memory, (*inputs, *self.constants, *outputs, *arenas), self.types)
         run_function(self.interpreter, self.plan.driver.sym_name.data, (*map(np.int64, symbols), *memory))
 
 

@@ -19,7 +19,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import PLAN, SIGNATURE
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type
-from xdsl_exir.errors import Unsupported
+from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.lowering.bodies import BodiesInPlace
@@ -31,6 +31,7 @@ from xdsl_exir.lowering.expand_kernels import kernels_in
 from xdsl_exir.lowering.kernel import no_kernels
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.pack_arguments import ENTRY
+from xdsl_exir.lowering.pools import ORDINARY, arenas_of
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
@@ -251,6 +252,16 @@ def plan_drivers(program: Program, cpu: Processor) -> Planned:
             method.checks,
         )
     plan_arenas(list(planned.plans.values()), kernels_in(module, Cpu(cpu.machine())))
+    spaces = {arena.pool.space for plan in planned.plans.values() for arena in arenas_of(plan.driver)} - {
+        ORDINARY
+    }
+    if spaces:
+        raise UnsupportedError(
+            [
+                Unsupported(f"memory space {space}", "a processor has space 0 alone")
+                for space in sorted(spaces)
+            ]
+        )
     return planned
 
 

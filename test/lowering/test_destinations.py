@@ -9,16 +9,29 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, StringAttr, i64
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    f32,
+    i64,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 import xdsl_exir
 from xdsl_exir.dialects.signature import PLAN
-from xdsl_exir.errors import ExirError, LoadError, UnsupportedError
+from xdsl_exir.errors import ExirError, LoadError, UnsupportedError, VerificationError
+from xdsl_exir.importers.mlir import read_module
 from xdsl_exir.interpreter.interpreter import make_interpreter, run_function
 from xdsl_exir.lowering.expand_kernels import KERNEL
+from xdsl_exir.lowering.plan_memory import drivers_of
+from xdsl_exir.lowering.pools import arenas_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.program import Program
 from xdsl_exir.runtime import linking
@@ -173,10 +186,45 @@ def test_drivers_are_compiled(case: tuple[Program, tuple[Any, ...], list[Any]]) 
     program, inputs, wanted = case
     for stage in (*STAGES, "kernels"):
         check(program.to(stage), "native", inputs, wanted)
-    planned = program.to("planned")
+    buffers = program.to("buffers")
+    for function in buffers.module.ops:
+        function.attributes.pop(KERNEL, None)
+    check(buffers, "native", inputs, wanted)
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_a_plan_in_place_needs_its_kernels() -> None:
+    """MLIR's code of the same dispatch may read again what it wrote over."""
+    module, inputs, _ = PROGRAMS["attention"]()
+    planned = xdsl_exir.from_exported_program(torch.export.export(module.eval(), inputs)).to("planned")
+    xdsl_exir.compile(planned, "native")
     for function in planned.module.ops:
         function.attributes.pop(KERNEL, None)
-    check(planned, "native", inputs, wanted)
+    with pytest.raises(VerificationError, match="overlaps"):
+        xdsl_exir.compile(planned, "native")
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native_tools")
+def test_memory_of_another_space() -> None:
+    """Planned and interpreted with an arena of its own; a processor has none."""
+    program, x = edge().to("buffers"), np.ones((1, 3), np.float32)
+    wanted = xdsl_exir.compile(program).flat([x])
+    [driver] = drivers_of(program.module)
+    there = MemRefType(f32, [16], memory_space=IntegerAttr(1, i64))
+    made = memref.AllocOp([], [], there)
+    seen = memref.CastOp.get(made.memref, MemRefType(f32, [DYNAMIC_INDEX], memory_space=there.memory_space))
+    assert driver.body.block.first_op is not None
+    driver.body.block.insert_ops_before([made, seen], driver.body.block.first_op)
+    planned = program.to("planned")
+    assert [arena.pool.space for arena in arenas_of(next(drivers_of(planned.module)))] == [0, 1]
+    again = Program(read_module(str(planned), "text"), planned.state)
+    for actual, expected in zip(xdsl_exir.compile(again).flat([x]), wanted, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    for each in (program, planned):
+        with pytest.raises(UnsupportedError, match="memory space 1: a processor has space 0 alone"):
+            xdsl_exir.compile(each, "native")
 
 
 @pytest.mark.native
