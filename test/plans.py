@@ -321,10 +321,11 @@ def place(value: SSAValue) -> SSAValue | None:
 
 
 def check(seed: int, report: Callable[[str], None]) -> Counter[str]:
-    """Plans one program in every way, then moves its parts. Says what is wrong, and counts."""
+    """Plans one program in two ways, then moves its parts. Says what is wrong, and counts."""
     program, counts = parsed(Writer(seed).text()), Counter[str](programs=1)
     expected = reads(program)
-    for planner in PLANNERS:
+    others = [name for name in PLANNERS if name != "best"]
+    for planner in ("best", others[seed % len(others)]):
         module = planned(program, planner)
         counts["in place"] += shared(module) if planner == "best" else 0
         if not accepts(module):
