@@ -51,7 +51,7 @@ class Kernel(ABC):
         before it writes the one that lies there."""
         return ()
 
-    @property
+    @cached_property
     def places(self) -> list[int]:
         """The same, as positions among the arguments of its function."""
         names = list(self.types)
