@@ -34,12 +34,15 @@ def is_draw(op: Operation) -> bool:
     return isinstance(op, OperatorOp) and "random" in op.SPEC.tags
 
 
-def take_checks(module: ModuleOp, state: Mapping[str, Stored]) -> dict[str, list[OperatorOp]]:
+def take_checks(
+    module: ModuleOp, state: Mapping[str, Stored], draws: bool = False
+) -> dict[str, list[OperatorOp]]:
     """Takes the checks out of the methods of a module at edge, and gives them by method, others' demands on their operands among them;
-    drops random numbers that nobody uses."""
+    drops random numbers that nobody uses, unless they stay (`draws`)."""
     methods = methods_of(module)
     for method in methods.values():
-        drop_draws(method)
+        if not draws:
+            drop_draws(method)
         assert_preconditions(method, constant_arguments(module, method, state))
     return {name: take_checks_of(method) for name, method in methods.items()}
 

@@ -148,7 +148,7 @@ class Planner:
         blocking = [
             Unsupported(op.name, reason, location_text(op))
             for op in self.function.walk()
-            if not self.is_constant(op) and (reason := obstacle(op)) is not None
+            if not self.is_constant(op) and not self.target.takes(op) and (reason := obstacle(op)) is not None
         ]
         blocking = blocking or [
             Unsupported(symbol, "a symbol that is no size of an input")

@@ -46,6 +46,10 @@ class CodeTarget(Protocol):
         """Puts operators of an edge program in the forms that kernels take."""
         ...
 
+    def takes(self, op: Operation) -> bool:
+        """Whether there is code of the target's for an operator without a lowering, which `dispatch` makes."""
+        ...
+
     def dispatch(self, planner: Planner, op: OperatorOp) -> bool:
         """Makes a dispatch of an operator and of what its kernel can absorb; False, and nothing is done, if no kernel takes it alone."""
         ...

@@ -65,10 +65,11 @@ def as_edge(program: Program) -> Program:
     return program.apply(*inlined, BodiesInPlace(), ForgetLayouts())
 
 
-def without_checks(program: Program) -> tuple[Program, dict[str, list[OperatorOp]]]:
-    """The program without the operators that only look at what tensors hold, and those by method."""
+def without_checks(program: Program, draws: bool = False) -> tuple[Program, dict[str, list[OperatorOp]]]:
+    """The program without the operators that only look at what tensors hold, and those by method; `draws` says whether random numbers that
+    nobody uses stay, as their stream goes on."""
     program = replace(program, module=program.module.clone())
-    return program, take_checks(program.module, program.state)
+    return program, take_checks(program.module, program.state, draws)
 
 
 class Call:
@@ -182,9 +183,9 @@ class Planned:
         return llvm_ir_of(self.units, self.cpu)
 
 
-def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
+def plan_program(program: Program, cpu: Processor | None = None, draws: str | None = None) -> Planned:
     """Cuts a program into dispatches for a processor, `processor()` by default, taking it to edge first if it is not there, and plans
-    the memory of its methods.
+    the memory of its methods. With `draws`, functions whose names begin so draw random numbers (`lowering.draws`).
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
@@ -196,8 +197,8 @@ def plan_program(program: Program, cpu: Processor | None = None) -> Planned:
         case _:
             pass
     cpu = cpu or processor()
-    target = Cpu(cpu.machine())
-    program, checks = without_checks(as_edge(program).apply(target.forms, ForgetSizes()))
+    target = Cpu(cpu.machine(), draws)
+    program, checks = without_checks(as_edge(program).apply(target.forms, ForgetSizes()), draws is not None)
     boundaries = take_boundaries(program.module)
     planned = Planned(program, Dispatches(), {}, {}, checks, cpu)
     for index, (name, function) in enumerate(program.methods.items()):

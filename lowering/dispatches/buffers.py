@@ -181,6 +181,8 @@ class Dispatches:
     """What they compute, where that can be said."""
     functions: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
     """What MLIR lowers, by its text with `NAME` for the name."""
+    external: dict[str, list[Attribute]] = field(default_factory=dict[str, "list[Attribute]"])
+    """What drivers call that others define, by name: what it takes."""
 
     def kernel(self, kernel: Kernel, body: Callable[[], Body | None]) -> str:
         """The name of a kernel, and of what it computes, which is asked of the first of those that are equal."""
@@ -209,7 +211,8 @@ class Dispatches:
             name: [*[IndexType()] * len(kernel.symbols), *kernel.types.values()]
             for kernel, name in self.scheduled.items()
         }
-        return kernels | {f.sym_name.data: list(f.function_type.inputs) for f in self.functions.values()}
+        groups = {f.sym_name.data: list(f.function_type.inputs) for f in self.functions.values()}
+        return kernels | groups | self.external
 
 
 def name_of(kind: str, content: str) -> str:

@@ -103,6 +103,18 @@ const char *${name}_error(void);
 void ${name}_delete(${name}_instance *instance);"""),
 )
 
+SEED = (
+    Template("""
+
+/* Starts random numbers anew: from then on they are those that PyTorch draws on the CPU after torch.manual_seed. Loading starts them anywhere. */
+void ${name}_seed(uint64_t seed);"""),
+    Template("""
+
+/* Starts an instance's random numbers anew: from then on they are those that PyTorch draws on the CPU after torch.manual_seed. A new instance's
+ * start anywhere. */
+void ${name}_seed(${name}_instance *instance, uint64_t seed);"""),
+)
+
 METHOD_HEADER = Template("""
 /* Runs $title. Returns ${NAME}_OK or an error.
  *
@@ -139,7 +151,8 @@ def header_text(library: CLibrary) -> str:
         else "A call runs in its\n * thread alone.",
         example=EXAMPLES[library.instances].substitute(names, first=library.methods[0].name),
         calls=CALLS[library.instances],
-        life=LIFE[library.instances].substitute(names, memory=library.memory + library.arena),
+        life=LIFE[library.instances].substitute(names, memory=library.memory + library.arena)
+        + (SEED[library.instances].substitute(names) if library.draws else ""),
         codes="\n".join(codes),
         methods="".join(_method_header(library, method) for method in library.methods),
     )

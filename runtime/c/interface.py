@@ -8,8 +8,8 @@ memrefs; where they point is decided in `library`. Only libc is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
@@ -229,8 +229,11 @@ class CLibrary:
     """What the code is for."""
     instances: bool = False
     """Whether there may be several, each with memory and state of its own."""
+    draws: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Names of the functions that its code calls for random numbers, and how many arrays they take."""
 
     @property
     def reserved(self) -> tuple[str, ...]:
         """Functions of the library's own."""
-        return ("new", "error", "delete") if self.instances else ("load", "error", "free")
+        life = ("new", "error", "delete") if self.instances else ("load", "error", "free")
+        return (*life, "seed") if self.draws else life

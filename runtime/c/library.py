@@ -51,6 +51,7 @@ from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import plan_memory
 from xdsl_exir.lowering.dispatch import ALIGNMENT, Array, Plan, Value
+from xdsl_exir.lowering.draws import PlainDraws
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import Sizes, is_computable, static
 from xdsl_exir.names import LONGEST, c_name, is_c_name, own_name
@@ -116,7 +117,8 @@ def compile_library(
         check_system()
     elif emit in LINKED and not ARCHITECTURES[target.arch].has_files:
         raise ExirError(f"for {target.triple} there are no libraries: --emit obj, asm, llvm or mlir")
-    planned = plan_program(as_edge(program.inlined()).apply(NumbersToTensors()), target)
+    plain = as_edge(program.inlined()).apply(NumbersToTensors(), PlainDraws())
+    planned = plan_program(plain, target, draws=f"{name}.draw")
     layout = Memory(planned.program)
     names = method_names(planned.program.methods)
     methods = [
@@ -140,6 +142,7 @@ def compile_library(
         layout.weights.digest(),
         planned.cpu,
         instances,
+        {called: len(types) for called, types in planned.dispatches.external.items()},
     )
     refuse(library)
     folder = Path(folder)
@@ -161,7 +164,7 @@ def method_names(methods: Iterable[str]) -> dict[str, str]:
     return {name: c_name(name, taken) for name in sorted(methods, key=lambda name: not is_c_name(name))}
 
 
-RESERVED = ("load", "error", "free", "new", "delete", "instance")
+RESERVED = ("load", "error", "free", "new", "delete", "instance", "seed")
 """What methods are not called in C."""
 
 

@@ -20,6 +20,7 @@ from xdsl_exir.runtime.c.interface import (
     Parameter,
     Place,
 )
+from xdsl_exir.runtime.c.random import definitions
 from xdsl_exir.runtime.c.sizes import HELPERS, SizesInC, c_string
 
 WRAPPER = Template("""\
@@ -27,6 +28,7 @@ WRAPPER = Template("""\
 #include "$name.h"
 
 $cpu_include#include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,6 +36,7 @@ $cpu_include#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 $structs
@@ -53,13 +56,14 @@ static const uint64_t SIZE = UINT64_C($weights);
 static const size_t MEMORY = $memory; /* state */
 static const int64_t ARENA = $arena; /* what methods of fixed sizes need */
 
+$draws
 $instance {
   char *file;    /* the mapped weights file; NULL when nothing is loaded */
   char *weights; /* in it, after the header */
   char *memory;  /* state */
   char *arena;   /* what lives during a call alone */
   int64_t capacity; /* of the arena */
-}$single
+$generator}$single
 
 static const char *const MESSAGES[ERRORS + 1] = {
   "no error",
@@ -172,9 +176,9 @@ static int load(${takes}const char *weights_path) {
     return fail(${NAME}_ERROR_MEMORY);
   }
 $state
-  return ${NAME}_OK;
+$seeded  return ${NAME}_OK;
 }
-$life$methods""")
+$life$seed$methods""")
 
 SINGLE = Template("""
 void ${name}_free(void) { unload(); }
@@ -259,9 +263,29 @@ def wrapper_text(library: CLibrary) -> str:
             name=library.name, NAME=library.name.upper()
         ),
         **_self(library),
+        **_random(library),
     )
 
 
+def _random(library: CLibrary) -> dict[str, str]:
+    """What there is of random numbers."""
+    if not library.draws:
+        return dict.fromkeys(("draws", "generator", "seeded", "seed"), "")
+    names = {"name": library.name}
+    return {
+        "draws": definitions(library.draws, THREAD_LOCAL if library.instances else ""),
+        "generator": "  struct generator generator;\n",
+        "seeded": "  seed(&instance.generator, (uint64_t)time(NULL) << 20 ^ (uint64_t)clock() ^ (uintptr_t)instance.memory);\n",
+        "seed": SEED[library.instances].substitute(names),
+    }
+
+
+SEED = (
+    Template("\nvoid ${name}_seed(uint64_t number) { seed(&instance.generator, number); }\n"),
+    Template(
+        "\nvoid ${name}_seed(${name}_instance *self, uint64_t number) { if (self) seed(&self->generator, number); }\n"
+    ),
+)
 THREAD_LOCAL = "_Thread_local "
 _OVERFLOW = "/* whether a size did not fit since this was last cleared */"
 
@@ -302,6 +326,7 @@ def _method(library: CLibrary, index: int, method: CMethod) -> str:
         *(f"    {symbol}," for symbol in symbols),
         *(_memref(place, sizes) for place in method.arguments),
         "  };",
+        *(["  drawing = &instance.generator;"] if library.draws else []),
         f"  driver{index}(&words);",
         *(_copy(*copy, sizes) for copy in method.copies),
         *(_assertion(name, assertion, sizes) for assertion in method.assertions),

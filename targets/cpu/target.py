@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Value
+from xdsl_exir.lowering.draws import draw, is_call
 from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.program import REWRITING
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 class Cpu(CodeTarget):
     """A processor: what lowering asks of a target, for this machine."""
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: Machine, draws: str | None = None):
+        """`draws` is the prefix of the names of functions that draw random numbers, if there are any (`lowering.draws`)."""
         self.machine = machine
+        self.draws = draws
         self.row_programs: dict[str, RowProgram | None] = {}
         """By operator, arguments and types."""
 
@@ -37,7 +40,13 @@ class Cpu(CodeTarget):
     def forms(self) -> KernelForms:
         return KernelForms()
 
+    def takes(self, op: Operation) -> bool:
+        return self.draws is not None and is_call(op)
+
     def dispatch(self, planner: Planner, op: OperatorOp) -> bool:
+        if self.draws is not None and is_call(op):
+            draw(planner, op, self.draws)
+            return True
         kernel, schedule = SCHEDULES.get(op.SPEC.qualified_name, (None, None))
         return (
             schedule is not None
