@@ -12,6 +12,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -47,6 +48,7 @@ from xdsl_exir.exchange.graph import (
     normal_target,
 )
 from xdsl_exir.exchange.tensor_data import Storage, TensorData
+from xdsl_exir.importers.delegates import CALL_DELEGATE, Owned, is_lowered, lowered_parts
 from xdsl_exir.importers.exported_pytree import (
     import_untyped,
     namedtuple_fields,
@@ -63,9 +65,14 @@ def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
     register_containers(ep.module_call_graph)
     storages = _Storages(share)
+    reader = _GraphReader(ep.graph_module)
+    graph, owned = reader.read(), reader.owned
     program = ExportedGraph(
-        graph=_GraphReader(ep.graph_module).read(),
-        inputs=tuple(_input_spec(spec) for spec in ep.graph_signature.input_specs),
+        graph=replace(graph, inputs=(*(Ref(each.name) for each in owned), *graph.inputs)),
+        inputs=(
+            *(InputSpec("constant_tensor", each.name, each.name) for each in owned),
+            *(_input_spec(spec) for spec in ep.graph_signature.input_specs),
+        ),
         outputs=tuple(_output_spec(spec, ep.graph_signature) for spec in ep.graph_signature.output_specs),
         range_constraints={
             str(k): (_bound(v.lower), _bound(v.upper)) for k, v in ep.range_constraints.items()
@@ -74,7 +81,10 @@ def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
         module_calls=tuple(_module_call(entry) for entry in ep.module_call_graph),
         namedtuple_fields=namedtuple_fields(ep.module_call_graph),
         state={name: _tensor_data(name, tensor, storages) for name, tensor in ep.state_dict.items()},
-        constants={name: _tensor_data(name, tensor, storages) for name, tensor in ep.constants.items()},
+        constants={
+            name: _tensor_data(name, tensor, storages)
+            for name, tensor in (*ep.constants.items(), *((each.name, each.tensor) for each in owned))
+        },
         dialect=ep.verifiers[0].dialect,
         torch_version=str(torch.__version__),
         opset={"aten": torch._C._get_max_operator_version()},
@@ -105,6 +115,8 @@ class _GraphReader:
         self.env: dict[Any, Value] = {}
         """What each FX node stands for where it is used."""
         self.values: dict[str, ValueMeta] = {}
+        self.owned: list[Owned] = []
+        """What delegates of ExecuTorch's own: state of the program's, before its other inputs."""
 
     def read(self) -> Graph:
         inputs: list[Ref | CustomObj | Constant] = []
@@ -155,8 +167,8 @@ class _GraphReader:
             if self.depth == MAX_NESTING:
                 raise LoadError(f"node {node.name}: more than {MAX_NESTING} graphs in one another")
             return Subgraph(node.target, _GraphReader(attribute, self.depth + 1).read())
-        if isinstance(attribute, torch.utils._pytree.TreeSpec):
-            return None  # of a call of Python, whose arguments are flat
+        if isinstance(attribute, torch.utils._pytree.TreeSpec) or is_lowered(attribute):
+            return None  # of a call of Python, whose arguments are flat, or of a delegate, which reads it
         raise LoadError(
             f"node {node.name}: attribute {node.target} is a {type(attribute).__name__}, not a graph"
         )
@@ -190,7 +202,14 @@ class _GraphReader:
     def call(self, node: Any) -> Node:
         meta = node.meta
         target = _target(node.target)
-        target, inputs = self.python_call(node) if target == FLAT_APPLY else (target, self.inputs(node))
+        if target == FLAT_APPLY:
+            target, inputs = self.python_call(node)
+        elif target == CALL_DELEGATE and is_lowered(
+            module := getattr(self.module, str(node.args[0].target), None)
+        ):
+            inputs = self.delegate(node, module)
+        else:
+            inputs = self.inputs(node)
         return Node(
             node.name,
             target,
@@ -210,6 +229,20 @@ class _GraphReader:
             raise UnsupportedError([Unsupported(FLAT_APPLY, f"unknown operator{hint(FLAT_APPLY)}")])
         inputs = {"self": self.value(source), "indices": self.value(indices)}
         return "aten.index.Tensor", tuple(NodeInput(name, value, False) for name, value in inputs.items())
+
+    def delegate(self, node: Any, module: Any) -> tuple[NodeInput, ...]:
+        """The arguments of a delegate of ExecuTorch's, `executorch_call_delegate(lowered_module, *operands)`, as exporters here write them: its graph, all
+        that it needs, its backend, and what is said of it. Raises `UnsupportedError` for one in a region."""
+        if self.depth:
+            raise UnsupportedError([Unsupported(CALL_DELEGATE, "a delegate in a region owns no state")])
+        inside = lowered_parts(module, node.args[0].target)
+        graph = _GraphReader(module.original_module.graph_module, self.depth + 1).read()
+        for each in inside.owned:
+            self.define(each.name, each.tensor)
+        self.owned += inside.owned
+        operands = *map(self.value, node.args[1:]), *(Ref(each.name) for each in inside.owned)
+        given = Subgraph(node.args[0].target, inside.ordered(graph, _tensor_meta))
+        return tuple(NodeInput("", value, False) for value in (given, operands, inside.backend, inside.said))
 
     # Arguments
 
