@@ -14,7 +14,7 @@ LAPACK computes and native code has no algorithm for: vectors whose signs it cho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -76,17 +76,29 @@ def make_engine(
     """
     if stage_of(program.module) not in ("aten", *EDGE):
         return NativeEngine(program, cpu, known)
-    program = as_edge(program).apply(CountSizes(), NumbersToTensors())
-    unchecked, _ = without_checks(program)
-    candidates = (
-        unchecked.module.walk() if fallback == "interpreter" else filter(is_host, unchecked.module.walk())
-    )
-    if all(obstacle(op) is None for op in candidates):
+    program = counted(as_edge(program))
+    if not needs_host(program, fallback):
         return NativeEngine(program, cpu, known)
     cut = split(program)
     if cut.fallbacks and fallback == "error":
         raise UnsupportedError(cut.fallbacks)
     return SplitEngine(cut, cpu, known)
+
+
+def counted(program: Program) -> Program:
+    """An edge program in which every size that depends on data is a number that is read, and numbers are tensors where code takes them so."""
+    return program.apply(CountSizes(), NumbersToTensors())
+
+
+def needs_host(
+    program: Program, fallback: Fallback = "error", but: Callable[[Operation], bool] = lambda op: False
+) -> bool:
+    """Whether a program is not native throughout, `but` for operations that code does in other ways."""
+    unchecked, _ = without_checks(program)
+    candidates = (
+        unchecked.module.walk() if fallback == "interpreter" else filter(is_host, unchecked.module.walk())
+    )
+    return any(obstacle(op) is not None and not but(op) for op in candidates)
 
 
 def is_host(op: Operation) -> bool:
@@ -130,9 +142,9 @@ class Split:
     """Likewise those that give tensors and are the host's, whatever the fallback is."""
 
 
-def split(program: Program) -> Split:
-    """Splits a program at any stage."""
-    edge = as_edge(program)
+def split(program: Program, keep: Collection[str] | None = None) -> Split:
+    """Splits a program at any stage; delegates of the backends to `keep` (`as_edge`) stay."""
+    edge = as_edge(program, keep)
     edge = replace(edge, module=edge.module.clone())
     inline_dispatches(edge.module)
     state = dict(edge.state)

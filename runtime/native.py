@@ -6,7 +6,7 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -55,13 +55,14 @@ from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
-def as_edge(program: Program) -> Program:
-    """The program at edge, with what delegates hold in their place, but for those that a registered backend runs, and
-    without wishes for layouts."""
+def as_edge(program: Program, keep: Collection[str] | None = None) -> Program:
+    """The program at edge, with what delegates hold in their place, but for those of the backends to `keep` (by default those that are
+    registered), and without wishes for layouts."""
     if stage_of(program.module) not in EDGE:
         program = program.to_edge()
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
-    inlined = (InlineDelegates(keep=registered_names()),) if has_delegates else ()
+    kept = registered_names() if keep is None else tuple(keep)
+    inlined = (InlineDelegates(keep=kept),) if has_delegates else ()
     return program.apply(*inlined, BodiesInPlace(), ForgetLayouts())
 
 
@@ -161,6 +162,13 @@ class Planned:
     functions: Sequence[FuncOp] | None = None
     """The dispatches of a program that has them as functions."""
 
+    def calls(self, names: Callable[[str], str] = str) -> dict[str, NativeCall]:
+        """How each method's code is called; `names` says what its function is called where others see it."""
+        return {
+            method: NativeCall(self.plans[method], self.passed[method], self.checks[method], names(driver))
+            for method, driver in self.drivers.items()
+        }
+
     @property
     def drivers(self) -> dict[str, str]:
         """What the methods' entries are called in the object files."""
@@ -183,15 +191,18 @@ class Planned:
         return llvm_ir_of(self.units, self.cpu)
 
 
-def plan_program(program: Program, cpu: Processor | None = None, draws: str | None = None) -> Planned:
+def plan_program(
+    program: Program, cpu: Processor | None = None, suffix: str = "", draws: str | None = None
+) -> Planned:
     """Cuts a program into dispatches for a processor, `processor()` by default, taking it to edge first if it is not there, and plans
-    the memory of its methods. With `draws`, functions whose names begin so draw random numbers (`lowering.draws`).
+    the memory of its methods. With a `suffix`, which their names have, code for several processors may be linked together. With `draws`,
+    functions whose names begin so draw random numbers (`lowering.draws`).
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
     match stage_of(program.module):
         case "linalg":
-            return plan_linalg(program, cpu or processor())
+            return plan_linalg(program, cpu or processor(), suffix)
         case "buffers" | "planned" | "kernels":
             return plan_drivers(program, cpu or processor())
         case _:
@@ -200,12 +211,12 @@ def plan_program(program: Program, cpu: Processor | None = None, draws: str | No
     target = Cpu(cpu.machine(), draws)
     program, checks = without_checks(as_edge(program).apply(target.forms, ForgetSizes()), draws is not None)
     boundaries = take_boundaries(program.module)
-    planned = Planned(program, Dispatches(), {}, {}, checks, cpu)
+    planned = Planned(program, Dispatches(suffix), {}, {}, checks, cpu)
     for index, (name, function) in enumerate(program.methods.items()):
         constants = constant_arguments(program.module, function, program.state)
         with REWRITING:
             planner = Planner(function, constants, target, planned.dispatches, boundaries)
-            planned.plans[name] = planner.run(driver_name(index))
+            planned.plans[name] = planner.run(driver_name(index, suffix))
         planned.passed[name] = [
             position
             for position, arg in enumerate(function.args)
@@ -215,15 +226,15 @@ def plan_program(program: Program, cpu: Processor | None = None, draws: str | No
     return planned
 
 
-def plan_linalg(program: Program, cpu: Processor) -> Planned:
+def plan_linalg(program: Program, cpu: Processor, suffix: str) -> Planned:
     """Plans a program whose methods are linalg on tensors: each is one dispatch."""
-    planned = Planned(program, Dispatches(), {}, {}, {}, cpu)
+    planned = Planned(program, Dispatches(suffix), {}, {}, {}, cpu)
     signatures = {name: signature_of(function) for name, function in program.methods.items()}
     for index, (name, function) in enumerate(program.methods.items()):
         signature = signatures[name]
         constants = constants_by_position(signatures.values(), signature, program.state)
         planned.plans[name] = plan_whole(
-            function, signature, constants, planned.dispatches, driver_name(index)
+            function, signature, constants, planned.dispatches, driver_name(index, suffix)
         )
         planned.passed[name] = [
             position
@@ -266,9 +277,9 @@ def plan_drivers(program: Program, cpu: Processor) -> Planned:
     return planned
 
 
-def driver_name(index: int) -> str:
+def driver_name(index: int, suffix: str = "") -> str:
     """What the function of a method is called. Names of methods may be any text."""
-    return own_name(f"forward{index}")
+    return own_name(f"forward{index}{suffix}")
 
 
 @dataclass(frozen=True)
@@ -307,12 +318,10 @@ def compile_native(program: Program, cpu: Processor, known: Mapping[str, bytes] 
     new = [identity for identity in units if identity not in known]
     made = objects_of([units[identity] for identity in new], cpu) if new else []
     objects = {**known, **dict(zip(new, made, strict=True))}
-    calls = {
-        name: NativeCall(planned.plans[name], planned.passed[name], planned.checks[name], driver)
-        for name, driver in planned.drivers.items()
-    }
     return NativeCode(
-        calls, {identity: objects[identity] for identity in units}, cpu.with_threads(cpu.machine().threads)
+        planned.calls(),
+        {identity: objects[identity] for identity in units},
+        cpu.with_threads(cpu.machine().threads),
     )
 
 

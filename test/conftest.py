@@ -3,7 +3,9 @@ printed after the run (with xdist as well)."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import os
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -15,12 +17,16 @@ from hypothesis import HealthCheck, settings
 from xdsl_exir import errors
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.lowering import mlir
-from xdsl_exir.targets.cpu.machine import llvm_binding
+from xdsl_exir.runtime.linking import find_openmp
+from xdsl_exir.targets.cpu.machine import NATIVE, VARIABLE, llvm_binding
 from xdsl_exir.universe import unregister_ops
 
 # A machine with other work to do is slow, and no test is about that.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# C libraries have code for several processors unless one is said: three times the work, which tests of that ask for.
+os.environ.setdefault(VARIABLE, NATIVE)
 
 SLOW = {
     "*test_autocast.py": "exports models in every way",
@@ -110,9 +116,18 @@ def missing_tool() -> str | None:
     try:
         mlir.find_tool("mlir-opt")
         llvm_binding()
+        have_openmp_found()
     except errors.ToolchainError as error:
         return str(error)
     return None
+
+
+def have_openmp_found() -> None:
+    """C libraries say nothing of where the OpenMP runtime is: the loader finds it here, for this process and those that it starts."""
+    runtime = find_openmp()
+    ctypes.CDLL(str(runtime))
+    folders = [str(runtime.parent), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
 
 
 def skip_without_tools() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -158,6 +159,77 @@ def test_int8_and_a_second_process(npu: Any, tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), found)
 
 
+FROM_C = """
+#include <stdio.h>
+#include "net.h"
+
+extern const exir_backend npu;
+static void *taken(const void *bytes, int64_t count, const char *const *specs) { return count ? "made" : NULL; }
+static void *refused(const void *bytes, int64_t count, const char *const *specs) { return NULL; }
+static int fails(void *made, int inputs, const exir_array *in, int outputs, const exir_array *out) { return 42; }
+static void nothing(void *made) {}
+
+int main(int argc, char **argv) {
+  static float x[NET_FORWARD_IN_X_ELEMENTS], y[NET_FORWARD_OUT0_ELEMENTS];
+  const exir_backend bad[] = {{refused, fails, nothing}, {taken, fails, nothing}};
+  printf("%d ", net_load(argv[1]) == NET_ERROR_BACKEND);
+  puts(net_error());
+  net_backend_npu(&bad[0]);
+  printf("%d ", net_load(argv[1]) == NET_ERROR_BACKEND);
+  puts(net_error());
+  net_backend_npu(&bad[1]);
+  printf("%d ", net_load(argv[1]));
+  printf("%d ", net_forward(x, y) == NET_ERROR_DELEGATE);
+  puts(net_error());
+  net_backend_npu(&npu);
+  if (net_load(argv[1]) != NET_OK) return puts(net_error()), 1;
+  FILE *given = fopen("x", "rb"), *made = fopen("y", "wb");
+  if (fread(x, sizeof x, 1, given) != 1 || net_forward(x, y) != NET_OK) return puts(net_error()), 2;
+  fwrite(y, sizeof y, 1, made);
+  fclose(given);
+  fclose(made);
+  net_free();
+  return 0;
+}
+"""
+
+
+@pytest.mark.native
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc) is installed")
+def test_from_c(npu: Any, native_tools: None, tmp_path: Path) -> None:
+    """Delegates around a host's operator, and what is not as it should be."""
+    program = layers(4, 64, 256, 10, between="tanh")
+    lowered, left = npu.TARGET.lowered(program)
+    assert [item.operator for item in left] == ["edge.aten.tanh"] * 2
+    made = xdsl_exir.compile_library(lowered, tmp_path, "net", threads=1)
+    (tmp_path / "main.c").write_text(FROM_C)
+    x_of(program).tofile(tmp_path / "x")
+    flags = [
+        "-std=c11",
+        "-Wall",
+        "-Werror",
+        '-DLIBRARY="net.h"',
+        f"-I{tmp_path}",
+        f"-L{tmp_path}",
+        f"-Wl,-rpath,{tmp_path}",
+    ]
+    words = ["cc", *flags, "-o", "main", "main.c", str(EXAMPLE / "driver.c"), "-lnet", "-lm"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    done = subprocess.run(
+        [tmp_path / "main", made.weights], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.splitlines() == [
+        "1 nobody runs the delegates of backend npu: say who does before they are loaded",
+        "1 backend npu does not take delegate 0",
+        "0 1 backend npu failed in delegate 0, with code 42",
+    ]
+    [expected] = xdsl_exir.compile(program).flat([x_of(program)])
+    np.testing.assert_allclose(
+        np.fromfile(tmp_path / "y", np.float32).reshape(4, 10), expected, rtol=1e-4, atol=1e-5
+    )
+
+
 def test_weights_are_replaced(npu: Any) -> None:
     program = layers(2, 8, 8)
     weights = {"w0": np.eye(8, dtype=np.float32)}
@@ -169,4 +241,4 @@ def test_weights_are_replaced(npu: Any) -> None:
 
 
 def test_the_example_is_short() -> None:
-    assert sum(len(path.read_text().splitlines()) for path in EXAMPLE.glob("*.py")) <= 300
+    assert sum(len(path.read_text().splitlines()) for path in EXAMPLE.glob("*.*")) <= 300

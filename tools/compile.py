@@ -47,6 +47,9 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="a C library of which a process may have several: NAME_new, NAME_forward(instance, ...), NAME_delete",
     )
+    parser.add_argument(
+        "--embed", action="store_true", help="the weights are in the C library, not in a file"
+    )
     parser.set_defaults(function=run)
 
 
@@ -65,9 +68,18 @@ def run(args: argparse.Namespace) -> int:
     name = args.name or re.sub(r"\W", "_", path.stem, flags=re.ASCII)
     with step("compiling"):
         artifact = compile_library(
-            program, args.output, name, args.cpu, args.triple, args.emit, args.threads, args.instances
+            program,
+            args.output,
+            name,
+            args.cpu,
+            args.triple,
+            args.emit,
+            args.threads,
+            args.instances,
+            args.embed,
         )
-    for file in filter(None, (artifact.library, artifact.header, artifact.weights, artifact.source)):
+    files = artifact.library, artifact.header, artifact.weights, artifact.source
+    for file in dict.fromkeys(filter(None, files)):
         print(f"{file}: {file.stat().st_size} bytes")
     return 0
 
@@ -78,7 +90,9 @@ def save(program: Program, args: argparse.Namespace) -> int:
 
     given = [name for name in ("name", "triple", "threads") if getattr(args, name) is not None]
     given += [
-        name for name, default in (("emit", "so"), ("instances", False)) if getattr(args, name) != default
+        name
+        for name, default in (("emit", "so"), ("instances", False), ("embed", False))
+        if getattr(args, name) != default
     ]
     if given:
         raise InputError(f"--{given[0]} is of C libraries, not of executables")

@@ -2,14 +2,16 @@
 
     python examples/npu/npu.py model.pt2 out.mlir       # partitioned and compiled; what is left, and why
     python examples/npu/driver.py out.mlir              # another process, which knows the bytes and nothing else
+    xdsl-exir compile out.mlir -o out                   # or in C, with driver.c
 
 The chip multiplies by weights that it has been given, in float32 and in int8. A layer streams its weights through local memory, so
 many rows at a time as fit beside the layer's input; a layer whose input does not leave room for one row is the host's.
 """
 
+# pyright: basic
+
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Mapping
@@ -23,45 +25,30 @@ from xdsl_exir import Memory, Program, Target, backend_op
 from xdsl_exir.dialects.dtypes import Char
 from xdsl_exir.dialects.exir import ConstantOp
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.tensors import TensorMeta, tensor_meta
+from xdsl_exir.dialects.tensors import tensor_meta
 from xdsl_exir.interpreter.interpreter import literal_array
 from xdsl_exir.transforms.partitioner import Candidate
 
 sys.path.append(str(Path(__file__).parent))
-from driver import load
+from driver import STEP, load
 
 LOCAL = Memory("local", nbytes=64 * 1024, alignment=64, space=1)
 
 
-# --- operators -----------------------------------------------------------------------------------------------
-
-
 @backend_op("npu::linear(Tensor x, Tensor w, Tensor? b=None) -> Tensor")
-def linear(aten: Any, x: Any, w: Any, b: Any) -> Any:
+def linear(aten, x, w, b):
     return aten.linear(x, w, b)
 
 
 @backend_op("npu::linear_relu(Tensor x, Tensor w, Tensor? b=None) -> Tensor")
-def linear_relu(aten: Any, x: Any, w: Any, b: Any) -> Any:
+def linear_relu(aten, x, w, b):
     return aten.relu(aten.linear(x, w, b))
 
 
 @backend_op(
-    "npu::quantized_linear_relu(Tensor x, Tensor w, Tensor? b, float x_scale, int x_zero, float w_scale, float y_scale, int y_zero)"
-    " -> Tensor"
+    "npu::quantized_linear_relu(Tensor x, Tensor w, Tensor? b, float x_scale, int x_zero, float w_scale, float y_scale, int y_zero) -> Tensor"
 )
-def quantized_linear_relu(
-    aten: Any,
-    quantized_decomposed: Any,
-    x: Any,
-    w: Any,
-    b: Any,
-    x_scale: Any,
-    x_zero: Any,
-    w_scale: Any,
-    y_scale: Any,
-    y_zero: Any,
-) -> Any:
+def quantized_linear_relu(aten, quantized_decomposed, x, w, b, x_scale, x_zero, w_scale, y_scale, y_zero):
     """What PyTorch's quantizers leave of a linear layer in int8: scales around float32, which the chip takes for what they mean."""
     q, int8 = quantized_decomposed, (-128, 127, Char)
     given = q.dequantize_per_tensor(x, x_scale, x_zero, *int8)
@@ -69,12 +56,9 @@ def quantized_linear_relu(
     return q.quantize_per_tensor(aten.relu(aten.linear(given, weight, b)), y_scale, y_zero, *int8)
 
 
-# --- what fits -----------------------------------------------------------------------------------------------
-
-
-def rows_at_a_time(x: TensorMeta, w: TensorMeta) -> int:
+def rows_at_a_time(x: Any, w: Any) -> int:
     """How many rows of the weight, and of what they make, fit beside the input; 0 where none does."""
-    batch, (rows, columns) = math.prod(map(int, x.shape[:-1])), map(int, w.shape)  # pyright: ignore[reportArgumentType]
+    batch, (rows, columns) = math.prod(x.shape[:-1]), w.shape
     size = x.dtype.bits // 8
     for tile in (rows >> shift for shift in range(rows.bit_length())):
         if LOCAL.fits(buffers(batch, columns, tile, size)):
@@ -82,7 +66,7 @@ def rows_at_a_time(x: TensorMeta, w: TensorMeta) -> int:
     return 0
 
 
-def buffers(batch: int, columns: int, tile: int, size: int) -> list[tuple[int, int, int]]:
+def buffers(batch: Any, columns: Any, tile: int, size: int) -> list[tuple[int, int, int]]:
     """Input, weight and output of a tile: all are needed at once."""
     return [(count * size, 0, 0) for count in (batch * columns, tile * columns, batch * tile)]
 
@@ -99,68 +83,45 @@ def takes(op: Candidate) -> bool | str:
     return rows_at_a_time(x, w) > 0 or f"an input of {x.shape} leaves no room in {LOCAL.nbytes} bytes"
 
 
-# --- bytes ---------------------------------------------------------------------------------------------------
-
-
 def preprocess(program: Program, specs: Mapping[str, str]) -> bytes:
-    """A delegate as bytes: the length of a header in JSON, the header, and the weights one after another."""
+    """A delegate as bytes: how many steps and outputs there are, the steps, the numbers of the outputs, and the weights one after another."""
     block = program.method().body.block
-    names = {value: index for index, value in enumerate(block.args[: len(block.args) - len(program.state)])}
-    owned = list(block.args)[len(names) :]
-    arrays: dict[Any, Any] = {
-        value: program.state[name].numpy() for value, name in zip(owned, program.state, strict=True)
+    names: Any = {
+        value: index for index, value in enumerate(block.args[: len(block.args) - len(program.state)])
     }
-    weights, steps = bytearray(), list[dict[str, Any]]()
+    owned = zip(block.args[len(names) :], program.state.values(), strict=True)
+    arrays: Any = {value: data.numpy() for value, data in owned}
+    weights, steps = bytearray(), list[Any]()
 
-    def stored(value: Any) -> Any:
+    def stored(value: Any) -> int:
         """Puts an array behind the others; where it lies."""
         if value is None:
-            return None
-        array = arrays[value]
+            return -1
         weights.extend(bytes(-len(weights) % LOCAL.alignment))
-        place = {"at": len(weights), "shape": array.shape, "dtype": str(array.dtype)}
-        weights.extend(np.ascontiguousarray(array).tobytes())
-        return place
+        weights.extend(np.ascontiguousarray(arrays[value]).tobytes())
+        return len(weights) - arrays[value].nbytes
 
     for op in block.ops:
         if isinstance(op, ConstantOp):
             arrays[op.result] = literal_array(op)
         elif isinstance(op, OperatorOp):
             given = op.arguments()
-            x, w = tensor_meta(given["x"].type), tensor_meta(given["w"].type)
-            tile = rows_at_a_time(x, w)
-            batch, columns = math.prod(map(int, x.shape[:-1])), int(w.shape[1])
-            numbers = {name: value for name, value in given.items() if isinstance(value, int | float)}
-            steps.append(
-                {
-                    "x": names[given["x"]],
-                    "w": stored(given["w"]),
-                    "b": stored(given["b"]),
-                    "relu": op.name.endswith("relu"),
-                    "tile": tile,
-                    "places": LOCAL.place(buffers(batch, columns, tile, x.dtype.bits // 8)),
-                    **numbers,
-                }
-            )
+            x, w = (tensor_meta(given[name].type) for name in "xw")
+            batch, (rows, columns), tile = math.prod(x.shape[:-1]), w.shape, rows_at_a_time(x, w)
+            places = LOCAL.place(buffers(batch, columns, tile, x.dtype.bits // 8))
+            numbers = [given.get(name, 0) for name in ("x_zero", "y_zero", "x_scale", "w_scale", "y_scale")]
+            what = names[given["x"]], stored(given["w"]), stored(given["b"]), op.name.endswith("relu")
+            steps.append((*what, x.dtype is Char, batch, rows, columns, tile, *places, *numbers))
             names[op.results[0]] = len(names)
-    end = block.last_op
-    assert end is not None
-    header = {"local": LOCAL.nbytes, "steps": steps, "outputs": [names[value] for value in end.operands]}
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(4, "little") + text + bytes(weights)
+    returned: Any = program.method().get_return_op()
+    outputs = np.array([names[value] for value in returned.operands], np.int64)
+    counts = np.array([len(steps), len(outputs)], np.int64)
+    return counts.tobytes() + np.array(steps, STEP).tobytes() + outputs.tobytes() + bytes(weights)
 
 
-TARGET = xdsl_exir.register_target(
-    Target(
-        "npu",
-        legal=("npu.*",),
-        operators=(linear, linear_relu, quantized_linear_relu),
-        partitioner=takes,
-        memories=(LOCAL,),
-        preprocess=preprocess,
-        load=load,
-    )
-)
+OPERATORS = linear, linear_relu, quantized_linear_relu
+TARGET = Target("npu", ("npu.*",), (), OPERATORS, takes, memories=(LOCAL,), preprocess=preprocess, load=load)
+xdsl_exir.register_target(TARGET)
 
 
 def main(source: str, result: str) -> None:

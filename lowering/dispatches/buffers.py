@@ -175,6 +175,8 @@ def value_for(meta: TensorMeta) -> Value:
 class Dispatches:
     """The dispatch functions of a program. Equal ones are one, named after what is in it."""
 
+    suffix: str = ""
+    """Of their names."""
     scheduled: dict[Kernel, str] = field(default_factory=dict["Kernel", str])
     """The names of kernels, which are made when their code is."""
     bodies: dict[Kernel, Body | None] = field(default_factory=dict["Kernel", "Body | None"])
@@ -187,7 +189,7 @@ class Dispatches:
     def kernel(self, kernel: Kernel, body: Callable[[], Body | None]) -> str:
         """The name of a kernel, and of what it computes, which is asked of the first of those that are equal."""
         if kernel not in self.scheduled:
-            self.scheduled[kernel] = name_of("kernel", kernel.key)
+            self.scheduled[kernel] = name_of("kernel", kernel.key) + self.suffix
             self.bodies[kernel] = body()
         return self.scheduled[kernel]
 
@@ -195,7 +197,7 @@ class Dispatches:
         """The name of a function called `NAME`, which is given to the first of those that are equal."""
         text = generic_text(function)
         if text not in self.functions:
-            function.properties["sym_name"] = StringAttr(name_of(kind, text))
+            function.properties["sym_name"] = StringAttr(name_of(kind, text) + self.suffix)
             self.functions[text] = function
         return self.functions[text].sym_name.data
 

@@ -1,6 +1,6 @@
 """The files of a compiled program: libraries, or what they are made of.
 
-A shared library is linked of the object files that the cache keeps. All else is made of one module, in which only the drivers are visible, under
+A shared library is linked of the object files that the cache keeps. All else is made of one module a processor, in which only the drivers are visible, under
 names of the library's: several of them may be linked into one program.
 """
 
@@ -44,60 +44,76 @@ class Artifact:
     """What was emitted."""
     header: Path
     weights: Path
+    """The library, where they are in it."""
     source: Path | None = None
     """Of the functions that the header declares, where they are not in the library."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """The code of a program, from which files are made."""
+    """The code of a program, from which files are made: for one processor, or several, none of whose names are another's."""
 
-    planned: Planned
+    plans: Sequence[Planned]
     drivers: Mapping[str, str]
     """What methods' drivers are called where others see them."""
 
     @cached_property
-    def module(self) -> OneModule:
-        """The code as one module."""
-        return one_module(self.planned.llvm_ir(), self.planned.cpu, self.drivers)
+    def modules(self) -> list[OneModule]:
+        """The code as one module a processor."""
+        return [
+            one_module(planned.llvm_ir(), planned.cpu, self.drivers_of(planned)) for planned in self.plans
+        ]
 
-    def write(self, emit: str, library: CLibrary, artifact: Artifact) -> None:
-        """Writes what is to be emitted. Raises `ToolchainError` where a tool is missing."""
+    def drivers_of(self, planned: Planned) -> dict[str, str]:
+        return {driver: self.drivers[driver] for driver in planned.drivers.values()}
+
+    def write(self, emit: str, library: CLibrary, artifact: Artifact, weights: Path) -> None:
+        """Writes what is to be emitted; `weights` is the folder with the weights file. Raises `ToolchainError` where a tool is missing."""
         if artifact.source is not None:
             artifact.source.write_text(wrapper_text(library), encoding="utf-8")
         match emit:
             case "so":
-                link(library, self.planned.objects(), artifact)
+                objects = [data for planned in self.plans for data in planned.objects()]
+                link(library, objects, artifact, weights)
             case "a":
-                archive(library, self.module.object, artifact)
+                archive(library, [module.object for module in self.modules], artifact, weights)
             case "obj":
-                artifact.library.write_bytes(self.module.object)
+                artifact.library.write_bytes(self.modules[0].object)
             case "asm":
-                artifact.library.write_bytes(self.module.assembly)
+                artifact.library.write_bytes(self.modules[0].assembly)
             case "llvm":
-                artifact.library.write_bytes(self.module.llvm_ir)
+                artifact.library.write_bytes(self.modules[0].llvm_ir)
             case _:
-                texts = [unit.write() for unit in self.planned.units]
+                texts = [unit.write() for unit in self.plans[0].units]
                 artifact.library.write_text("\n// -----\n".join(texts), encoding="utf-8")
 
 
-def archive(library: CLibrary, code: bytes, artifact: Artifact) -> None:
-    """Makes a static library of an object file and its wrapper."""
-    triple = library.cpu.triple
+def flags_for(artifact: Artifact, weights: Path) -> list[str]:
+    """How the C source is compiled: beside its header, and the weights file, which the assembler may include."""
+    return [*FLAGS, f"-I{artifact.header.parent}", *("-Xassembler", "-I", "-Xassembler", str(weights))]
+
+
+def archive(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: Path) -> None:
+    """Makes a static library of object files and their wrapper."""
+    triple = library.cpus[0].triple
     with tempfile.TemporaryDirectory() as scratch:
-        source, wrapper, made = (Path(scratch) / f"{library.name}{end}" for end in (".c", "_api.o", ".o"))
+        source, wrapper = Path(scratch) / f"{library.name}.c", Path(scratch) / f"{library.name}_api.o"
         source.write_text(wrapper_text(library), encoding="utf-8")
-        made.write_bytes(code)
-        include = f"-I{artifact.header.parent}"
-        external.run([c_compiler(triple), *FLAGS, include, "-c", "-o", str(wrapper), str(source)])
-        external.run([find_c_tool(("ar",), triple), "rcs", str(artifact.library), str(wrapper), str(made)])
+        made = [Path(scratch) / f"{library.name}{index or ''}.o" for index in range(len(code))]
+        for path, data in zip(made, code, strict=True):
+            path.write_bytes(data)
+        flags = flags_for(artifact, weights)
+        external.run([c_compiler(triple), *flags, "-c", "-o", str(wrapper), str(source)])
+        external.run(
+            [find_c_tool(("ar",), triple), "rcs", str(artifact.library), *map(str, (wrapper, *made))]
+        )
 
 
-def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact) -> None:
+def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: Path) -> None:
     """Links object files with their wrapper. Only the functions of the header are visible: several libraries may be
     used in one process, and each has its own `forward`."""
     with tempfile.TemporaryDirectory() as scratch:
-        triple, needed = library.cpu.triple, symbols_of(code).needed
+        triple, needed = library.cpus[0].triple, symbols_of(code).needed
         support = [support_object(triple)] if needed & libcalls.NAMES else []
         objects = [Path(scratch) / "wrapper.c"]
         objects[0].write_text(wrapper_text(library), encoding="utf-8")
@@ -110,13 +126,13 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact) -> None:
             f"{{ global: {' '.join(f'{library.name}_{name};' for name in public)} local: *; }};",
             encoding="utf-8",
         )
-        flags = [*FLAGS, f"-I{artifact.header.parent}", "-lm"]
+        flags = [*flags_for(artifact, weights), "-lm"]
         flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
         if any(name.startswith(OPENMP) for name in needed):
             if triple:
                 raise ToolchainError(
                     f"there is no OpenMP runtime for {triple} here: --threads 1, or --emit obj to link with one elsewhere"
                 )
-            runtime = find_openmp()
-            flags += [str(runtime), *linker(f"-rpath={runtime.parent}")]
+            # Where it is here says nothing of where the library will be: beside it, or where the loader looks.
+            flags += [str(find_openmp()), *linker("-rpath=$ORIGIN")]
         link_shared(objects, artifact.library, flags, triple)

@@ -46,7 +46,7 @@ enum {
 $codes
 };
 
-$life
+$backends$life
 $methods
 #ifdef __cplusplus
 }
@@ -57,11 +57,11 @@ $methods
 
 EXAMPLES = (
     Template("""\
- *     if (${name}_load("$name.weights") != ${NAME}_OK) puts(${name}_error());
+ *     if (${name}_load($given) != ${NAME}_OK) puts(${name}_error());
  *     ${name}_$first(...);
  *     ${name}_free();"""),
     Template("""\
- *     ${name}_instance *instance = ${name}_new("$name.weights");
+ *     ${name}_instance *instance = ${name}_new($given);
  *     if (!instance) puts(${name}_error());
  *     ${name}_$first(instance, ...);
  *     ${name}_delete(instance);"""),
@@ -77,11 +77,10 @@ CALLS = (
 
 LIFE = (
     Template("""\
-/* Maps the weights file, which must not be written to until ${name}_free: put another in its place by renaming, as
- * xdsl-exir does. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
+/* ${maps} ${name}_free${renaming}. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
  * allocate that, and it is kept. State gets its initial values. An instance that was loaded before is freed first. Returns
  * ${NAME}_OK or an error. */
-int ${name}_load(const char *weights_path);
+int ${name}_load($path);
 
 /* What the last error was, as text. Never NULL. */
 const char *${name}_error(void);
@@ -91,10 +90,9 @@ void ${name}_free(void);"""),
     Template("""\
 typedef struct ${name}_instance ${name}_instance;
 
-/* An instance: maps the weights file, which must not be written to until ${name}_delete: put another in its place by renaming, as
- * xdsl-exir does. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
+/* An instance. ${maps} ${name}_delete${renaming}. Allocates $memory bytes for the state and intermediate results; calls whose sizes ask for more
  * allocate that, and it is kept. State has its initial values. NULL is an error, which ${name}_error says. */
-${name}_instance *${name}_new(const char *weights_path);
+${name}_instance *${name}_new($path);
 
 /* What the last error of this thread was, as text. Never NULL. */
 const char *${name}_error(void);
@@ -103,6 +101,42 @@ const char *${name}_error(void);
 void ${name}_delete(${name}_instance *instance);"""),
 )
 
+MAPS = "Maps the weights file, which must not be written to until"
+RENAMING = ": put another in its place by renaming, as\n * xdsl-exir does"
+EMBEDDED = "The weights are in the library. What is allocated is there until"
+"""How weights are got at: from their file, or in the library."""
+
+BACKEND_TYPES = """\
+#ifndef XDSL_EXIR_BACKEND
+#define XDSL_EXIR_BACKEND
+/* An array that a delegate takes or gives: contiguous (row-major), in memory of the library's or its caller's. */
+typedef struct exir_array {
+  void *data;
+  const int64_t *shape;
+  int rank;
+  const char *dtype; /* "float32", as A_DTYPE has it */
+} exir_array;
+
+/* What runs the delegates of a backend: the same for all libraries. */
+typedef struct exir_backend {
+  /* Makes what runs a delegate, of the bytes that the backend's `preprocess` made of it, which stay until `free`, and of what it is told besides:
+   * names, each before its value, then NULL. NULL is an error. */
+  void *(*load)(const void *bytes, int64_t count, const char *const *specs);
+  /* Reads the inputs and writes the outputs. All but 0 is an error. */
+  int (*run)(void *delegate, int inputs, const exir_array *in, int outputs, const exir_array *out);
+  /* Gives back what `load` made. */
+  void (*free)(void *delegate);
+} exir_backend;
+#endif
+
+"""
+
+BACKEND = Template("""\
+/* Says who runs the delegates of backend $title, before they are loaded: `backend` has to stay as it is. NULL is nobody, which is an error
+ * (${NAME}_ERROR_BACKEND) when they are. */
+$declaration;
+
+""")
 SEED = (
     Template("""
 
@@ -133,6 +167,12 @@ SHAPE_HEADER = Template("""
 int64_t ${name}_$function($symbols, int64_t shape[$rank]);
 """)
 
+GIVEN_SHAPE_HEADER = Template("""
+/* Writes the shape of $array, $type, as the last call of `$method` gave it, unless `shape` is NULL. Returns the number of elements; -1
+ * where the last call gave none. */
+int64_t ${name}_$function($parameters);
+""")
+
 
 def header_text(library: CLibrary) -> str:
     """The C header."""
@@ -144,18 +184,58 @@ def header_text(library: CLibrary) -> str:
     return HEADER.substitute(
         name=library.name,
         NAME=library.name.upper(),
-        cpu=library.cpu.triple or library.cpu.name,
-        needs=textwrap.fill(needs_text(library.cpu), 110, subsequent_indent=" * "),
+        cpu=_processors(library),
+        needs=textwrap.fill(needs_text(library.cpus), 110, subsequent_indent=" * "),
         threads="A call uses as many\n * threads as OMP_NUM_THREADS says."
-        if library.cpu.openmp
+        if library.cpus[0].openmp
         else "A call runs in its\n * thread alone.",
-        example=EXAMPLES[library.instances].substitute(names, first=library.methods[0].name),
+        example=EXAMPLES[library.instances].substitute(
+            names,
+            first=library.methods[0].name,
+            given="" if library.embedded else f'"{library.name}.weights"',
+        ),
         calls=CALLS[library.instances],
-        life=LIFE[library.instances].substitute(names, memory=library.memory + library.arena)
+        backends=_backends(library),
+        life=LIFE[library.instances].substitute(
+            names,
+            memory=library.memory + library.arena,
+            path="void" if library.embedded else "const char *weights_path",
+            maps=EMBEDDED if library.embedded else MAPS,
+            renaming="" if library.embedded else RENAMING,
+        )
         + (SEED[library.instances].substitute(names) if library.draws else ""),
         codes="\n".join(codes),
         methods="".join(_method_header(library, method) for method in library.methods),
     )
+
+
+def _processors(library: CLibrary) -> str:
+    """What the library has code for."""
+    return library.cpus[0].triple or ", ".join(cpu.name for cpu in library.cpus)
+
+
+def _backends(library: CLibrary) -> str:
+    """What runs delegates, where there are any."""
+    declared = [
+        BACKEND.substitute(
+            NAME=library.name.upper(),
+            title=c_comment(f"`{title}`"),
+            declaration=declaration_of_backend(library, name),
+        )
+        for title, name in library.backends.items()
+    ]
+    return "".join([BACKEND_TYPES, *declared]) if declared else ""
+
+
+def declaration_of_backend(library: CLibrary, name: str) -> str:
+    """The function that says who runs the delegates of a backend."""
+    return f"void {library.name}_backend_{name}(const exir_backend *backend)"
+
+
+def given_shape(library: CLibrary, array: Parameter, instance: str = "instance") -> str:
+    """The parameters of the function that says the shape of what a method gave."""
+    shape = f"int64_t shape[{max(1, len(array.shape))}]"
+    return f"{library.name}_instance *{instance}, {shape}" if library.instances else shape
 
 
 def parameters_of(library: CLibrary, method: CMethod, instance: str = "instance") -> str:
@@ -185,6 +265,17 @@ def _method_header(library: CLibrary, method: CMethod) -> str:
         )
         for array in method.symbolic
     ]
+    shapes += [
+        GIVEN_SHAPE_HEADER.substitute(
+            name=name,
+            method=method.name,
+            function=method.shape_function(array),
+            array=array.name,
+            type=c_comment(array.type),
+            parameters=given_shape(library, array),
+        )
+        for array in method.given
+    ]
     return METHOD_HEADER.substitute(
         name=name,
         NAME=name.upper(),
@@ -197,7 +288,8 @@ def _method_header(library: CLibrary, method: CMethod) -> str:
             for parameter in method.parameters
             for macro, value in method.macros(parameter).items()
         ),
-        at_sizes=" at these sizes; -1 for sizes that it does not take" if method.symbols else "",
+        at_sizes=(" at these sizes; -1 for sizes that it does not take" if method.symbols else "")
+        + (", and more where sizes depend on data" if method.holds else ""),
         symbols=declarations(method.symbols),
         shapes="".join(shapes),
     )

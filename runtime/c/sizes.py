@@ -45,14 +45,18 @@ class SizesInC:
         """C's names of the program's symbols."""
         self.known: dict[str, str] = {}
         """Names of what was computed, by its text."""
+        self.written = 0
+        """How many of them stand in statements already."""
 
     def __call__(self, size: Dim) -> str:
         """A size: a number, or the name of what holds it."""
         return compute(size, self)
 
-    @property
-    def statements(self) -> list[str]:
-        return [f"  const int64_t {name} = {text};" for text, name in self.known.items()]
+    def new_statements(self) -> list[str]:
+        """The statements of what was computed since this was last called."""
+        new = list(self.known.items())[self.written :]
+        self.written += len(new)
+        return [f"  const int64_t {name} = {text};" for text, name in new]
 
     def number(self, value: int) -> str:
         return str(value)

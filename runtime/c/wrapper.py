@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from string import Template
 
-from xdsl_exir.dialects.expr import prod
-from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, contiguous_strides
+from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
+from xdsl_exir.names import own_name
+from xdsl_exir.runtime.c.calls import copy_text, given_name, methods_text, ranks_of
 from xdsl_exir.runtime.c.cpu import cpu_check, cpu_include
-from xdsl_exir.runtime.c.header import declarations, parameters_of
-from xdsl_exir.runtime.c.interface import (
-    C_TYPES,
-    ERRORS,
-    MAGIC,
-    VERSION,
-    Assertion,
-    CLibrary,
-    CMethod,
-    Parameter,
-    Place,
-)
+from xdsl_exir.runtime.c.header import declaration_of_backend
+from xdsl_exir.runtime.c.interface import ERRORS, HEADER_BYTES, MAGIC, VERSION, CLibrary
 from xdsl_exir.runtime.c.random import definitions
 from xdsl_exir.runtime.c.sizes import HELPERS, SizesInC, c_string
 
@@ -27,43 +17,22 @@ WRAPPER = Template("""\
 #define _DEFAULT_SOURCE
 #include "$name.h"
 
-$cpu_include#include <fcntl.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
+$includes
 $structs
 
-struct header {
-  char magic[8];
-  uint32_t version, checksum;
-  uint64_t size;
-  unsigned char digest[32];
-  uint64_t reserved;
-};
-
-enum { VERSION = $version, ERRORS = $errors };
-static const char MAGIC[8] = {$magic};
-static const unsigned char DIGEST[32] = {$digest};
-static const uint64_t SIZE = UINT64_C($weights);
+$weights
+enum { ERRORS = $errors };
 static const size_t MEMORY = $memory; /* state */
 static const int64_t ARENA = $arena; /* what methods of fixed sizes need */
 
 $draws
 $instance {
-  char *file;    /* the mapped weights file; NULL when nothing is loaded */
-  char *weights; /* in it, after the header */
+  const char *file;    /* the weights file in memory; NULL when nothing is loaded */
+  const char *weights; /* in it, after the header */
   char *memory;  /* state */
   char *arena;   /* what lives during a call alone */
   int64_t capacity; /* of the arena */
-$generator}$single
+$generator$more}$single
 
 static const char *const MESSAGES[ERRORS + 1] = {
   "no error",
@@ -100,6 +69,63 @@ static bool reserve(${takes}int64_t bytes) {
 }
 
 $overflow$helpers
+$hold$cpu_check
+$map
+const char *${name}_error(void) { return last.text; }
+
+static void unload(${only}) {
+$end  free(instance.memory);
+  free(instance.arena);
+$unmap  memset(&instance, 0, sizeof instance);
+}
+
+static int load(${path}) {
+  if (!usable()) return fail(${NAME}_ERROR_CPU);
+  int code = map(${passed});
+  if (code != ${NAME}_OK) return fail(code);
+  instance.memory = aligned_alloc($alignment, MEMORY);
+  if (!instance.memory || !reserve(${gives}ARENA)) {
+    unload(${given});
+    return fail(${NAME}_ERROR_MEMORY);
+  }
+$state
+$seeded$begin  return ${NAME}_OK;
+}
+$life$seed$methods""")
+
+INCLUDES = """\
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+"""
+FILES = """\
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+"""
+"""What is included for weights in a file."""
+
+FILE = Template("""\
+struct header {
+  char magic[8];
+  uint32_t version, checksum;
+  uint64_t size;
+  unsigned char digest[32];
+  uint64_t reserved;
+};
+
+enum { VERSION = $version };
+static const char MAGIC[8] = {$magic};
+static const unsigned char DIGEST[32] = {$digest};
+static const uint64_t SIZE = UINT64_C($weights);
+""")
+
+MAP = Template("""\
 /* CRC-32 (that of zip and zlib), eight bytes at a time: Kounavis and Berry, 2005, "slicing-by-8". */
 static uint32_t checksum(const unsigned char *data, uint64_t size) {
   uint32_t table[8][256];
@@ -121,7 +147,6 @@ static uint32_t checksum(const unsigned char *data, uint64_t size) {
   return ~crc;
 }
 
-$cpu_check
 static int check(const char *file, uint64_t size) {
   struct header header;
   if (size < sizeof header) return ${NAME}_ERROR_FORMAT;
@@ -156,45 +181,87 @@ static int map(${takes}const char *path) {
   }
   return code;
 }
+""")
 
-const char *${name}_error(void) { return last.text; }
+EMBEDDED = Template("""\
+/* The weights file, in the library. */
+__asm__(".section .rodata\\n.balign $alignment\\n\\"$symbol\\": .incbin \\"$name.weights\\"\\n.byte 0\\n.previous");
+extern const char embedded[] __asm__("$symbol") __attribute__((visibility("hidden")));
+""")
 
-static void unload(${only}) {
-  free(instance.memory);
-  free(instance.arena);
-  if (instance.file) munmap(instance.file, sizeof(struct header) + SIZE);
-  memset(&instance, 0, sizeof instance);
+MAP_EMBEDDED = Template("""\
+static int map(${only}) {
+  instance.file = embedded;
+  instance.weights = embedded + $header;
+  return ${NAME}_OK;
 }
+""")
 
-static int load(${takes}const char *weights_path) {
-  if (!usable()) return fail(${NAME}_ERROR_CPU);
-  int code = map(${gives}weights_path);
-  if (code != ${NAME}_OK) return fail(code);
-  instance.memory = aligned_alloc($alignment, MEMORY);
-  if (!instance.memory || !reserve(${gives}ARENA)) {
-    unload(${given});
-    return fail(${NAME}_ERROR_MEMORY);
+HOLD = Template("""\
+/* Memory for what one step of a call makes and a later one takes; what it held is gone. */
+static char *hold(${takes}int slot, int64_t bytes) {
+  if (bytes > instance.held[slot].capacity || !instance.held[slot].data) {
+    free(instance.held[slot].data);
+    instance.held[slot].capacity = 0;
+    instance.held[slot].data = bytes > INT64_MAX - $alignment ? NULL : aligned_alloc($alignment, (bytes / $alignment + 1) * $alignment);
+    if (instance.held[slot].data) instance.held[slot].capacity = bytes;
   }
-$state
-$seeded  return ${NAME}_OK;
+  return instance.held[slot].data;
 }
-$life$seed$methods""")
+""")
+
+DELEGATES = Template("""\
+static const char *const BACKENDS[] = {$backends};
+static const exir_backend *backends[sizeof BACKENDS / sizeof *BACKENDS];
+static const struct {
+  int backend;
+  const char *const *specs;
+  int64_t offset, bytes; /* in the weights */
+} DELEGATES[] = {
+$delegates
+};
+enum { ALL_DELEGATES = sizeof DELEGATES / sizeof *DELEGATES };
+""")
+
+BEGIN = Template("""\
+  for (int i = 0; i < ALL_DELEGATES; i++) {
+    const char *name = BACKENDS[DELEGATES[i].backend];
+    const exir_backend *backend = backends[DELEGATES[i].backend];
+    void *made = backend ? backend->load(instance.weights + DELEGATES[i].offset, DELEGATES[i].bytes, DELEGATES[i].specs) : NULL;
+    if (!made) {
+      unload(${given});
+      return backend ? refuse(${NAME}_ERROR_BACKEND, "backend %s does not take delegate %d", name, i)
+                     : refuse(${NAME}_ERROR_BACKEND, "nobody runs the delegates of backend %s: say who does before they are loaded", name);
+    }
+    instance.delegates[i].backend = backend;
+    instance.delegates[i].made = made;
+  }
+""")
+
+END = """\
+  for (int i = 0; i < ALL_DELEGATES; i++)
+    if (instance.delegates[i].made) instance.delegates[i].backend->free(instance.delegates[i].made);
+"""
+
+BACKEND = Template("""
+$declaration { backends[$index] = backend; }
+""")
 
 SINGLE = Template("""
 void ${name}_free(void) { unload(); }
 
-int ${name}_load(const char *weights_path) {
+int ${name}_load($path) {
   unload();
-  return load(weights_path);
+  return load(${passed});
 }
 """)
 
 SEVERAL = Template("""
-${name}_instance *${name}_new(const char *weights_path) {
+${name}_instance *${name}_new($path) {
   ${name}_instance *self = calloc(1, sizeof *self);
   if (!self) {
     fail(${NAME}_ERROR_MEMORY);
-  } else if (load(self, weights_path) != ${NAME}_OK) {
+  } else if (load(${passed}) != ${NAME}_OK) {
     free(self);
     self = NULL;
   }
@@ -207,62 +274,44 @@ void ${name}_delete(${name}_instance *self) {
 }
 """)
 
-METHOD = Template("""
-extern void driver$index(void *words) __asm__("$driver");
-
-int64_t ${name}_${method}_arena_bytes($symbols) {
-$requirements
-}
-$shapes
-int ${name}_$method($parameters) {
-  if (${missing}!instance.file) return fail(${NAME}_ERROR_NOT_LOADED);
-  const int64_t bytes = ${name}_${method}_arena_bytes($symbol_names);
-  if (bytes < 0) return last.code;
-  if (!reserve(${gives}bytes)) return fail(${NAME}_ERROR_MEMORY);
-$body
-  return ${NAME}_OK;
-}
-""")
-
-SHAPE = Template("""
-int64_t ${name}_$function($symbols, int64_t shape[$rank]) {
-  if (${name}_${method}_arena_bytes($symbol_names) < 0) return -1;
-$body
-}
-""")
-
 
 def wrapper_text(library: CLibrary) -> str:
     """The C source of the functions that the header declares."""
-    ranks = sorted({_rank(place) for method in library.methods for place in method.arguments})
+    names = {"name": library.name, "NAME": library.name.upper(), **_self(library)}
+    names["alignment"] = str(ALIGNMENT)
+    life = SEVERAL if library.instances else SINGLE
+    of_life = {"path": path_of(library) or "void", "passed": _passed(library)}
     return WRAPPER.substitute(
-        name=library.name,
-        NAME=library.name.upper(),
-        cpu_include=cpu_include(library.cpu),
-        structs="\n".join(map(_struct, ranks)),
-        version=VERSION,
+        names,
+        includes=INCLUDES + ("" if library.embedded else FILES) + cpu_include(library.cpus),
+        structs="\n".join(map(_struct, ranks_of(library))),
+        weights=_weights(library) + _delegates(library),
         errors=len(ERRORS),
-        magic=", ".join(map(str, MAGIC)),
-        digest=", ".join(map(str, library.digest)),
-        weights=library.weights,
         memory=library.memory,
         arena=library.arena,
-        alignment=ALIGNMENT,
         helpers=HELPERS,
         messages="\n".join(f'  "{text}",' for _, text in ERRORS),
-        cpu_check=cpu_check(library.cpu),
-        state="\n".join(_copy(*copy, SizesInC({})) for copy in library.state),
-        methods="".join(_method(library, index, method) for index, method in enumerate(library.methods)),
+        hold=HOLD.substitute(names) if library.slots else "",
+        map=(MAP_EMBEDDED if library.embedded else MAP).substitute(names, header=HEADER_BYTES),
+        unmap=""
+        if library.embedded
+        else "  if (instance.file) munmap((void *)instance.file, sizeof(struct header) + SIZE);\n",
+        cpu_check=cpu_check(library.cpus),
+        state="\n".join(copy_text(*copy, SizesInC({})) for copy in library.state),
+        begin=BEGIN.substitute(names) if library.delegates else "",
+        end=_end(library),
+        path=", ".join(filter(None, [names["only"] if library.instances else "", path_of(library)]))
+        or "void",
+        passed=_passed(library),
+        methods=methods_text(library, _self(library)) + _backends(library),
         instance=f"struct {library.name}_instance" if library.instances else "static struct",
+        more=_more(library),
         single="; /* what functions of one are given */\n#define instance (*self)"
         if library.instances
         else " instance;",
         overflow=f"static {THREAD_LOCAL if library.instances else ''}bool overflow; {_OVERFLOW}\n",
         thread_local=THREAD_LOCAL if library.instances else "",
-        life=(SEVERAL if library.instances else SINGLE).substitute(
-            name=library.name, NAME=library.name.upper()
-        ),
-        **_self(library),
+        life=life.substitute(names, **of_life),
         **_random(library),
     )
 
@@ -286,6 +335,75 @@ SEED = (
         "\nvoid ${name}_seed(${name}_instance *self, uint64_t number) { if (self) seed(&self->generator, number); }\n"
     ),
 )
+
+
+def path_of(library: CLibrary) -> str:
+    """The parameter for the weights file, where there is one."""
+    return "" if library.embedded else "const char *weights_path"
+
+
+def _passed(library: CLibrary) -> str:
+    return ", ".join(
+        filter(None, ["self" if library.instances else "", "" if library.embedded else "weights_path"])
+    )
+
+
+def _weights(library: CLibrary) -> str:
+    """The weights file in the library, or what is known of it."""
+    if library.embedded:
+        symbol = own_name(f"{library.name}.weights")
+        return EMBEDDED.substitute(name=library.name, symbol=symbol, alignment=ALIGNMENT)
+    return FILE.substitute(
+        version=VERSION,
+        magic=", ".join(map(str, MAGIC)),
+        digest=", ".join(map(str, library.digest)),
+        weights=library.weights,
+    )
+
+
+def _more(library: CLibrary) -> str:
+    """What an instance has besides."""
+    lines = [
+        f"  struct {{ bool there; int64_t sizes[{max(1, len(array.shape))}]; }} {given_name(method, array)}; /* what the last call gave */"
+        for method in library.methods
+        for array in method.given
+    ]
+    if library.slots:
+        lines.append(
+            f"  struct {{ char *data; int64_t capacity; }} held[{library.slots}]; /* between steps of a call */"
+        )
+    if library.delegates:
+        lines.append("  struct { const exir_backend *backend; void *made; } delegates[ALL_DELEGATES];")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _end(library: CLibrary) -> str:
+    """What is given back besides."""
+    held = f"  for (int i = 0; i < {library.slots}; i++) free(instance.held[i].data);\n"
+    return (held if library.slots else "") + (END if library.delegates else "")
+
+
+def _delegates(library: CLibrary) -> str:
+    """The delegates, and who runs them."""
+    if not library.delegates:
+        return ""
+    names = list(library.backends)
+    rows = [
+        f"  {{{names.index(one.backend)}, (const char *const[]){{{''.join(f'{c_string(text)}, ' for pair in one.specs for text in pair)}NULL}}, "
+        f"{one.blob.offset}, {one.blob.nbytes}}},"
+        for one in library.delegates
+    ]
+    return DELEGATES.substitute(backends=", ".join(map(c_string, names)), delegates="\n".join(rows))
+
+
+def _backends(library: CLibrary) -> str:
+    """The functions that say who runs delegates."""
+    return "".join(
+        BACKEND.substitute(index=index, declaration=declaration_of_backend(library, name))
+        for index, name in enumerate(library.backends.values())
+    )
+
+
 THREAD_LOCAL = "_Thread_local "
 _OVERFLOW = "/* whether a size did not fit since this was last cleared */"
 
@@ -309,109 +427,4 @@ def _struct(rank: int) -> str:
         f"  struct {{ void *allocated, *aligned; int64_t offset;{dimensions} }} is;\n"
         f"  int64_t words[{3 + 2 * rank}]; /* so long, whatever pointers are */\n"
         "};"
-    )
-
-
-def _method(library: CLibrary, index: int, method: CMethod) -> str:
-    name, given = library.name, _self(library)
-    symbols = [symbol.name for symbol in method.symbols]
-    shapes = [_shape(name, method, array) for array in method.symbolic]
-    sizes = method.sizes()
-    body = [
-        *(_not_null(name, parameter, sizes) for parameter in method.parameters),
-        "  struct {",
-        *(f"    int64_t {symbol};" for symbol in symbols),
-        *(f"    union memref{_rank(place)} a{i};" for i, place in enumerate(method.arguments)),
-        "  } words = {",
-        *(f"    {symbol}," for symbol in symbols),
-        *(_memref(place, sizes) for place in method.arguments),
-        "  };",
-        *(["  drawing = &instance.generator;"] if library.draws else []),
-        f"  driver{index}(&words);",
-        *(_copy(*copy, sizes) for copy in method.copies),
-        *(_assertion(name, assertion, sizes) for assertion in method.assertions),
-        *(f"  *{parameter} = {sizes(number)};" for parameter, number in method.numbers),
-        *(_copy(*copy, sizes) for copy in method.writes),
-    ]
-    return METHOD.substitute(
-        name=name,
-        NAME=name.upper(),
-        method=method.name,
-        driver=method.driver,
-        index=index,
-        symbols=declarations(method.symbols),
-        symbol_names=", ".join(symbols),
-        parameters=parameters_of(library, method, "self"),
-        missing="!self || " if library.instances else "",
-        gives=given["gives"],
-        requirements=_requirements(name, method),
-        shapes="".join(shapes),
-        body="\n".join(sizes.statements + body),
-    )
-
-
-def _requirements(name: str, method: CMethod) -> str:
-    """What checks the symbols and says how large the arena is."""
-    sizes, upper = method.sizes(), name.upper()
-    checks: list[str] = []
-    for requirement in method.requirements:
-        values = "".join(f", (long long){sizes(value)}" for value in requirement.values)
-        error = f"{upper}_ERROR_{requirement.error}, {c_string(requirement.text)}{values}"
-        checks.append(f"  if (!{sizes(requirement.condition)}) return refuse({error}), -1;")
-    last = f"  return {sizes(method.arena)};"
-    return "\n".join(["  overflow = false;", *sizes.statements, *checks, _fits(name), last])
-
-
-def _fits(name: str) -> str:
-    """Says that sizes do not fit in memory if they do not fit in 64 bits."""
-    return f"  if (overflow) return fail({name.upper()}_ERROR_MEMORY), -1;"
-
-
-def _shape(name: str, method: CMethod, array: Parameter) -> str:
-    """The function that says an array's shape."""
-    sizes = method.sizes()
-    written = [f"    shape[{dim}] = {sizes(size)};" for dim, size in enumerate(array.shape)]
-    last = f"  return {sizes(prod(array.shape))};"
-    return SHAPE.substitute(
-        name=name,
-        method=method.name,
-        function=method.shape_function(array),
-        symbols=declarations(method.symbols),
-        symbol_names=", ".join(symbol.name for symbol in method.symbols),
-        rank=len(array.shape),
-        body="\n".join([*sizes.statements, _fits(name), "  if (shape) {", *written, "  }", last]),
-    )
-
-
-def _not_null(name: str, parameter: Parameter, sizes: SizesInC) -> str:
-    """Refuses a parameter that is NULL and has elements."""
-    failed = f"return refuse({name.upper()}_ERROR_NULL, {c_string(f'{parameter.name} is NULL')});"
-    return f"  if (!{parameter.name} && {sizes(prod(parameter.shape))}) {failed}"
-
-
-def _rank(place: Place) -> int:
-    """Rank of the memref that the driver takes: of a symbolic shape it wants the address alone."""
-    return len(place.shape) if is_static(place.shape) else 1
-
-
-def _memref(place: Place, sizes: SizesInC) -> str:
-    """The initializer of a descriptor."""
-    shape = place.shape if is_static(place.shape) else (1,)
-    lists = (shape, contiguous_strides(shape)) if shape else ()
-    dimensions = "".join(f", {{{', '.join(map(str, values))}}}" for values in lists)
-    address = f"(void *)({place.address(sizes)})"
-    return f"    {{{{{address}, {address}, 0{dimensions}}}}},"
-
-
-def _copy(destination: Place, source: Place, sizes: SizesInC) -> str:
-    return f"  memcpy({destination.address(sizes)}, {source.address(sizes)}, {sizes(source.nbytes)});"
-
-
-def _assertion(name: str, assertion: Assertion, sizes: SizesInC) -> str:
-    place = assertion.place
-    element = f"((const {C_TYPES[place.dtype]} *)({place.address(sizes)}))[i]"
-    failed = f"return refuse({name.upper()}_ERROR_ASSERTION, {c_string(assertion.text)});"
-    return (
-        f"  for (int64_t i = 0; i < {sizes(prod(place.shape))}; i++)\n"
-        f"    if (!({element} {assertion.relation} 0)) {failed}"
     )

@@ -17,12 +17,14 @@ from xdsl_exir.dialects.dtypes import Float
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import Artifact, compile_library
+from xdsl_exir.targets.cpu.machine import IS_X86
 
 COMPILER = shutil.which("cc") or ""
 pytestmark = [
     pytest.mark.native,
     pytest.mark.skipif(not COMPILER, reason="no C compiler (cc) is installed"),
 ]
+needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 
 # Adds to a buffer, at any number of rows.
 TEXT = """
@@ -71,11 +73,14 @@ int main(int argc, char **argv) {
 """
 
 
+def program_of_sums() -> Program:
+    state = {"total": TensorData.of(np.zeros(64, np.float32), Float)}
+    return Program(Parser(context().clone(), TEXT).parse_module(), state).verify()
+
+
 @pytest.fixture(scope="module")
 def sums(tmp_path_factory: pytest.TempPathFactory) -> Artifact:
-    state = {"total": TensorData.of(np.zeros(64, np.float32), Float)}
-    program = Program(Parser(context().clone(), TEXT).parse_module(), state).verify()
-    folder = tmp_path_factory.mktemp("sums")
+    program, folder = program_of_sums(), tmp_path_factory.mktemp("sums")
     compile_library(program, folder, "sums", threads=1, instances=True)
     return compile_library(program, folder, "sums", emit="obj", threads=1, instances=True)
 
@@ -121,6 +126,41 @@ def test_a_race_is_found(sums: Artifact, tmp_path: Path) -> None:
         pytest.skip("no sanitizer thread")
     done = run(built(sums, tmp_path, "one", "-fsanitize=thread"), sums)
     assert "data race" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def portable(tmp_path_factory: pytest.TempPathFactory) -> Artifact:
+    """The same, in code that valgrind knows."""
+    return compile_library(
+        program_of_sums(),
+        tmp_path_factory.mktemp("v3"),
+        "sums",
+        "x86-64-v3" if IS_X86 else None,
+        emit="obj",
+        threads=1,
+        instances=True,
+    )
+
+
+def valgrind(tool: str, program: str, sums: Artifact) -> subprocess.CompletedProcess[str]:
+    command = ["valgrind", "-q", f"--tool={tool}", "--error-exitcode=9", program, str(sums.weights)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("tool", ["memcheck", "helgrind"])
+def test_valgrind_sees_nothing_wrong(portable: Artifact, tmp_path: Path, tool: str) -> None:
+    """In the code of kernels, either."""
+    done = valgrind(tool, built(portable, tmp_path, "sums_new(argv[1])"), portable)
+    assert (done.stdout, done.stderr, done.returncode) == ("1600 3200 0\n", "", 0)
+
+
+@needs_valgrind
+def test_valgrind_finds_a_race(portable: Artifact, tmp_path: Path) -> None:
+    """What it would see."""
+    done = valgrind("helgrind", built(portable, tmp_path, "one"), portable)
+    assert done.returncode == 9
+    assert "Possible data race" in done.stderr
 
 
 def test_from_python(sums: Artifact, tmp_path: Path) -> None:

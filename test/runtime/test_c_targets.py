@@ -22,6 +22,7 @@ import xdsl_exir
 from xdsl_exir import ExirError
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import Artifact, compile_library
+from xdsl_exir.runtime.linking import find_openmp
 from xdsl_exir.targets.cpu import machine as processors
 from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES, canonical
@@ -301,3 +302,92 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_this_machines_architecture_is_known() -> None:
     assert platform.machine() in ARCHITECTURES
+
+
+# --- several processors in one library -----------------------------------------------------------------------
+
+LEVELS = {"x86-64": "Nehalem", "x86-64-v3": "Haswell"}
+"""What emulators call a processor of a level, and none of the next one's."""
+
+
+def of_all_levels(monkeypatch: pytest.MonkeyPatch, folder: Path, emit: str = "so") -> Artifact:
+    monkeypatch.delenv("XDSL_EXIR_CPU", raising=False)
+    return compile_library(net(), folder, "net", emit=emit, threads=1)
+
+
+def result_of(command: list[str], weights: Path) -> bytes:
+    return run_main(command, weights).tobytes()
+
+
+@needs_compiler
+@pytest.mark.skipif(not processors.IS_X86, reason="of x86-64")
+@pytest.mark.parametrize("emit", ["so", "a"])
+def test_code_is_chosen_when_the_library_is_loaded(
+    emit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It computes what code for the best level computes that the processor can be."""
+    folder = tmp_path / "all"
+    artifact = of_all_levels(monkeypatch, folder, emit)
+    assert "for x86-64, x86-64-v3, x86-64-v4." in artifact.header.read_text()
+    program = built(folder, COMPILER, f"-Wl,-rpath,{folder}", artifact.library)
+    made: dict[str, list[str]] = {}
+    for level in ("x86-64", "x86-64-v3", "x86-64-v4"):
+        alone = compile_library(net(), tmp_path / level, "net", level, threads=1)
+        made[level] = [
+            built(alone.header.parent, COMPILER, f"-Wl,-rpath,{alone.header.parent}", alone.library),
+            str(alone.weights),
+        ]
+    best = [
+        level
+        for level, features in processors.X86.items()
+        if features <= processor("native").enabled and level in made
+    ][-1]
+    assert result_of([program], artifact.weights) == result_of(made[best][:1], Path(made[best][1]))
+    if (emulator := shutil.which("qemu-x86_64")) is None:
+        pytest.skip("needs qemu-user for the other levels")
+    results: set[bytes] = set()
+    for level, cpu in LEVELS.items():
+        found = result_of([emulator, "-cpu", cpu, program], artifact.weights)
+        assert found == result_of([emulator, "-cpu", cpu, made[level][0]], Path(made[level][1]))
+        assert_right(np.frombuffer(found, np.float32).reshape(ROWS, COLUMNS), net())
+        results.add(found)
+    assert len(results) == 2
+
+
+def test_other_forms_have_code_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (
+        "net: a program compiled by xdsl-exir, for x86-64-v3."
+        not in of_all_levels(monkeypatch, tmp_path, "obj").header.read_text()
+    )
+    with pytest.raises(ExirError, match="nothing is called 'dll' that can be emitted"):
+        compile_library(net(), tmp_path, "net", emit="dll")
+
+
+# --- nothing beside it ---------------------------------------------------------------------------------------
+
+
+@needs_compiler
+@pytest.mark.parametrize("emit", ["so", "a"])
+def test_weights_in_the_library(emit: str, tmp_path: Path) -> None:
+    artifact = compile_library(net(), tmp_path, "net", emit=emit, threads=1, embed=True)
+    assert artifact.weights == artifact.library
+    assert {path.name for path in tmp_path.iterdir()} == {artifact.library.name, "net.h"}
+    (tmp_path / "main.c").write_text(MAIN.replace("OTHER", "").replace("net_load(argv[1])", "net_load()"))
+    words = [str(artifact.library), f"-I{tmp_path}", f"-Wl,-rpath,{tmp_path}", "-lm"]
+    subprocess.run(
+        [COMPILER, "-std=c11", "-Wall", "-Werror", "-o", "main", "main.c", *words], cwd=tmp_path, check=True
+    )
+    assert_right(run_main([str(tmp_path / "main")], tmp_path), net())
+    with pytest.raises(ExirError, match="weights are embedded in libraries"):
+        compile_library(net(), tmp_path, "net", emit="obj", embed=True)
+
+
+@needs_compiler
+def test_no_run_path_of_this_machine(tmp_path: Path) -> None:
+    """Where the OpenMP runtime is, is no fact of the library's."""
+    library = compile_library(net(), tmp_path, "net", threads=2).library.read_bytes()
+    runtime = find_openmp()
+    assert b"__kmpc_" in library
+    assert str(runtime.parent).encode() not in library
+    assert str(tmp_path).encode() not in library
+    assert b"$ORIGIN\0" in library

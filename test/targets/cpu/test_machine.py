@@ -97,7 +97,7 @@ def test_what_cannot_run_here_is_refused(program: Any, monkeypatch: pytest.Monke
 def test_c_asks_the_processor_for_each_feature(tmp_path: Path) -> None:
     """By the bits of our table, which have to say what LLVM finds."""
     checks = [
-        cpu_check(Processor("one", f"+{name}"))
+        cpu_check([Processor("one", f"+{name}")])
         .replace("has(", f"has_{i}(")
         .replace("saves(", f"saves_{i}(")
         .replace("static bool usable(", f"bool usable_{i}(")
