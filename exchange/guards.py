@@ -34,8 +34,8 @@ VARIADIC = re.compile(r"^L\['(\w+)_(\d+)'\]")
 """The path of an argument that may be one of `*args`."""
 
 
-OF_EXAMPLES = re.compile(r"\._base\b")
-"""What says something of the memory that an example was a view of: nothing that another input has."""
+OF_EXAMPLES = re.compile(r"\._base\b|\.(stride|storage_offset)\(\)")
+"""What says something of how an example lay in memory, or of what it was a view of: other inputs lie as they do."""
 
 
 class _Reader(ast.NodeTransformer):

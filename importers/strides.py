@@ -353,6 +353,11 @@ class _Window:
         first, start = number_of(base.storage_offset), number_of(self.start)
         return first <= start and start + self.length <= first + math.prod(map(number_of, base.sizes))
 
+    def counts_from(self, base: g.TensorMeta) -> bool:
+        """Whether the graph says how many elements of a tensor lie before it; of one that starts its memory, all."""
+        first = base.storage_offset
+        return first == self.start or (isinstance(first, int) and not isinstance(self.start, g.Symbolic))
+
 
 def _numbers(values: object) -> list[int] | None:
     """A list of whole numbers; None if one is computed."""
@@ -399,6 +404,7 @@ class _Rewriter:
             self.refuse(node, reason)
             return
         fitting = [(name, base) for name, base in dense if window.is_within(base)] or dense[:1]
+        fitting = [(name, base) for name, base in fitting if window.counts_from(base)] or fitting
         # Of a symbolic size the largest is taken: another example's may be smaller.
         name, base = next(((name, base) for name, base in fitting if _numbers(base.sizes)), fitting[-1])
         order = memory_order(base)

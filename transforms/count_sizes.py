@@ -226,7 +226,7 @@ def unique_consecutive(
     symbol: Expr,
 ) -> Any:
     if dim is not None:
-        begins, inverse, counts = groups(aten, lines(aten, self, dim), symbol, return_inverse, return_counts)
+        begins, inverse, counts = groups(aten, lines(aten, self, dim), symbol)
         return aten.index_select(self, dim, begins), inverse, counts
     rows = flat(aten, self)
     begins, inverse, counts = groups(aten, rows, symbol, return_inverse, return_counts)

@@ -135,6 +135,12 @@ def depends_on_item(number: SSAValue) -> bool:
     return False
 
 
+def takes_fraction(op: Operation) -> bool:
+    """Whether an operation fills a tensor with a number that is no whole one and known only when it runs."""
+    takes = isinstance(op, OperatorOp) and op.SPEC.qualified_name in ("aten.full", "aten.full_like")
+    return takes and any(isinstance(value.type, SymFloatType) for value in op.operands)
+
+
 def next_op(value: SSAValue) -> Operation:
     """The first operation that may use a value."""
     after = value.owner.first_op if isinstance(value.owner, Block) else value.owner.next_op
@@ -164,16 +170,17 @@ class Tensors(Decomposer):
         return Namespace(self.builder(aten_dialect.OPERATORS, before))
 
     def of(self, number: SSAValue) -> SSAValue | None:
-        """The tensor that a number is the element of, made right behind it; None for one that does not depend on data, or
-        has no function on tensors."""
+        """The tensor that a number is the element of, made right behind it; None for a whole one that does not depend on data, or
+        one that has no function on tensors."""
         if number not in self.made:
             self.made[number] = self.make(number)
         return self.made[number]
 
     def make(self, number: SSAValue) -> SSAValue | None:
-        if not depends_on_item(number):
-            return None
         aten = self.aten(next_op(number))
+        if not depends_on_item(number):
+            # Fractions of sizes are computed where native code is called.
+            return self.before(next_op(number), number) if isinstance(number.type, SymFloatType) else None
         match number.owner:
             case RefineOp(input=source):
                 return self.of(source)
@@ -388,7 +395,7 @@ def place(tensors: Tensors, aten: Namespace, self: SSAValue, dim: int, number: A
 
 @with_tensor("aten.scalar_tensor")
 def scalar_tensor(tensors: Tensors, aten: Namespace, s: Any, out: Out) -> Any:
-    return element(tensors, aten, s, out)
+    return element(tensors, aten, s, out) if is_value(s) and depends_on_item(s) else KEEP
 
 
 @with_tensor("aten.full")
@@ -456,7 +463,7 @@ class NumbersToTensors(ModulePass):
             if isinstance(inner, cf.OPERATIONS):
                 RegionNumbers(tensors).rewrite(inner)
         drop_known_assertions(op)
-        if not any(map(is_item, op.walk())):
+        if not any(is_item(inner) or takes_fraction(inner) for inner in op.walk()):
             return
         apply_once(op, tensors)
         for inner in reversed(list(op.walk())):

@@ -36,7 +36,8 @@ from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Entry, name_of
 from xdsl_exir.dialects.spec import OperatorSpec
-from xdsl_exir.errors import ExirError
+from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text
 from xdsl_exir.transforms.watch import Labelled, told
 
 
@@ -101,10 +102,17 @@ class RulePattern(OperatorPattern):
         return super().label(op) if entry is None else name_of(entry.function)
 
     def results(self, op: OperatorOp, builder: Builder) -> Results:
+        """What the rule gives. Raises `UnsupportedError` that names the operation where a rule does not take it."""
         entry = self.find(op.SPEC)
         if entry is None:
             return KEEP
-        return call_rule(entry, builder, op.arguments(), op)
+        try:
+            return call_rule(entry, builder, op.arguments(), op)
+        except UnsupportedError:
+            raise
+        except ExirError as error:
+            refused = Unsupported(op.SPEC.qualified_name, str(error), location_text(op))
+            raise UnsupportedError([refused]) from error
 
 
 def call_rule(

@@ -341,13 +341,12 @@ def unique(self: TensorMeta, return_inverse: bool, return_counts: bool) -> list[
 def unique_consecutive(
     self: TensorMeta, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> list[OpenShape]:
-    values: OpenShape = (None,)
-    inverse = self.shape
-    if dim is not None:
-        dim = wrap_dim(dim, self.ndim)
-        values = (*self.shape[:dim], None, *self.shape[dim + 1 :]) if self.shape else ()
-        inverse = at_least_1d(self.shape)[dim : dim + 1]
-    return [values, inverse if return_inverse else (0,), (None,) if return_counts else (0,)]
+    if dim is None:
+        return [(None,), self.shape if return_inverse else (0,), (None,) if return_counts else (0,)]
+    dim = wrap_dim(dim, self.ndim)
+    values = (*self.shape[:dim], None, *self.shape[dim + 1 :]) if self.shape else ()
+    # Along a dimension there is all, asked for or not.
+    return [values, at_least_1d(self.shape)[dim : dim + 1], (None,)]
 
 
 @shape_rule("aten.one_hot")

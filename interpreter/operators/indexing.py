@@ -323,11 +323,10 @@ def unique_consecutive(
     counts = np.diff(np.append(np.flatnonzero(starts), len(rows)))
     inverse = np.cumsum(starts) - 1
     if dim is None:
-        values, inverse = rows[starts, 0], inverse.reshape(self.shape)
-    else:
-        values = np.compress(starts, np.atleast_1d(self), dim)
-        values = values if self.ndim else values.reshape(())
-    return values, *wanted(inverse, return_inverse, counts, return_counts)
+        return rows[starts, 0], *wanted(inverse.reshape(self.shape), return_inverse, counts, return_counts)
+    # Along a dimension there is all, asked for or not.
+    values = np.compress(starts, np.atleast_1d(self), dim)
+    return values if self.ndim else values.reshape(()), inverse, counts
 
 
 @impl("aten.unique_dim")

@@ -44,8 +44,13 @@ def shapes_of(op: Operation) -> list[Shape]:
 
 
 def views_of(value: Value, op: OperatorOp) -> list[Value | None]:
-    """The results of a view operator on a value."""
-    return VIEWS[op.SPEC.qualified_name](value, shapes_of(op), op.arguments(number_of))
+    """The results of a view operator on a value. Their sizes are the results' own, which a guard may say otherwise than arguments."""
+    shapes = shapes_of(op)
+    views = VIEWS[op.SPEC.qualified_name](value, shapes, op.arguments(number_of))
+    return [
+        view if view is None or view.shape == shape else replace(view, shape=shape)
+        for view, shape in zip(views, shapes, strict=True)
+    ]
 
 
 def number_of(value: SSAValue) -> Any:

@@ -504,6 +504,10 @@ def embedding_bag(
             return value
         return value * s.cast(read(per_sample_weights, at[:1]), value.dtype)
 
+    def as_counted(results: list[Tensor]) -> list[Tensor]:
+        """What is counted in the dtype of the indices."""
+        return [b.convert(result, meta.dtype) for result, meta in zip(results, out, strict=True)]
+
     nothing = b.fill(0, (0,), dt.Long)
     numbers = nothing if out[1].shape == (0,) else bag
     shape = (count, width)
@@ -525,12 +529,12 @@ def embedding_bag(
             lambda x, size: s.select(size > 0, x, 0), [greatest, per_bag], shape, weight.dtype
         )
         found = b.elementwise(lambda place: s.maximum(place, 0), [places], shape, dt.Long)
-        return [result, numbers, fitted(sizes, out[2]), found]
+        return as_counted([result, numbers, fitted(sizes, out[2]), found])
     sums = gather(0, compute, shape, lambda old, row, at: old + element(row, at))
     if mode == BAG_MEAN:
         means = b.elementwise(
             lambda x, size: x / s.cast(s.maximum(size, 1), x.dtype), [sums, per_bag], shape, weight.dtype
         )
-        return [means, numbers, fitted(sizes, out[2]), fitted(sizes, out[3])]
+        return as_counted([means, numbers, fitted(sizes, out[2]), fitted(sizes, out[3])])
     zeros = [b.fill(0, meta.shape, dt.Long) for meta in out[2:]]
-    return [b.convert(sums, weight.dtype), numbers, *zeros]
+    return as_counted([b.convert(sums, weight.dtype), numbers, *zeros])

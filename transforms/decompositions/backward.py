@@ -552,9 +552,8 @@ def unfold_backward(
     if not input_sizes:
         return aten.squeeze.dims(grad_in, [0])
     dim = wrap_dim(dim, len(input_sizes))
-    counts = constant_sizes(meta(grad_in).shape[dim : dim + 1], "unfold_backward")
-    places = [window * step + place for window in range(counts[0]) for place in range(size)]
-    index = aten.builder.constant(places, Long, (counts[0], size))
+    starts = aten.mul.Scalar(aten.arange(sizes(aten, grad_in)[dim]), step)
+    index = aten.add.Tensor(aten.unsqueeze(starts, -1), aten.arange(size))
     return added_along(aten, input_sizes, dim, index, aten.movedim.int(grad_in, -1, dim + 1))
 
 

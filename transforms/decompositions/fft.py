@@ -12,7 +12,6 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.dialects.shapes.fft import dims_and_sizes, full_last
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of
 
@@ -42,13 +41,6 @@ def as_complex(aten: Namespace, self: SSAValue) -> SSAValue:
 
 def is_complex(self: SSAValue) -> bool:
     return meta(self).dtype.category is Category.COMPLEX
-
-
-def static(size: Dim) -> int:
-    """A size that a rule needs as number. Raises `ExirError` for a symbolic one."""
-    if not isinstance(size, int):
-        raise ExirError(f"frames of symbolic size {size}")
-    return size
 
 
 def length(n: Size) -> Dim:
@@ -242,7 +234,8 @@ def istft(
     """Frames times the window, added where they overlap, and divided by the sum of the windows' squares there."""
     hop = n_fft // 4 if hop_length is None else hop_length
     spectra = aten.transpose.int(self, -2, -1)
-    *batch, frames, frequencies = map(static, meta(spectra).shape)
+    size_of = Sizes(aten, spectra)
+    *batch, frames, frequencies = map(size_of.named, meta(spectra).shape)
     last, scale = len(batch) + 1, 1 if normalized else 2
     if return_complex:
         signals = aten._fft_c2c(spectra, [last], scale, False)
@@ -255,16 +248,17 @@ def istft(
         weights = aten.full([n_fft], 1, dtype=dtype)
     samples = n_fft + hop * (frames - 1)
 
-    def added(frames: SSAValue, batch: list[int]) -> SSAValue:
-        return aten.unfold_backward(frames, [*batch, samples], len(batch), n_fft, hop)
+    def added(frames: SSAValue, batch: Sequence[Dim]) -> SSAValue:
+        return aten.unfold_backward(frames, size_of.all([*batch, samples]), len(batch), n_fft, hop)
 
     signal = added(aten.mul.Tensor(signals, weights), batch)
-    envelope = added(aten.expand(aten.mul.Tensor(weights, weights), [frames, n_fft]), [])
+    envelope = added(aten.expand(aten.mul.Tensor(weights, weights), size_of.all([frames, n_fft])), [])
     start = n_fft // 2 if center else 0
-    end = start + length if length is not None else samples - start
-    kept = [aten.slice.Tensor(x, -1, start, min(end, samples)) for x in (signal, envelope)]
-    result = aten.div.Tensor(*kept)
-    return aten.constant_pad_nd(result, [0, end - samples]) if end > samples else result
+    result = aten.div.Tensor(*(aten.slice.Tensor(x, -1, start) for x in (signal, envelope)))
+    if length is None:
+        return aten.slice.Tensor(result, -1, 0, size_of(samples - 2 * start))
+    # What is missing may be negative, which cuts off.
+    return aten.constant_pad_nd(result, [0, size_of(start + length - samples)])
 
 
 @decomposition("aten.stft")

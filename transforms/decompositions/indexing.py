@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import PythonNumber
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import wrap_dim
@@ -145,7 +146,10 @@ def index_copy(aten: Namespace, self: SSAValue, dim: int, index: SSAValue, sourc
 def index_add(
     aten: Namespace, self: SSAValue, dim: int, index: SSAValue, source: SSAValue, alpha: PythonNumber
 ) -> SSAValue:
-    scaled = source if alpha == 1 else aten.mul.Tensor(source, alpha)
+    dtype: DType = meta(self).dtype
+    # Of integers and booleans, the factor is one of them.
+    factor = alpha if dtype.category > Category.INT else aten.scalar_tensor(alpha, dtype=dtype)
+    scaled = source if alpha == 1 else aten.mul.Tensor(source, factor)
     return put(aten, self, dim, index, scaled, accumulate=True)
 
 

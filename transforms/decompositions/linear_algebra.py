@@ -14,9 +14,11 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.expr import max_
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition, other_names
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 other_names(
     {
@@ -67,9 +69,9 @@ def static(shape: Sequence[object]) -> list[int]:
 EPSILON = {dt.Float: 2.0**-23, dt.Double: 2.0**-52, dt.ComplexFloat: 2.0**-23, dt.ComplexDouble: 2.0**-52}
 
 
-def tolerance(self: SSAValue) -> float:
+def tolerance(aten: Namespace, self: SSAValue) -> float | SSAValue:
     """The relative tolerance for singular values: epsilon times the larger side."""
-    return EPSILON[meta(self).dtype] * max(static(meta(self).shape[-2:]))
+    return Sizes(aten, self).number(EPSILON[meta(self).dtype] * max_(*meta(self).shape[-2:]))
 
 
 # --- factorizations ------------------------------------------------------------------------------------------
@@ -228,7 +230,7 @@ def linalg_pinv_float(
 def limits(aten: Namespace, self: SSAValue, atol: float | None, rtol: float | None) -> Pair:
     """Tolerances as tensors; beside a given absolute one there is no relative one."""
     absolute = 0.0 if atol is None else atol
-    relative = rtol if rtol is not None else 0.0 if absolute > 0 else tolerance(self)
+    relative = rtol if rtol is not None else 0.0 if absolute > 0 else tolerance(aten, self)
     return aten.full([], absolute, dtype=dt.Double), aten.full([], relative, dtype=dt.Double)
 
 
@@ -255,7 +257,7 @@ def linalg_matrix_rank(
     """The number of singular values above max(atol, rtol times the largest)."""
     values = aten.abs(linalg_eigvalsh(aten, input, "L")) if hermitian else linalg_svdvals(aten, input)
     if rtol is None:
-        rtol = aten.full([], tolerance(input), dtype=dt.Double)
+        rtol = aten.full([], tolerance(aten, input), dtype=dt.Double)
         if atol is not None:
             given = aten.gt.Scalar(atol, 0)
             rtol = aten.where.self(given, aten.full([], 0.0, dtype=dt.Double), rtol)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, meta
-from xdsl_exir.dialects.dtypes import Long
-from xdsl_exir.errors import ExirError
+from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 
 other_names(
@@ -104,16 +101,10 @@ def max_unpool(
     aten: Namespace, self: SSAValue, indices: SSAValue, output_size: list[int | SSAValue]
 ) -> SSAValue:
     """Elements at their indices in planes of zeros; indices count within a plane."""
-    shape = meta(self).shape
-    outer = shape[: len(shape) - len(output_size)]
-    sizes = [size for size in (*shape, *output_size) if isinstance(size, int)]
-    if len(sizes) != len(shape) + len(output_size):
-        raise ExirError("unpooling: sizes must be constant")
-    planes, elements = prod(sizes[: len(outer)]), prod(sizes[len(outer) : len(shape)])
-    size = prod(sizes[len(shape) :])
-    starts = aten.arange.start_step(0, planes * size, size) if size else aten.full([planes], 0, dtype=Long)
-    places = aten.add.Tensor(aten.view(indices, [planes, elements]), aten.view(starts, [planes, 1]))
-    zeros = aten.full([planes * size], 0, dtype=meta(self).dtype)
-    values = aten.view(self, [planes * elements])
-    result = aten.index_put(zeros, [aten.view(places, [planes * elements])], values)
-    return aten.view(result, [*outer, *output_size])
+    first = meta(self).ndim - len(output_size)
+    shape = [*sizes(aten, self)[:first], *output_size]
+    planes, *of_planes = (
+        aten.flatten.using_ints(value, first)
+        for value in (aten.full(shape, 0, dtype=meta(self).dtype), indices, self)
+    )
+    return aten.view(aten.scatter.src(planes, -1, *of_planes), shape)

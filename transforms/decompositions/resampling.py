@@ -411,15 +411,18 @@ def col2im(
 # --- affine grids --------------------------------------------------------------------------------------------
 
 
-def grid_line(aten: Namespace, count: int, align_corners: bool, dtype: DType) -> SSAValue:
+def grid_line(sizes: Sizes, count: Dim, align_corners: bool, dtype: DType) -> SSAValue:
     """Where pixels lie between -1 and 1: their centers, or the corners on both ends. Symmetric, so computed from both."""
-    if count <= 1:
-        return aten.full([count], 0, dtype=dtype)
-    step, start = (2 / (count - 1), -1.0) if align_corners else (2 / count, 1 / count - 1)
-    places = aten.arange.start_step(0, count, 1, dtype=dtype)
-    from_start = aten.add.Tensor(aten.mul.Tensor(places, step), start)
-    from_end = aten.rsub.Scalar(aten.mul.Tensor(aten.rsub.Scalar(places, count - 1), step), -start)
-    return aten.where.self(aten.lt.Scalar(places, count / 2), from_start, from_end)
+    aten, last = sizes.aten, count - 1
+    if count in (0, 1):
+        return aten.full([sizes(count)], 0, dtype=dtype)
+    # A symbolic size may be 1: that pixel is in the middle.
+    step, start = (2 / max_(last, 1), max_(-last, -1)) if align_corners else (2 / count, 1 / count - 1)
+    places = aten.arange.start_step(0, sizes(count), 1, dtype=dtype)
+    to_end = aten.rsub.Scalar(places, sizes.number(last))
+    from_start = aten.add.Tensor(aten.mul.Tensor(places, sizes.number(step)), sizes.number(start))
+    from_end = aten.rsub.Scalar(aten.mul.Tensor(to_end, sizes.number(step)), sizes.number(-start))
+    return aten.where.self(aten.le.Tensor(places, to_end), from_start, from_end)
 
 
 @decomposition("aten.affine_grid_generator")
@@ -427,9 +430,9 @@ def affine_grid_generator(
     aten: Namespace, theta: SSAValue, size: Sequence[Any], align_corners: bool
 ) -> SSAValue:
     """Every pixel's coordinates, x first and 1 behind them, times the matrices."""
-    spatial = constant_sizes(size[2:], "affine_grid_generator")
+    spatial, sizes = list(size[2:]), Sizes(aten, *size)
     count, dtype = len(spatial), meta(theta).dtype
-    axes = [grid_line(aten, n, align_corners, dtype) for n in spatial]
+    axes = [grid_line(sizes, n, align_corners, dtype) for n in dims_of(spatial, "affine_grid_generator")]
     lines = [aten.view(axis, [-1 if i == j else 1 for j in range(count)]) for i, axis in enumerate(axes)]
     columns = [aten.expand(x, spatial) for x in (*reversed(lines), aten.full([1] * count, 1, dtype=dtype))]
     points = aten.view(aten.stack(columns, -1), [1, *spatial, count + 1, 1])
