@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import max_
+from xdsl_exir.dialects.expr import apply, max_
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition, other_names
@@ -71,7 +71,8 @@ EPSILON = {dt.Float: 2.0**-23, dt.Double: 2.0**-52, dt.ComplexFloat: 2.0**-23, d
 
 def tolerance(aten: Namespace, self: SSAValue) -> float | SSAValue:
     """The relative tolerance for singular values: epsilon times the larger side."""
-    return Sizes(aten, self).number(EPSILON[meta(self).dtype] * max_(*meta(self).shape[-2:]))
+    epsilon, side = EPSILON[meta(self).dtype], max_(*meta(self).shape[-2:])
+    return epsilon * side if isinstance(side, int) else Sizes(aten, self).number(apply("mul", side, epsilon))
 
 
 # --- factorizations ------------------------------------------------------------------------------------------
