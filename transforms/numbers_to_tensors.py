@@ -3,7 +3,8 @@
 A region of native code cannot give its caller a number, nor the next turn of a loop one: its types say what numbers are. So
 what goes in and out of regions, and is not known before, is a tensor, and what regions need as a number they read out of it
 (`_local_scalar_dense`). Then what is done with such numbers is done with the tensors: arithmetic, comparison, making a tensor of
-it, picking at it. A fraction of a size that fills a tensor is made one by the caller. What is left of numbers inside regions are sizes and assertions, which native code refuses.
+it, picking at it. A fraction of a size that fills a tensor is made one by the caller. What is left of numbers inside regions are
+sizes and assertions, which native code refuses.
 
 `while_loop_stack_output`, whose results are as long as the loop has turns, is a loop that counts them and a scan of so many.
 """
