@@ -26,7 +26,7 @@ from xdsl_exir.dialects.exir import ConstantOp, NumberOp, PythonNumber
 from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.promotion import Operand
-from xdsl_exir.dialects.signature import ORIGIN
+from xdsl_exir.dialects.signature import INHERITED
 from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, is_value, tensor_meta, tensor_type
 from xdsl_exir.narrowing import is_sequence
 
@@ -105,7 +105,7 @@ class Builder:
     def follow(self, op: Operation) -> None:
         """What is built from here on descends from this operation: it gets its source location and origin."""
         self.location = op.location
-        self.attributes = {ORIGIN: op.attributes[ORIGIN]} if ORIGIN in op.attributes else {}
+        self.attributes = {name: op.attributes[name] for name in INHERITED if name in op.attributes}
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:

@@ -269,3 +269,7 @@ EXPANDED = "exir.expanded"
 INPUT, OUTPUT, RANGES, ORIGIN = "exir.input", "exir.output", "exir.ranges", "exir.origin"
 GUARDS = "exir.guards"
 """Names of the discardable attributes that carry the above."""
+RECOMPUTED = "exir.recomputed"
+"""Of an operation that computes again what another one did, to be apart from it: passes that merge what is equal leave it."""
+INHERITED = (ORIGIN, RECOMPUTED)
+"""What operations hand to those that descend from them."""

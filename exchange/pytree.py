@@ -585,3 +585,8 @@ def _paths(spec: TreeSpec, at: str) -> list[str]:
         for name, child in zip(_steps(spec), spec.children, strict=True)
         for path in _paths(child, f"{at}{name}")
     ]
+
+
+def leaf_paths(spec: TreeSpec) -> list[str]:
+    """Where each leaf of a tree is, as Python would write it: `[0]['a']`, `.logits`."""
+    return _paths(spec, "")

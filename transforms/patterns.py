@@ -18,6 +18,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -176,7 +177,7 @@ class ApplyPatterns(ModulePass):
         PatternRewriteWalker(GreedyRewritePatternApplier([*self.patterns])).rewrite_module(op)
 
 
-def apply_once(module: ModuleOp, pattern: RewritePattern, kind: type[Operation] = OperatorOp) -> None:
+def apply_once(module: ModuleOp | FuncOp, pattern: RewritePattern, kind: type[Operation] = OperatorOp) -> None:
     """Applies a pattern to every operation of a kind, in every region, once: what it builds is not looked at again."""
     pattern, rewriter = told(pattern), PatternRewriter(InsertPoint.at_end(module.body.block))
     for op in list(module.body.walk()):

@@ -300,6 +300,26 @@ class Program:
 
         return self.apply(DecomposeAten(keep, decompositions), AtenToEdge()).verify()
 
+    def grad(
+        self,
+        wrt: str | Sequence[str] = (),
+        of: int | str | None = None,
+        method: str | None = None,
+        cotangents: bool = False,
+        recompute: str | Sequence[str] = (),
+    ) -> Program:
+        """A method with its backward pass: what an executable leaves in `gradients`, of what `wrt` names, or of all parameters.
+
+        `of` says which output is the loss, by number or name, if there are several; with `cotangents` outputs may be of any shape, and
+        keyword arguments `cotangent_0`... say their gradients. What `recompute` names (operators, families) is not kept. Raises
+        `UnsupportedError` listing the operators that no gradient passes, `ExirError` for names of nothing.
+        """
+        from xdsl_exir.exchange.joint import differentiated
+        from xdsl_exir.transforms.grad import Grad
+
+        names = [(given,) if isinstance(given, str) else tuple(given) for given in (wrt, recompute)]
+        return differentiated(self, Grad(names[0], of, method, cotangents, names[1]))
+
     def to(self, stage: str) -> Program:
         """Taken to a stage, and verified: `core`, `edge`, `linalg` (linalg on tensors), `buffers` (dispatches and a driver over memrefs),
         `planned` (buffers, in one arena) or `kernels` (dispatches with their code).

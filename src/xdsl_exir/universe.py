@@ -101,6 +101,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "from-irdl-names": _pass("transforms.irdl_names", "FromIrdlNames"),
         "to-irdl-names": _pass("transforms.irdl_names", "ToIrdlNames"),
         "dedupe-weights": _pass("transforms.dedupe_weights", "DedupeWeights"),
+        "grad": _pass("transforms.grad", "Grad"),
         "hoist-invariants": _pass("transforms.hoist_invariants", "HoistInvariants"),
         "merge-common": _pass("transforms.optimize", "MergeCommon"),
         "merge-views": _pass("transforms.optimize", "MergeViews"),
