@@ -8,8 +8,9 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
-from xdsl_exir.dialects.dtypes import Long
+from xdsl_exir.dialects.dtypes import Bool, Byte, Long
 from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.transforms.arithmetic import both, choose
 from xdsl_exir.transforms.decompositions.backward import added_along, zeros
 from xdsl_exir.transforms.decompositions.view import Size
@@ -59,10 +60,35 @@ def index(aten: Namespace, grad: SSAValue, self: SSAValue, indices: Sequence[Gra
 
 
 @gradient("aten.index_put", "aten._unsafe_index_put")
-def index_put(aten: Namespace, grad: SSAValue, indices: Sequence[Gradient], accumulate: bool) -> Gradients:
+def index_put(
+    aten: Namespace, grad: SSAValue, indices: Sequence[Gradient], values: SSAValue, accumulate: bool
+) -> Gradients:
     nothing = aten.full([], 0, dtype=meta(grad).dtype)
     kept = grad if accumulate else aten.index_put(grad, indices, nothing)
-    return kept, None, aten.index.Tensor(grad, indices)
+    masks = [place for place, index in enumerate(indices) if index is not None and is_mask(index)]
+    if not masks:
+        return kept, None, aten.index.Tensor(grad, indices)
+    return kept, None, of_masked(aten, grad, indices, values)
+
+
+def is_mask(index: SSAValue) -> bool:
+    return meta(index).dtype in (Bool, Byte)
+
+
+def of_masked(aten: Namespace, grad: SSAValue, indices: Sequence[Gradient], values: SSAValue) -> SSAValue:
+    """What was put where a mask is true: one value to all elements, or as many values as there are."""
+    [mask], [place] = [i for i in indices if i is not None], [n for n, i in enumerate(indices) if i is not None]
+    rank, dims = meta(grad).ndim - meta(mask).ndim + 1, list(range(place, place + meta(mask).ndim))
+    beyond = rank - meta(values).ndim
+    if beyond > place or meta(values).shape[place - beyond] == 1:
+        trailing = [1] * (meta(grad).ndim - dims[-1] - 1)
+        chosen = choose(aten, aten.view(mask, [*sizes(aten, mask), *trailing]), grad)
+        whole = aten.sum.dim_IntList(chosen, dims)
+        return whole if beyond > place else aten.unsqueeze(whole, place)
+    shape = [*meta(grad).shape[:place], meta(values).shape[place - beyond], *meta(grad).shape[dims[-1] + 1 :]]
+    operator = aten.builder.dialect["aten.index.Tensor"]
+    type = tensor_type(tuple(shape), meta(grad).dtype)
+    return aten.builder.build(operator, {"self": grad, "indices": list(indices)}, [type])
 
 
 # --- scattering ----------------------------------------------------------------------------------------------

@@ -4,11 +4,14 @@ are not differentiated, as PyTorch has it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, meta
+from xdsl_exir.dialects.builder import Namespace, meta, sizes
+from xdsl_exir.transforms.arithmetic import product
+from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.gradients import Gradient, Gradients, Several, gradient
 
 
@@ -20,6 +23,11 @@ def softmax(aten: Namespace, grad: SSAValue, self: SSAValue, dim: int, result: S
 @gradient("aten._log_softmax")
 def log_softmax(aten: Namespace, grad: SSAValue, self: SSAValue, dim: int, result: SSAValue) -> Gradients:
     return aten._log_softmax_backward_data(grad, result, dim, meta(self).dtype)
+
+
+@gradient("aten._safe_softmax")
+def safe_softmax(aten: Namespace, grad: SSAValue, self: SSAValue, dim: int, result: SSAValue) -> Gradients:
+    return aten._softmax_backward_data(grad, result, dim, meta(self).dtype)
 
 
 def asked(shares: Sequence[SSAValue], needed: Sequence[bool]) -> Gradients:
@@ -59,13 +67,27 @@ def group_norm(
     results: Sequence[SSAValue],
     needed: Sequence[bool],
 ) -> Gradients:
-    if grad[0] is None:
-        return None
+    """Means and reciprocal deviations have gradients here, and here alone."""
+    of_result, of_mean, of_rstd = grad
     _, mean, rstd = results
-    shares = aten.native_group_norm_backward(
-        grad[0], input, mean, rstd, weight, N, C, HxW, group, list(needed)
-    )
-    return asked(shares, needed)
+    x = aten.view(input, [N, group, -1])
+    mean, rstd = (aten.unsqueeze(each, -1) for each in (mean, rstd))
+    count = Sizes(aten, x)(meta(x).shape[-1])
+    shares: list[SSAValue] = []
+    if of_mean is not None:
+        shares.append(aten.div.Scalar(aten.unsqueeze(of_mean, -1), count))
+    if of_rstd is not None:
+        slope = product(aten, aten.sub.Tensor(x, mean), rstd, rstd, rstd)
+        share = aten.div.Scalar(aten.neg(aten.unsqueeze(of_rstd, -1)), count)
+        shares.append(aten.mul.Tensor(slope, share))
+    of_statistics = [
+        aten.view(aten.expand(share, sizes(aten, x)), sizes(aten, input)) for share in shares
+    ]
+    if of_result is None:
+        return reduce(aten.add.Tensor, of_statistics)
+    window = (*results[1:], weight, N, C, HxW, group, list(needed))
+    of_input, *others = aten.native_group_norm_backward(of_result, input, *window)
+    return asked([reduce(aten.add.Tensor, [of_input, *of_statistics]), *others], needed)
 
 
 @gradient("aten._native_batch_norm_legit_functional")

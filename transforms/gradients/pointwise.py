@@ -19,7 +19,7 @@ from xdsl_exir.transforms.matching import is_tensor, known
 COMPARISONS = [f"{name}.{kind}" for name in ("eq", "ne", "lt", "le", "gt", "ge") for kind in ("Tensor", "Scalar")]
 STEPS = ["ceil", "floor", "round", "round.decimals", "trunc", "sign", "heaviside", "floor_divide"]
 QUESTIONS = ["signbit", "isnan", "isinf", "isfinite", "logical_and", "logical_not", "logical_or", "logical_xor"]
-OTHERS = ["detach", "nextafter", "fill.Scalar"]
+OTHERS = ["detach", "fill.Scalar"]
 
 constant(*(f"aten.{name}" for name in (*COMPARISONS, *STEPS, *QUESTIONS, *OTHERS)))
 
@@ -381,6 +381,11 @@ def copysign(aten: Namespace, grad: SSAValue, self: SSAValue, result: SSAValue) 
 def frexp(aten: Namespace, grad: tuple[SSAValue, Gradient], results: tuple[SSAValue, SSAValue]) -> Gradients:
     """The mantissa is the argument over a power of two, which is a constant."""
     return aten.mul.Tensor(grad[0], aten.exp2(aten.neg(aten._to_copy(results[1], dtype=meta(grad[0]).dtype))))
+
+
+@gradient("aten.nextafter")
+def nextafter(aten: Namespace, grad: SSAValue, self: SSAValue, other: SSAValue) -> Gradients:
+    return choose(aten, aten.ne.Tensor(self, other), grad)
 
 
 @gradient("aten._to_copy", "aten.clone", "aten.alias")

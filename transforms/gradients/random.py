@@ -10,7 +10,8 @@ from xdsl_exir.transforms.gradients import Gradient, Gradients, constant, gradie
 constant(
     *("aten.bernoulli", "aten.bernoulli.p", "aten.multinomial", "aten.uniform", "aten.log_normal"),
     *("aten.rand_like", "aten.randn_like", "aten.randint_like", "aten.randint_like.low_dtype"),
-    *("aten.random", "aten.random.from", "aten.random.to"),
+    *("aten.random", "aten.random.from", "aten.random.to", "aten.normal_functional"),
+    *(f"aten.normal.{kind}" for kind in ("Tensor_float", "float_Tensor", "Tensor_Tensor")),
 )
 
 

@@ -1,0 +1,206 @@
+"""Gradients against PyTorch's autograd, over its samples of operators, in float64.
+
+    python test/gradients.py [REGEX of names] [--samples 3] [--native] [--limit 300]
+
+Each sample is exported, differentiated here (`program.grad`, by all its floating-point inputs, from random gradients of all
+outputs that have some), run, and compared with `torch.autograd.grad`: the largest difference over the largest gradient has to be
+less than 1e-9. A line for what is not equal, then how many were; `--limit` takes so many operators, evenly chosen.
+"""
+
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import argparse
+import collections
+import itertools
+import logging
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+import xdsl_exir
+from xdsl_exir.errors import ExirError, UnsupportedError
+from xdsl_exir.tools.missing import sample_modules
+
+LARGEST = 1e-9
+"""Relative errors have to be less."""
+
+
+def operators() -> Iterator[Any]:
+    """What PyTorch has gradients of, in float64."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for info in op_db:
+        if torch.float64 in info.dtypes and info.supports_autograd:
+            yield info
+
+
+def name_of(info: Any) -> str:
+    return f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
+
+
+def is_differentiable(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+
+
+ROUNDING = 1e-6
+"""A largest value that is less counts as so much: what is zero but for rounding."""
+
+
+class NotComparable(Exception):
+    """PyTorch has no gradients of this, or does not export it."""
+
+
+def differentiable(module: Any, inputs: tuple[Any, ...]) -> list[int]:
+    """Which inputs PyTorch has gradients of."""
+    found = []
+    for number, x in enumerate(inputs):
+        if is_differentiable(x):
+            leaves = [each.detach().clone() for each in inputs]
+            leaves[number].requires_grad_()
+            try:
+                module(*leaves)
+            except RuntimeError:
+                continue
+            found.append(number)
+    return found
+
+
+def autograd(module: Any, inputs: tuple[Any, ...]) -> tuple[list[Any], list[Any], list[Any]]:
+    """The outputs, the gradients that they are given, and those that the inputs get of them."""
+    leaves = [x.detach().clone() for x in inputs]
+    for number in differentiable(module, inputs):
+        leaves[number].requires_grad_()
+    torch.manual_seed(0)
+    outputs = [value for value in module(*leaves) if is_differentiable(value)]
+    if not any(value.requires_grad for value in outputs):
+        raise NotComparable("no output has a gradient")
+    generator = torch.Generator().manual_seed(1)
+    given = [
+        torch.randn(value.shape, dtype=value.dtype, generator=generator)
+        if value.requires_grad
+        else torch.zeros_like(value)
+        for value in outputs
+    ]
+    wanted = [leaf for leaf in leaves if leaf.requires_grad]
+    pairs = [pair for pair in zip(outputs, given, strict=True) if pair[0].requires_grad]
+    ends, seeds = zip(*pairs, strict=True)
+    try:
+        found = torch.autograd.grad(ends, wanted, seeds, allow_unused=True)
+    except RuntimeError as error:
+        raise NotComparable(str(error)) from error
+    zeros = (torch.zeros_like(leaf) for leaf in wanted)
+    grads = [zero if grad is None else grad for grad, zero in zip(found, zeros, strict=True)]
+    return outputs, given, grads
+
+
+SEEDS = (0, 42)
+"""Of random numbers: ours, and the one that PyTorch's samples set themselves."""
+
+
+def exported(module: Any, inputs: tuple[Any, ...]) -> Any:
+    try:
+        return torch.export.export(module, inputs)
+    except Exception as error:  # PyTorch's refusals are of all kinds
+        raise NotComparable(f"export: {type(error).__name__}") from error
+
+
+def error_of(got: np.ndarray, want: np.ndarray) -> float:
+    """The largest difference over the largest value; what is no number has to be where it is in the other."""
+    if got.shape != want.shape:
+        return np.inf
+    got = got.astype(want.dtype)
+    if not np.array_equal(np.isfinite(got), np.isfinite(want)):
+        return np.inf
+    finite = np.isfinite(want)
+    got, want = got[finite], want[finite]
+    if not want.size:
+        return 0.0
+    return float(np.abs(got - want).max() / max(np.abs(want).max(), ROUNDING))
+
+
+def compare(module: Any, inputs: tuple[Any, ...], target: str = "interpreter") -> float:
+    """The largest relative error. Raises `UnsupportedError` for what cannot be differentiated here, `NotComparable` for what PyTorch cannot."""
+    inputs = tuple(x.detach() for x in inputs)
+    outputs, given, wanted = autograd(module, inputs)
+    program = xdsl_exir.from_exported_program(exported(module, inputs))
+    function = program.method()
+    specs = [attrs.data["exir.input"].data for attrs in function.arg_attrs]
+    users = [spec.target for spec in specs if spec.kind.value == "user_input"]
+    names = [users[number] for number in differentiable(module, inputs)]
+    joint = program.grad(names, cotangents=True)
+    run = xdsl_exir.compile(joint, target, fallback="interpreter")
+    for seed in SEEDS:
+        run.manual_seed(seed)
+        results = run.flat([*inputs, *given])
+        floats = [result for result in map(np.asarray, results) if result.dtype.kind not in "biu"]
+        if all(error_of(result, array(output)) < 1e-3 for result, output in zip(floats, outputs, strict=True)):
+            break
+    else:
+        raise NotComparable("the forward pass draws other numbers, or gives vectors of other signs")
+    pairs = zip(names, wanted, strict=True)
+    return max(error_of(np.asarray(run.gradients[name]), array(want)) for name, want in pairs)
+
+
+def array(tensor: Any) -> np.ndarray:
+    wide = tensor.detach().double() if tensor.dtype in (torch.bfloat16, torch.float16) else tensor.detach()
+    return wide.resolve_conj().resolve_neg().numpy(force=True)
+
+
+def verdict(module: Any, inputs: tuple[Any, ...], target: str) -> tuple[str, str]:
+    """What came of a sample, and why."""
+    try:
+        error = compare(module, inputs, target)
+    except NotComparable as reason:
+        return "not compared", str(reason)
+    except UnsupportedError as reason:
+        return "refused", str(reason)
+    except ExirError as reason:
+        return "error", str(reason)
+    except Exception as reason:
+        return "crash", f"{type(reason).__name__}: {reason}"
+    return ("equal", "") if error < LARGEST else ("wrong", f"{error:.2e}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("pattern", nargs="?", default="")
+    parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--native", action="store_true")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    infos = [info for info in operators() if re.search(args.pattern, name_of(info))]
+    if args.limit is not None:
+        infos = [infos[i * len(infos) // args.limit] for i in range(args.limit)]
+    counts: collections.Counter[str] = collections.Counter()
+    passed = collections.Counter[str]()
+    for info in infos:
+        torch.manual_seed(0)
+        np.random.seed(0)
+        try:
+            samples = list(itertools.islice(sample_modules(info, torch.float64), args.samples))
+        except Exception as error:
+            print(f"{name_of(info)}: no samples, {type(error).__name__}", flush=True)
+            continue
+        kinds = set()
+        for number, (module, inputs) in enumerate(samples):
+            kind, why = verdict(module, inputs, "native" if args.native else "interpreter")
+            counts[kind] += 1
+            kinds.add(kind)
+            if kind != "equal":
+                print(f"{name_of(info)}[{number}]: {kind}: {why[:300]}", flush=True)
+        passed["all equal" if kinds <= {"equal", "not compared"} and "equal" in kinds else "other" if kinds - {"not compared"} else "not compared"] += 1
+    print(f"samples: {dict(counts)}; operators: {dict(passed)}")
+    return 1 if counts["wrong"] or counts["crash"] or counts["error"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
