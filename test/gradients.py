@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import itertools
 import logging
 import re
 import sys
@@ -78,7 +77,10 @@ def autograd(module: Any, inputs: tuple[Any, ...]) -> tuple[list[Any], list[Any]
     for number in differentiable(module, inputs):
         leaves[number].requires_grad_()
     torch.manual_seed(0)
-    outputs = [value for value in module(*leaves) if is_differentiable(value)]
+    try:
+        outputs = [value for value in module(*leaves) if is_differentiable(value)]
+    except RuntimeError as error:
+        raise NotComparable(str(error)) from error
     if not any(value.requires_grad for value in outputs):
         raise NotComparable("no output has a gradient")
     generator = torch.Generator().manual_seed(1)
@@ -186,7 +188,8 @@ def main() -> int:
         torch.manual_seed(0)
         np.random.seed(0)
         try:
-            samples = list(itertools.islice(sample_modules(info, torch.float64), args.samples))
+            # To their end: a generator of PyTorch's that is collected in an export breaks the tracer.
+            samples = list(sample_modules(info, torch.float64))[: args.samples]
         except Exception as error:
             print(f"{name_of(info)}: no samples, {type(error).__name__}", flush=True)
             continue

@@ -17,6 +17,7 @@ from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.transforms.decompositions.backward import added_along, zeros
 from xdsl_exir.transforms.decompositions.matmul import transpose
+from xdsl_exir.transforms.decompositions.resampling import constant_sizes
 from xdsl_exir.transforms.decompositions.pointwise import is_complex, real_part
 from xdsl_exir.transforms.gradients import Gradient, Gradients, Several, conj, constant, gradient
 from xdsl_exir.transforms.gradients.matmul import adjoint
@@ -44,8 +45,9 @@ def row(aten: Namespace, value: SSAValue) -> SSAValue:
     return aten.unsqueeze(value, -2)
 
 
-def on_diagonal(aten: Namespace, values: SSAValue) -> SSAValue:
-    return aten.diag_embed(values)
+def on_diagonal(aten: Namespace, values: SSAValue, like: SSAValue | None = None) -> SSAValue:
+    """A diagonal matrix, of the dtype of another."""
+    return aten.diag_embed(values if like is None else cast(aten, values, meta(like).dtype))
 
 
 def triangle(aten: Namespace, value: SSAValue, upper: bool, unit: bool = False) -> SSAValue:
@@ -353,7 +355,7 @@ def eigh(
     of_values, of_vectors = grad
     values, vectors = results if compute_v else aten._linalg_eigh(A, UPLO, True)
     back = adjoint(aten, vectors)
-    inner: list[SSAValue | None] = [of_values and on_diagonal(aten, of_values)]
+    inner: list[SSAValue | None] = [of_values and on_diagonal(aten, of_values, vectors)]
     if of_vectors is not None and compute_v:
         turned = aten.div.Tensor(product(aten, back, of_vectors), differences(aten, values))
         inner.append(off_diagonal(aten, turned))
@@ -376,7 +378,7 @@ def of_eigenvalues(
 ) -> SSAValue | None:
     """Vectors are of length one, so that what makes them longer does not count."""
     back = adjoint(aten, vectors)
-    inner: list[SSAValue | None] = [of_values and on_diagonal(aten, of_values)]
+    inner: list[SSAValue | None] = [of_values and on_diagonal(aten, of_values, vectors)]
     if of_vectors is not None:
         turned = product(aten, back, of_vectors)
         longer = real_part(aten, aten.diagonal(turned, 0, -2, -1))
@@ -408,7 +410,7 @@ def svd(
         u, vh = aten.slice.Tensor(u, -1, 0, size), aten.slice.Tensor(vh, -2, 0, size)
     back, v = adjoint(aten, u), adjoint(aten, vh)
     squares = differences(aten, aten.mul.Tensor(s, s))
-    inner: list[SSAValue | None] = [of_s and on_diagonal(aten, of_s)]
+    inner: list[SSAValue | None] = [of_s and on_diagonal(aten, of_s, u)]
     shares: list[SSAValue | None] = []
     if of_u is not None and compute_uv:
         turned = product(aten, back, of_u)
@@ -489,6 +491,69 @@ def pinv(aten: Namespace, grad: SSAValue, self: SSAValue, result: SSAValue) -> G
     right = aten.sub.Tensor(g, product(aten, g, inverse, self))
     further = [product(aten, left, inverse, back), product(aten, back, inverse, right)]
     return reduce(aten.add.Tensor, [share, *further])
+
+
+@gradient("aten.linalg_householder_product")
+def householder_product(
+    aten: Namespace, grad: SSAValue, input: SSAValue, tau: SSAValue, result: SSAValue
+) -> Gradients:
+    """Of `Q = H[0] H[1] ... I`, reflection by reflection: before each one stands what those before it make."""
+    return reflections(aten, grad, input, tau, result, False)[:2]
+
+
+@gradient("aten.ormqr")
+def ormqr(
+    aten: Namespace,
+    grad: SSAValue,
+    self: SSAValue,
+    input2: SSAValue,
+    left: bool,
+    transpose: bool,
+    result: SSAValue,
+) -> Gradients:
+    """From the right reflections are applied as their adjoints are from the left."""
+    if left:
+        return reflections(aten, grad, self, input2, result, transpose)
+    turned = adjoint(aten, grad), self, input2, adjoint(aten, result), not transpose
+    of_input, of_tau, of_rest = reflections(aten, *turned)
+    return of_input, of_tau, adjoint(aten, of_rest)
+
+
+def reflections(
+    aten: Namespace, grad: SSAValue, input: SSAValue, tau: SSAValue, result: SSAValue, adjoints: bool
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """`H = 1 - t v v^H`: taking one away from the left of the result leaves what it was applied to. Of their adjoints, in
+    the other order, t is conjugated."""
+    [columns], [count] = constant_sizes(meta(input).shape[-1:], "reflections"), constant_sizes(
+        meta(tau).shape[-1:], "reflections"
+    )
+    factors = conj(aten, tau) if adjoints else tau
+    of_input: dict[int, SSAValue] = {}
+    of_tau: dict[int, SSAValue] = {}
+    for place in reversed(range(count)) if adjoints else range(count):
+        ones = aten.full_like(aten.slice.Tensor(aten.select.int(input, -1, place), -1, 0, 1), 1)
+        nothing = zeros(aten, [*sizes(aten, input)[:-2], place], meta(input).dtype)
+        below = aten.slice.Tensor(aten.select.int(input, -1, place), -1, place + 1)
+        v = column(aten, aten.cat([nothing, ones, below], -1))
+        t = column(aten, column(aten, aten.select.int(factors, -1, place)))
+        back = adjoint(aten, v)
+        # H is not unitary for every t; its inverse is 1 - s v v^H with s = t / (t |v|^2 - 1).
+        length = product(aten, back, v)
+        inverse = aten.div.Tensor(t, aten.sub.Scalar(aten.mul.Tensor(t, length), 1))
+        before = aten.sub.Tensor(result, aten.mul.Tensor(inverse, product(aten, v, back, result)))
+        along, given = product(aten, back, before), product(aten, back, grad)
+        # result = before - t v (v^H before)
+        of_tau[place] = aten.neg(aten.sum.dim_IntList(aten.mul.Tensor(given, conj(aten, along)), [-1]))
+        first = aten.mul.Tensor(conj(aten, t), product(aten, grad, adjoint(aten, along)))
+        second = aten.mul.Tensor(t, product(aten, before, adjoint(aten, given)))
+        share = aten.neg(aten.add.Tensor(first, second))
+        of_input[place] = aten.tril(share, -1 - place)
+        grad = aten.sub.Tensor(grad, aten.mul.Tensor(conj(aten, t), product(aten, v, given)))
+        result = before
+    rest = zeros(aten, [*sizes(aten, input)[:-1], columns - count], meta(input).dtype)
+    of_columns = aten.cat([*(of_input[place] for place in range(count)), rest], -1)
+    of_factors = aten.cat([of_tau[place] for place in range(count)], -1) if count else aten.zeros_like(tau)
+    return of_columns, conj(aten, of_factors) if adjoints else of_factors, grad
 
 
 # --- distances -----------------------------------------------------------------------------------------------
