@@ -142,7 +142,9 @@ def compare(module: Any, inputs: tuple[Any, ...], target: str = "interpreter") -
         run.manual_seed(seed)
         results = run.flat([*inputs, *given])
         floats = [result for result in map(np.asarray, results) if result.dtype.kind not in "biu"]
-        if all(error_of(result, array(output)) < 1e-3 for result, output in zip(floats, outputs, strict=True)):
+        if all(
+            error_of(result, array(output)) < 1e-3 for result, output in zip(floats, outputs, strict=True)
+        ):
             break
     else:
         raise NotComparable("the forward pass draws other numbers, or gives vectors of other signs")
@@ -200,7 +202,13 @@ def main() -> int:
             kinds.add(kind)
             if kind != "equal":
                 print(f"{name_of(info)}[{number}]: {kind}: {why[:300]}", flush=True)
-        passed["all equal" if kinds <= {"equal", "not compared"} and "equal" in kinds else "other" if kinds - {"not compared"} else "not compared"] += 1
+        passed[
+            "all equal"
+            if kinds <= {"equal", "not compared"} and "equal" in kinds
+            else "other"
+            if kinds - {"not compared"}
+            else "not compared"
+        ] += 1
     print(f"samples: {dict(counts)}; operators: {dict(passed)}")
     return 1 if counts["wrong"] or counts["crash"] or counts["error"] else 0
 

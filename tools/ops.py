@@ -41,10 +41,12 @@ def stages_of(spec: OperatorSpec) -> dict[str, bool]:
     from xdsl_exir.interpreter.operators import IMPLS
     from xdsl_exir.lowering import LOWERINGS
     from xdsl_exir.transforms.decompositions import DECOMPOSITIONS
+    from xdsl_exir.transforms.gradients import GRADIENTS
 
     return {
         "shape rule": SHAPES.find(spec) is not None,
         "decomposition": DECOMPOSITIONS.find(spec) is not None,
+        "gradient": GRADIENTS.find(spec) is not None,
         "interpreter": IMPLS.find(spec) is not None,
         "lowering": LOWERINGS.find(spec) is not None,
     }

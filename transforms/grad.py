@@ -34,13 +34,13 @@ from xdsl_exir.dialects.signature import (
     INPUT,
     MUTATIONS,
     OUTPUT,
+    RECOMPUTED,
     InputAttr,
     InputKind,
     InputSpec,
     OutputAttr,
     OutputKind,
     OutputSpec,
-    RECOMPUTED,
 )
 from xdsl_exir.dialects.spec import FAMILIES, find, specs
 from xdsl_exir.errors import ExirError
@@ -87,7 +87,9 @@ class Grad(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         methods = methods_of(op)
         if not methods or (self.method is not None and self.method not in methods):
-            raise ExirError(f"grad: no method '{self.method or ''}'; there are {', '.join(methods) or 'none'}")
+            raise ExirError(
+                f"grad: no method '{self.method or ''}'; there are {', '.join(methods) or 'none'}"
+            )
         function = methods[self.method] if self.method is not None else next(iter(methods.values()))
         again = recomputing(self.recompute)
         recompute(Joint(function, self).build(), again)
@@ -157,7 +159,9 @@ class Joint:
             if name not in names:
                 raise ExirError(f"grad: wrt: no '{name}'; there is {', '.join(names) or 'nothing'}")
             if not is_differentiable(args[names.index(name)]):
-                raise ExirError(f"grad: wrt: '{name}' is {args[names.index(name)].type}: only floats have gradients")
+                raise ExirError(
+                    f"grad: wrt: '{name}' is {args[names.index(name)].type}: only floats have gradients"
+                )
         return [args[names.index(name)] for name in dict.fromkeys(self.asked.wrt)]
 
     def ends(self) -> list[int]:
@@ -191,7 +195,9 @@ class Joint:
         if not self.asked.cotangents:
             is_one = same_size(numel(meta(value).shape), 1)
             if not is_one or meta(value).dtype.category is Category.COMPLEX:
-                raise ExirError(f"grad: the output is {value.type}, and a loss is one real number: name another, or give cotangents")
+                raise ExirError(
+                    f"grad: the output is {value.type}, and a loss is one real number: name another, or give cotangents"
+                )
         return place
 
     def seeds(self, ends: Sequence[int]) -> list[tuple[SSAValue, SSAValue | None]]:
@@ -232,8 +238,12 @@ class Joint:
                 raise ExirError(f"grad: wrt: '{self.name_of(arg.index)}' is a {spec.kind.value}")
             outputs.append(OutputSpec(GRADIENT_OF[spec.kind], self.name_of(arg.index)))
         self.end.operands = [*self.end.arguments, *grads]
-        self.function.arg_attrs = _attrs(self.function.arg_attrs, INPUT, [InputAttr(spec) for spec in self.named()])
-        self.function.res_attrs = _attrs(self.function.res_attrs, OUTPUT, [OutputAttr(spec) for spec in outputs])
+        self.function.arg_attrs = _attrs(
+            self.function.arg_attrs, INPUT, [InputAttr(spec) for spec in self.named()]
+        )
+        self.function.res_attrs = _attrs(
+            self.function.res_attrs, OUTPUT, [OutputAttr(spec) for spec in outputs]
+        )
         self.function.update_function_type()
 
     def is_now_a_parameter(self, spec: OutputSpec) -> bool:
@@ -279,9 +289,7 @@ def _attrs(
     attrs: ArrayAttr[DictionaryAttr] | None, name: str, specs: Sequence[Attribute]
 ) -> ArrayAttr[DictionaryAttr]:
     held = [dict(item.data) for item in attrs or ()] + [{}] * len(specs)
-    return ArrayAttr(
-        DictionaryAttr({**item, name: spec}) for item, spec in zip(held, specs, strict=False)
-    )
+    return ArrayAttr(DictionaryAttr({**item, name: spec}) for item, spec in zip(held, specs, strict=False))
 
 
 # --- recomputation -------------------------------------------------------------------------------------------
@@ -292,7 +300,9 @@ def recomputing(names: Iterable[str]) -> frozenset[str]:
     found = set[str]()
     for name in names:
         said = {
-            known for known, spec in specs().items() if fnmatchcase(known, name) or (name in FAMILIES and spec.family == name)
+            known
+            for known, spec in specs().items()
+            if fnmatchcase(known, name) or (name in FAMILIES and spec.family == name)
         }
         if not said:
             raise ExirError(f"grad: recompute: '{name}' is no operator, no pattern of some, and no family")

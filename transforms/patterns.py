@@ -177,7 +177,9 @@ class ApplyPatterns(ModulePass):
         PatternRewriteWalker(GreedyRewritePatternApplier([*self.patterns])).rewrite_module(op)
 
 
-def apply_once(module: ModuleOp | FuncOp, pattern: RewritePattern, kind: type[Operation] = OperatorOp) -> None:
+def apply_once(
+    module: ModuleOp | FuncOp, pattern: RewritePattern, kind: type[Operation] = OperatorOp
+) -> None:
     """Applies a pattern to every operation of a kind, in every region, once: what it builds is not looked at again."""
     pattern, rewriter = told(pattern), PatternRewriter(InsertPoint.at_end(module.body.block))
     for op in list(module.body.walk()):

@@ -107,9 +107,7 @@ class Backward:
             return self.of_operator(op, entry, grads)
         return REGIONS[type(op)](self.aten, op, grads, self.changing, pull_back)
 
-    def of_operator(
-        self, op: OperatorOp, entry: Entry[Any], grads: list[SSAValue | None]
-    ) -> Iterator[Share]:
+    def of_operator(self, op: OperatorOp, entry: Entry[Any], grads: list[SSAValue | None]) -> Iterator[Share]:
         """What an operator's rule gives each argument that is a tensor."""
         arguments = op.arguments()
         tensors = [arguments[slot.name] for slot in op.SLOTS.slots if slot.is_tensor]
@@ -137,17 +135,15 @@ def fitted(aten: Namespace, gradient: SSAValue, like: SSAValue) -> SSAValue:
     wanted = meta(like)
     if wanted.dtype.category < Category.COMPLEX and meta(gradient).dtype.category is Category.COMPLEX:
         gradient = real_part(aten, gradient)
-    given = meta(gradient)
-    extra = given.ndim - wanted.ndim
-    pairs = enumerate(zip(given.shape[max(extra, 0) :], wanted.shape[max(-extra, 0) :], strict=True))
-    ones = [dim + extra for dim, (had, size) in pairs if size == 1 and had != 1] if extra >= 0 else []
-    if dims := [*range(extra), *ones]:
-        gradient = aten.sum.dim_IntList(gradient, dims, True)
-    if extra > 0:
-        gradient = aten.squeeze.dims(gradient, list(range(extra)))
+    if (extra := meta(gradient).ndim - wanted.ndim) > 0:
+        gradient = aten.sum.dim_IntList(gradient, list(range(extra)))
+    given = meta(gradient).shape
+    pairs = enumerate(zip(given, wanted.shape, strict=True)) if extra >= 0 else ()
+    if repeated := [dim for dim, (had, size) in pairs if size == 1 and had != 1]:
+        gradient = aten.sum.dim_IntList(gradient, repeated, True)
     gradient = cast(aten, gradient, wanted.dtype)
-    repeated = (had == 1 and size != 1 for had, size in zip(meta(gradient).shape, wanted.shape, strict=False))
-    if extra < 0 or any(repeated):
+    summed = (had == 1 and size != 1 for had, size in zip(given, wanted.shape, strict=False))
+    if extra < 0 or any(summed):
         gradient = aten.expand(gradient, sizes(aten, like))
     if gradient.type == like.type:
         return gradient

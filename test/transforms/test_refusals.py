@@ -66,6 +66,7 @@ func.func @forward(%arena: memref<64xi8>) attributes {exir.arena_bytes = 64 : i6
 
 CASES = [
     ("decompose-aten", 'decompose-aten{keep="aten.nonesuch"}', ATEN, r"keep: unknown operator 'aten\.nonesuch'"),
+    ("grad", "grad", ATEN, r"grad: no parameters; wrt names some of x, n"),
     ("optimize", "optimize{level=3}", ATEN, "no level 3; there are 0 to 2"),
     ("canonicalize-fastmath", "canonicalize-fastmath{flags=fsat}", ATEN, "no flag 'fsat'; there are nnan"),
     ("specialize", 'specialize{symbols="s9=4"}', ATEN, "no symbol 's9'; there are none"),

@@ -30,6 +30,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace
 from xdsl_exir.dialects.registry import Parameters, Registry
+from xdsl_exir.dialects.tensors import is_value
 from xdsl_exir.transforms.decompositions.pointwise import is_complex
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,8 +59,8 @@ def derivative(*names: str) -> Callable[[F], F]:
 
     def decorate(rule: F) -> F:
         def product(aten: Namespace, grad: SSAValue, **arguments: Any) -> Gradients:
-            slopes = rule(aten, **arguments)
-            if isinstance(slopes, SSAValue):
+            slopes: SSAValue | Sequence[Gradient] = rule(aten, **arguments)
+            if is_value(slopes):
                 return times(aten, grad, slopes)
             return tuple(slope and times(aten, grad, slope) for slope in slopes)
 

@@ -15,9 +15,7 @@ def relu(aten: Namespace, grad: SSAValue, result: SSAValue) -> Gradients:
 
 
 @gradient("aten.hardtanh")
-def hardtanh(
-    aten: Namespace, grad: SSAValue, self: SSAValue, min_val: Number, max_val: Number
-) -> Gradients:
+def hardtanh(aten: Namespace, grad: SSAValue, self: SSAValue, min_val: Number, max_val: Number) -> Gradients:
     return aten.hardtanh_backward(grad, self, min_val, max_val)
 
 

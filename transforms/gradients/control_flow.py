@@ -53,7 +53,9 @@ def zeros_like(aten: Namespace, value: SSAValue) -> SSAValue:
     return zeros(aten, sizes(aten, value), meta(value).dtype)
 
 
-def copied(region: Region, block: Block, arguments: Sequence[SSAValue]) -> tuple[list[Operation], list[SSAValue]]:
+def copied(
+    region: Region, block: Block, arguments: Sequence[SSAValue]
+) -> tuple[list[Operation], list[SSAValue]]:
     """A region's operations at the end of a block, with values for its arguments; and what it yields."""
     values: dict[SSAValue, SSAValue] = dict(zip(region.block.args, arguments, strict=True))
     made: list[Operation] = []
@@ -92,7 +94,9 @@ class Distributed:
         self.groups = [[next(rest) for _ in group] for group in groups]
 
 
-def expanded(op: Operation, build: Callable[[Namespace], Sequence[SSAValue]], aten: Namespace) -> list[Operation]:
+def expanded(
+    op: Operation, build: Callable[[Namespace], Sequence[SSAValue]], aten: Namespace
+) -> list[Operation]:
     """Puts in place of an operation what is built, and gives the operations of that."""
     builder = Builder(aten.builder.dialect, op)
     values = build(Namespace(builder))
@@ -123,7 +127,9 @@ def cond(
             aten.builder.insert(cf.YieldOp(*found))
         regions.append(Region(parts.block))
     values = [op.inputs[place] for place in wanted]
-    made = aten.builder.insert(cf.CondOp(op.pred, [*op.inputs, *given], *regions, types_of(values)))
+    made = aten.builder.insert(
+        cf.CondOp(op.pred, [*op.inputs, *given], regions[0], regions[1], types_of(values))
+    )
     return zip(values, made.results, strict=True)
 
 
@@ -287,7 +293,10 @@ def loop_of_unknown_length(
     turns, entering = recorded(aten, op)
     places = [place for place, value in enumerate(carried) if is_differentiable(value)]
     shared = [place for place, value in enumerate(additional) if value in changing]
-    start = [aten.sub.Scalar(turns, 1), *(grads[place] or zeros_like(aten, carried[place]) for place in places)]
+    start = [
+        aten.sub.Scalar(turns, 1),
+        *(grads[place] or zeros_like(aten, carried[place]) for place in places),
+    ]
     start += [zeros_like(aten, additional[place]) for place in shared]
     rest = [*entering, *additional]
     condition = Distributed(types_of(start), types_of(rest))
@@ -333,7 +342,7 @@ def recorded(aten: Namespace, op: cf.WhileLoopOp) -> tuple[SSAValue, list[SSAVal
     none = before.full([], 0, dtype=Long)
     init = [none, *carried]
     types = [stack_type(value.type, length) for value in init]
-    loop = cf.WhileLoopStackOutputOp(init, op.additional_inputs, *regions, types)
+    loop = cf.WhileLoopStackOutputOp(init, op.additional_inputs, regions[0], regions[1], types)
     stacks = before.builder.insert(loop).results
     for result, stack in zip(op.results, stacks[1:], strict=True):
         result.replace_all_uses_with(before.select.int(stack, 0, -1))

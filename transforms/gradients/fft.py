@@ -8,9 +8,9 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.dialects.meta import wrap_dim
+from xdsl_exir.transforms.decompositions.backward import zeros
 from xdsl_exir.transforms.decompositions.pointwise import real_part
 from xdsl_exir.transforms.decompositions.view import Size
-from xdsl_exir.transforms.decompositions.backward import zeros
 from xdsl_exir.transforms.gradients import Gradients, gradient
 
 

@@ -15,10 +15,12 @@ from xdsl_exir.transforms.arithmetic import both, choose
 from xdsl_exir.transforms.decompositions.backward import added_along, zeros
 from xdsl_exir.transforms.decompositions.view import Size
 from xdsl_exir.transforms.gradients import Gradient, Gradients, constant, gradient
-from xdsl_exir.transforms.gradients.reduction import put_at
+from xdsl_exir.transforms.gradients.reduction import put_at, selected
 from xdsl_exir.transforms.matching import static
 
-constant("aten.nonzero", "aten.nonzero_static", "aten.one_hot", "aten.searchsorted.Tensor", "aten.bucketize.Tensor")
+constant(
+    "aten.nonzero", "aten.nonzero_static", "aten.one_hot", "aten.searchsorted.Tensor", "aten.bucketize.Tensor"
+)
 constant("aten.searchsorted.Scalar", "aten.bucketize.Scalar", "aten.isin.Tensor_Tensor")
 
 
@@ -77,7 +79,10 @@ def is_mask(index: SSAValue) -> bool:
 
 def of_masked(aten: Namespace, grad: SSAValue, indices: Sequence[Gradient], values: SSAValue) -> SSAValue:
     """What was put where a mask is true: one value to all elements, or as many values as there are."""
-    [mask], [place] = [i for i in indices if i is not None], [n for n, i in enumerate(indices) if i is not None]
+    [mask], [place] = (
+        [i for i in indices if i is not None],
+        [n for n, i in enumerate(indices) if i is not None],
+    )
     rank, dims = meta(grad).ndim - meta(mask).ndim + 1, list(range(place, place + meta(mask).ndim))
     beyond = rank - meta(values).ndim
     if beyond > place or meta(values).shape[place - beyond] == 1:
@@ -240,9 +245,16 @@ def masked_scatter(aten: Namespace, grad: SSAValue, mask: SSAValue, source: SSAV
 
 @gradient("aten.sort", "aten.sort.stable", "aten.topk")
 def ordered(
-    aten: Namespace, grad: tuple[SSAValue, Gradient], self: SSAValue, dim: int, results: tuple[SSAValue, SSAValue]
+    aten: Namespace,
+    grad: tuple[SSAValue, Gradient],
+    self: SSAValue,
+    dim: int,
+    results: tuple[SSAValue, SSAValue],
 ) -> Gradients:
     return put_at(aten, grad[0], self, results[1], dim)
+
+
+gradient("aten.kthvalue")(selected)
 
 
 # --- bags of embeddings --------------------------------------------------------------------------------------
@@ -273,7 +285,9 @@ def embedding_bag(
     kept = aten.ne.Scalar(indices, padding_idx if padding_idx >= 0 else -1)
     if mode == 1:
         ones = cast(aten, kept, meta(share).dtype)
-        in_bag = aten.index_put(aten.full([sizes(aten, share)[0]], 0, dtype=meta(share).dtype), [bag], ones, True)
+        in_bag = aten.index_put(
+            aten.full([sizes(aten, share)[0]], 0, dtype=meta(share).dtype), [bag], ones, True
+        )
         share = aten.div.Tensor(share, aten.unsqueeze(aten.clamp(in_bag, 1), -1))
     of_rows = choose(aten, aten.unsqueeze(kept, -1), aten.index.Tensor(share, [bag]))
     weighted = of_rows

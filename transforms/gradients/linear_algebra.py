@@ -17,8 +17,8 @@ from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.transforms.decompositions.backward import added_along, zeros
 from xdsl_exir.transforms.decompositions.matmul import transpose
-from xdsl_exir.transforms.decompositions.resampling import constant_sizes
 from xdsl_exir.transforms.decompositions.pointwise import is_complex, real_part
+from xdsl_exir.transforms.decompositions.resampling import constant_sizes
 from xdsl_exir.transforms.gradients import Gradient, Gradients, Several, conj, constant, gradient
 from xdsl_exir.transforms.gradients.matmul import adjoint
 from xdsl_exir.transforms.matching import static
@@ -107,7 +107,13 @@ def of_triangle(
 
 @gradient("aten.linalg_solve_triangular")
 def solve_triangular(
-    aten: Namespace, grad: SSAValue, self: SSAValue, upper: bool, left: bool, unitriangular: bool, result: SSAValue
+    aten: Namespace,
+    grad: SSAValue,
+    self: SSAValue,
+    upper: bool,
+    left: bool,
+    unitriangular: bool,
+    result: SSAValue,
 ) -> Gradients:
     of_right = of_triangle(aten, adjoint(aten, self), grad, not upper, left, unitriangular)
     pair = (of_right, adjoint(aten, result)) if left else (adjoint(aten, result), of_right)
@@ -185,7 +191,12 @@ def part(aten: Namespace, value: SSAValue | None, dim: int, start: Any, end: Any
 
 
 def of_lu(
-    aten: Namespace, permutation: SSAValue, lower: SSAValue, upper: SSAValue, of_lower: Gradient, of_upper: Gradient
+    aten: Namespace,
+    permutation: SSAValue,
+    lower: SSAValue,
+    upper: SSAValue,
+    of_lower: Gradient,
+    of_upper: Gradient,
 ) -> SSAValue | None:
     """The gradient of `A = P L U`. What of a factor lies beyond the square one is solved for alone."""
     if of_lower is None and of_upper is None:
@@ -365,12 +376,13 @@ def eigh(
 
 @gradient("aten.linalg_eig")
 def eig(aten: Namespace, grad: Several, results: Sequence[SSAValue]) -> Gradients:
-    return of_eigenvalues(aten, *grad, *results)
+    return of_eigenvalues(aten, grad[0], grad[1], results[0], results[1])
 
 
 @gradient("aten._linalg_eigvals", "aten.linalg_eigvals")
 def eigvals(aten: Namespace, grad: SSAValue, self: SSAValue) -> Gradients:
-    return of_eigenvalues(aten, grad, None, *aten.linalg_eig(self))
+    values, vectors = aten.linalg_eig(self)
+    return of_eigenvalues(aten, grad, None, values, vectors)
 
 
 def of_eigenvalues(
@@ -382,9 +394,7 @@ def of_eigenvalues(
     if of_vectors is not None:
         turned = product(aten, back, of_vectors)
         longer = real_part(aten, aten.diagonal(turned, 0, -2, -1))
-        turned = aten.sub.Tensor(
-            turned, aten.mul.Tensor(product(aten, back, vectors), row(aten, longer))
-        )
+        turned = aten.sub.Tensor(turned, aten.mul.Tensor(product(aten, back, vectors), row(aten, longer)))
         turned = aten.div.Tensor(turned, conj(aten, differences(aten, values)))
         inner.append(off_diagonal(aten, turned))
     share = total(aten, inner)
@@ -442,7 +452,10 @@ def qr(aten: Namespace, grad: Several, A: SSAValue, mode: str, results: Sequence
     of_q, of_r = grad
     rows, columns = static(meta(A).shape[-2:]) or (0, 0)
     if mode == "r" or (mode == "complete" and rows > columns):
-        raise refuse("aten.linalg_qr", f"mode '{mode}' has no gradient for matrices of {rows} rows and {columns} columns")
+        raise refuse(
+            "aten.linalg_qr",
+            f"mode '{mode}' has no gradient for matrices of {rows} rows and {columns} columns",
+        )
     q, r = results
     size = min(rows, columns)
     r_square = aten.slice.Tensor(r, -1, 0, size)
@@ -524,8 +537,9 @@ def reflections(
 ) -> tuple[SSAValue, SSAValue, SSAValue]:
     """`H = 1 - t v v^H`: taking one away from the left of the result leaves what it was applied to. Of their adjoints, in
     the other order, t is conjugated."""
-    [columns], [count] = constant_sizes(meta(input).shape[-1:], "reflections"), constant_sizes(
-        meta(tau).shape[-1:], "reflections"
+    [columns], [count] = (
+        constant_sizes(meta(input).shape[-1:], "reflections"),
+        constant_sizes(meta(tau).shape[-1:], "reflections"),
     )
     factors = conj(aten, tau) if adjoints else tau
     of_input: dict[int, SSAValue] = {}

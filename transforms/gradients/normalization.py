@@ -80,9 +80,7 @@ def group_norm(
         slope = product(aten, aten.sub.Tensor(x, mean), rstd, rstd, rstd)
         share = aten.div.Scalar(aten.neg(aten.unsqueeze(of_rstd, -1)), count)
         shares.append(aten.mul.Tensor(slope, share))
-    of_statistics = [
-        aten.view(aten.expand(share, sizes(aten, x)), sizes(aten, input)) for share in shares
-    ]
+    of_statistics = [aten.view(aten.expand(share, sizes(aten, x)), sizes(aten, input)) for share in shares]
     if of_result is None:
         return reduce(aten.add.Tensor, of_statistics)
     window = (*results[1:], weight, N, C, HxW, group, list(needed))
@@ -106,7 +104,9 @@ def batch_norm(
     if grad[0] is None:
         return None
     _, mean, rstd, *_ = results
-    statistics = (running_mean, running_var, mean, rstd) if training else (running_mean, running_var, None, None)
+    statistics = (
+        (running_mean, running_var, mean, rstd) if training else (running_mean, running_var, None, None)
+    )
     shares = aten.native_batch_norm_backward(
         grad[0], input, weight, *statistics, training, eps, list(needed[:3])
     )

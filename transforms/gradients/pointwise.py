@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,26 +10,31 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, meta
-from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import PythonNumber
 from xdsl_exir.transforms.arithmetic import Number, both, choose, product
 from xdsl_exir.transforms.decompositions.pointwise import is_complex, real_part
 from xdsl_exir.transforms.gradients import Gradient, Gradients, conj, constant, derivative, gradient, times
 from xdsl_exir.transforms.matching import is_tensor, known
 
-COMPARISONS = [f"{name}.{kind}" for name in ("eq", "ne", "lt", "le", "gt", "ge") for kind in ("Tensor", "Scalar")]
+COMPARISONS = [
+    f"{name}.{kind}" for name in ("eq", "ne", "lt", "le", "gt", "ge") for kind in ("Tensor", "Scalar")
+]
 STEPS = ["ceil", "floor", "round", "round.decimals", "trunc", "sign", "heaviside", "floor_divide"]
-QUESTIONS = ["signbit", "isnan", "isinf", "isfinite", "logical_and", "logical_not", "logical_or", "logical_xor"]
+QUESTIONS = [
+    "signbit",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+]
 OTHERS = ["detach", "fill.Scalar"]
 
 constant(*(f"aten.{name}" for name in (*COMPARISONS, *STEPS, *QUESTIONS, *OTHERS)))
 
 # --- what rules share ----------------------------------------------------------------------------------------
-
-
-def real_if(aten: Namespace, value: SSAValue, like: object) -> SSAValue:
-    """The real part of a value, where what it is for is real."""
-    return value if is_tensor(like) and is_complex(like) or not is_complex(value) else real_part(aten, value)
 
 
 def square(aten: Namespace, value: SSAValue) -> SSAValue:
@@ -165,9 +171,7 @@ def div_mode(
 
 
 @gradient("aten.div.Scalar_mode")
-def div_scalar_mode(
-    aten: Namespace, grad: SSAValue, other: Number, rounding_mode: str | None
-) -> Gradients:
+def div_scalar_mode(aten: Namespace, grad: SSAValue, other: Number, rounding_mode: str | None) -> Gradients:
     return None if rounding_mode is not None else div_scalar(aten, grad, other)
 
 
@@ -229,16 +233,14 @@ def times_logarithm(aten: Namespace, result: SSAValue, base: SSAValue, exponent:
 def power_of_number(aten: Namespace, self: Number, exponent: SSAValue, result: SSAValue) -> Gradients:
     if isinstance(self, SSAValue):
         return times_logarithm(aten, result, aten.scalar_tensor(self, dtype=meta(result).dtype), exponent)
+    if self == 0 and is_complex(exponent):
+        return aten.zeros_like(result)
     if self == 0:
-        return choose(
-            aten, aten.lt.Scalar(exponent, 0), aten.mul.Scalar(result, -math.inf)
-        ) if not is_complex(exponent) else aten.zeros_like(result)
+        return choose(aten, aten.lt.Scalar(exponent, 0), aten.mul.Scalar(result, -math.inf))
     return aten.mul.Scalar(result, logarithm(self))
 
 
 def logarithm(number: PythonNumber) -> PythonNumber:
-    import cmath
-
     if isinstance(number, complex):
         return cmath.log(number)
     return math.log(number) if number > 0 else math.nan
@@ -262,9 +264,7 @@ def clamp(
 
 
 @gradient("aten.clamp.Tensor")
-def clamp_tensor(
-    aten: Namespace, grad: SSAValue, self: SSAValue, min: Gradient, max: Gradient
-) -> Gradients:
+def clamp_tensor(aten: Namespace, grad: SSAValue, self: SSAValue, min: Gradient, max: Gradient) -> Gradients:
     inside = within(aten, self, (aten.ge.Tensor, min), (aten.le.Tensor, max))
     of_self = grad if inside is None else choose(aten, inside, grad)
     if min is None or max is None:

@@ -46,7 +46,9 @@ def avg_pool(
 
 
 @gradient("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
-def adaptive_avg_pool(aten: Namespace, grad: SSAValue, self: SSAValue, output_size: Sequence[Any]) -> Gradients:
+def adaptive_avg_pool(
+    aten: Namespace, grad: SSAValue, self: SSAValue, output_size: Sequence[Any]
+) -> Gradients:
     name = f"aten._adaptive_avg_pool{len(output_size)}d_backward"
     return aten.builder.call(name, (grad, self), {})
 

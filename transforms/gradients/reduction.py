@@ -23,9 +23,13 @@ from xdsl_exir.transforms.gradients import Gradient, Gradients, conj, constant, 
 from xdsl_exir.transforms.gradients.pointwise import is_it
 from xdsl_exir.transforms.regions import Values, scan
 
-constant("aten.histc", "aten.histogram.bin_ct", "aten.histogram.bins_tensor", "aten.bincount", "aten.hash_tensor")
+constant(
+    "aten.histc", "aten.histogram.bin_ct", "aten.histogram.bins_tensor", "aten.bincount", "aten.hash_tensor"
+)
 constant("aten.any", "aten.any.dim", "aten.any.dims", "aten.argmax", "aten.argmin")
-constant("aten._histogramdd_bin_edges", "aten._histogramdd_from_bin_cts", "aten._histogramdd_from_bin_tensors")
+constant(
+    "aten._histogramdd_bin_edges", "aten._histogramdd_from_bin_cts", "aten._histogramdd_from_bin_tensors"
+)
 
 # --- what rules share ----------------------------------------------------------------------------------------
 
@@ -40,7 +44,7 @@ def restored(
     aten: Namespace, value: SSAValue, self: SSAValue, dim: Sequence[int] | None, keepdim: bool
 ) -> SSAValue:
     """What was reduced, with the dimensions again that were, of size 1."""
-    if not keepdim:
+    if not keepdim and meta(value).ndim:  # one number fits as it is
         for axis in reduced(self, dim):
             value = aten.unsqueeze(value, axis)
     return value
@@ -59,7 +63,9 @@ def one_dim(dim: int | None) -> list[int] | None:
 
 
 @gradient("aten.sum.dim_IntList")
-def sum(aten: Namespace, grad: SSAValue, self: SSAValue, dim: Sequence[int] | None, keepdim: bool) -> Gradients:
+def sum(
+    aten: Namespace, grad: SSAValue, self: SSAValue, dim: Sequence[int] | None, keepdim: bool
+) -> Gradients:
     return restored(aten, grad, self, dim, keepdim)
 
 
@@ -245,7 +251,7 @@ def put_at(
     return aten.scatter_add(zeros(aten, sizes(aten, self), meta(grad).dtype), dim, index, grad)
 
 
-@gradient("aten.max.dim", "aten.min.dim", "aten.median.dim", "aten.nanmedian.dim", "aten.mode", "aten.kthvalue")
+@gradient("aten.max.dim", "aten.min.dim", "aten.median.dim", "aten.nanmedian.dim", "aten.mode")
 def selected(
     aten: Namespace,
     grad: tuple[SSAValue, Gradient],
@@ -259,7 +265,11 @@ def selected(
 
 @gradient("aten.cummax", "aten.cummin")
 def running_extreme(
-    aten: Namespace, grad: tuple[SSAValue, Gradient], self: SSAValue, dim: int, results: tuple[SSAValue, SSAValue]
+    aten: Namespace,
+    grad: tuple[SSAValue, Gradient],
+    self: SSAValue,
+    dim: int,
+    results: tuple[SSAValue, SSAValue],
 ) -> Gradients:
     return put_at(aten, grad[0], self, results[1], dim)
 
@@ -315,4 +325,3 @@ def logcumsumexp(aten: Namespace, grad: SSAValue, self: SSAValue, dim: int, resu
         return aten.exp(aten.add.Tensor(sums, self))
 
     return aten.sub.Tensor(share(grad), share(aten.neg(grad)))
-

@@ -19,7 +19,12 @@ from xdsl_exir.transforms.gradients import Gradients, gradient
 
 
 def back(
-    aten: Namespace, name: str, grad: SSAValue, input: SSAValue, scales: Sequence[float | None], *aligned: bool
+    aten: Namespace,
+    name: str,
+    grad: SSAValue,
+    input: SSAValue,
+    scales: Sequence[float | None],
+    *aligned: bool,
 ) -> SSAValue:
     before, after = sizes(aten, input), sizes(aten, grad)[2:]
     return aten.builder.call(f"aten.{name}_backward", (grad, after, before, *aligned, *scales), {})
@@ -57,7 +62,11 @@ def bilinear2d(
 
 @gradient("aten.upsample_bilinear2d.vec")
 def bilinear2d_of_factors(
-    aten: Namespace, grad: SSAValue, input: SSAValue, align_corners: bool, scale_factors: Sequence[float] | None
+    aten: Namespace,
+    grad: SSAValue,
+    input: SSAValue,
+    align_corners: bool,
+    scale_factors: Sequence[float] | None,
 ) -> Gradients:
     return back(aten, "upsample_bilinear2d", grad, input, factors(scale_factors, 2), align_corners)
 

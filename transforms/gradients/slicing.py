@@ -37,7 +37,9 @@ def diagonal(aten: Namespace, grad: SSAValue, self: SSAValue, offset: int, dim1:
 
 
 @gradient("aten.unfold")
-def unfold(aten: Namespace, grad: SSAValue, self: SSAValue, dimension: int, size: int, step: int) -> Gradients:
+def unfold(
+    aten: Namespace, grad: SSAValue, self: SSAValue, dimension: int, size: int, step: int
+) -> Gradients:
     return aten.unfold_backward(grad, sizes(aten, self), dimension, size, step)
 
 
