@@ -1,10 +1,14 @@
 """Gradients against PyTorch's autograd, over its samples of operators, in float64.
 
     python test/gradients.py [REGEX of names] [--samples 3] [--native] [--limit 300]
+    python test/gradients.py --models [REGEX of names]
 
 Each sample is exported, differentiated here (`program.grad`, by all its floating-point inputs, from random gradients of all
 outputs that have some), run, and compared with `torch.autograd.grad`: the largest difference over the largest gradient has to be
 less than 1e-9. A line for what is not equal, then how many were; `--limit` takes so many operators, evenly chosen.
+
+With `--models` the models of bench/models, gradients of all parameters, interpreted and native: in float64 against autograd, and in
+float32, where autograd's own error against float64 stands beside ours.
 """
 
 # pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
@@ -18,10 +22,13 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_leaves
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError, UnsupportedError
@@ -133,7 +140,7 @@ def compare(module: Any, inputs: tuple[Any, ...], target: str = "interpreter") -
     outputs, given, wanted = autograd(module, inputs)
     program = xdsl_exir.from_exported_program(exported(module, inputs))
     function = program.method()
-    specs = [attrs.data["exir.input"].data for attrs in function.arg_attrs]
+    specs = [attrs.data["exir.input"].data for attrs in function.arg_attrs or ()]
     users = [spec.target for spec in specs if spec.kind.value == "user_input"]
     names = [users[number] for number in differentiable(module, inputs)]
     joint = program.grad(names, cotangents=True)
@@ -172,15 +179,83 @@ def verdict(module: Any, inputs: tuple[Any, ...], target: str) -> tuple[str, str
     return ("equal", "") if error < LARGEST else ("wrong", f"{error:.2e}")
 
 
+class Weighted(torch.nn.Module):
+    """A loss of a model: its outputs, weighted at random."""
+
+    def __init__(self, model: Any, outputs: Any):
+        super().__init__()
+        self.model = model
+        generator = torch.Generator().manual_seed(0)
+        weights = (torch.randn(x.shape, generator=generator) / x.numel() ** 0.5 for x in tree_leaves(outputs))
+        for number, each in enumerate(weights):
+            self.register_buffer(f"weights_{number}", each)
+
+    def forward(self, *inputs: Any) -> Any:
+        outputs = tree_leaves(self.model(*inputs))
+        return sum((x * getattr(self, f"weights_{number}")).sum() for number, x in enumerate(outputs))
+
+
+def model_of(name: str, dtype: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A model of bench/models with its loss, and its inputs."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "models"))
+    model, inputs = import_module(name).get_model_and_inputs()
+    model.requires_grad_()
+    with torch.no_grad():
+        loss = Weighted(model, model(*inputs))
+    return loss.to(dtype), tuple(x.to(dtype) if x.is_floating_point() else x for x in inputs)
+
+
+def gradients_of(name: str, dtype: Any, target: str | None) -> dict[str, np.ndarray]:
+    """Those of all parameters: PyTorch's where no target is named."""
+    module, inputs = model_of(name, dtype)
+    if target is None:
+        named = dict(module.named_parameters())
+        found = torch.autograd.grad(module(*inputs), list(named.values()))
+        return {name: gradient.numpy() for name, gradient in zip(named, found, strict=True)}
+    program = xdsl_exir.from_exported_program(torch.export.export(module, inputs))
+    run = xdsl_exir.compile(program.grad(), target)
+    run.flat(list(inputs))
+    return {name: np.array(gradient) for name, gradient in run.gradients.items()}
+
+
+def largest_error(got: dict[str, np.ndarray], want: dict[str, np.ndarray]) -> float:
+    assert got.keys() == want.keys()
+    return max(error_of(got[name].astype(np.float64), want[name].astype(np.float64)) for name in want)
+
+
+def compare_models(pattern: str) -> int:
+    """Prints the largest relative error of each model; gives how many are not equal."""
+    wrong = 0
+    for name in (name for name in MODELS if re.search(pattern, name)):
+        exact = gradients_of(name, torch.float64, None)
+        count = sum(gradient.size for gradient in exact.values())
+        errors = [f"{name}: {len(exact)} parameters, {count:,} numbers"]
+        for target in ("interpreter", "native"):
+            error = largest_error(gradients_of(name, torch.float64, target), exact)
+            wrong += error >= LARGEST
+            errors.append(f"{target} float64 {error:.1e}")
+        for target in (None, "interpreter", "native"):
+            error = largest_error(gradients_of(name, torch.float32, target), exact)
+            errors.append(f"{target or 'autograd'} float32 {error:.1e}")
+        print("; ".join(errors), flush=True)
+    return wrong
+
+
+MODELS = ("mlp", "bert6", "llama8", "mobilenetv2", "resnet18")
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--native", action="store_true")
+    parser.add_argument("--models", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
+    if args.models:
+        return compare_models(args.pattern)
     infos = [info for info in operators() if re.search(args.pattern, name_of(info))]
     if args.limit is not None:
         infos = [infos[i * len(infos) // args.limit] for i in range(args.limit)]
