@@ -16,8 +16,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import backend
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects.builder import Namespace, cast
-from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.builder import Namespace, cast, meta
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import as_meta, as_operand, may_equal
 from xdsl_exir.dialects.promotion import Operand, result_type
@@ -381,6 +381,19 @@ def _autocast(build: GraphBuilder, node: g.Node) -> None:
     build.autocasts.pop()
 
 
+def _set_grad_enabled(build: GraphBuilder, node: g.Node) -> None:
+    """`wrap_with_set_grad_enabled(enabled, fn, *operands)`: what is made while it is off is a constant to gradients."""
+    before = {id(known.storage) for known in build.values.values() if isinstance(known, Tensor)}
+    _call(1, 2)(build, node)
+    if not node.inputs[0].value:
+        results = (build.values.get(name) for name in node.result_names if name is not None)
+        storages = [known.storage for known in results if isinstance(known, Tensor)]
+        for storage in {id(each): each for each in storages if id(each) not in before}.values():
+            if meta(storage.value).dtype.category >= Category.FLOAT:
+                storage.value = Namespace(build.builder).detach(storage.value)
+                storage.version += 1
+
+
 def _nothing(build: GraphBuilder, node: g.Node) -> None:
     """What means nothing to values."""
 
@@ -397,7 +410,7 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.flex_attention": _flex_attention,
     "higher_order.associative_scan": _associative_scan,
     "higher_order.out_dtype": _out_dtype,
-    "higher_order.wrap_with_set_grad_enabled": _call(1, 2),
+    "higher_order.wrap_with_set_grad_enabled": _set_grad_enabled,
     "higher_order.wrap_with_autocast": _autocast,
     "torch._C._set_grad_enabled": _nothing,
     "torch.amp.autocast_mode._enter_autocast": _enter_autocast,

@@ -212,7 +212,8 @@ class Joint:
 
     def cotangent(self, number: int, value: SSAValue) -> SSAValue:
         """A further input, with the gradient of an output."""
-        name = f"cotangent_{number}"
+        taken = sum(spec.target.startswith("cotangent_") for spec in self.inputs) - number
+        name = f"cotangent_{number + taken}"
         arg = self.function.body.block.insert_arg(value.type, len(self.inputs))
         arg.name_hint = name
         self.inputs.append(InputSpec(InputKind.USER_INPUT, name))

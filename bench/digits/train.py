@@ -19,8 +19,6 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from torch import Tensor, nn
 
 HERE = Path(__file__).resolve().parent
@@ -61,6 +59,9 @@ class DigitClassifier(nn.Module):
 
 def load_split() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Training images, test images (uint8 [N, 8, 8]), training labels, test labels (int64 [N])."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
     pixels, labels = load_digits(return_X_y=True)
     images = torch.tensor(pixels, dtype=torch.uint8).reshape(-1, 8, 8)
     train_rows, test_rows = train_test_split(

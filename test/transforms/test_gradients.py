@@ -242,6 +242,34 @@ def test_second_gradients(target: str) -> None:
         assert campaign.error_of(run.gradients[name], want.numpy()) < campaign.LARGEST
 
 
+class Frozen(torch.nn.Module):
+    """Parts are computed with gradients off."""
+
+    def forward(self, x: Any) -> Any:
+        with torch.no_grad():
+            y = x.sin()
+            z = y.view(-1)
+        return (x * y).sum() + (z * x.view(-1)).sum() + (y * 3).sum()
+
+
+def test_what_is_computed_without_gradients_is_a_constant() -> None:
+    assert campaign.compare(Call(Frozen()), (f(2, 3),)) < campaign.LARGEST
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_training_loop(optimiser: str) -> None:
+    """The example, without a compiler: PyTorch's losses."""
+    path = Path(__file__).parents[2] / "examples" / "train" / "compare.py"
+    spec = importlib.util.spec_from_file_location("compare_training", path)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    got, expected, _ = script.compare(optimiser, 3, "interpreter")
+    np.testing.assert_allclose(got, expected, rtol=1e-4)
+    assert got[2] < got[0]
+
+
 def test_what_is_recomputed_is_not_kept(mlp: Any) -> None:
     """The numbers are the same, after all passes of the optimiser too."""
     model, x = mlp
