@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
@@ -206,8 +207,13 @@ def model_of(name: str, dtype: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def gradients_of(name: str, dtype: Any, target: str | None) -> dict[str, np.ndarray]:
-    """Those of all parameters: PyTorch's where no target is named."""
-    module, inputs = model_of(name, dtype)
+    """Those of all parameters: PyTorch's where no target is named. In float64 models have no float32 in between, as Llama's norms do."""
+    wide = torch.Tensor.double if dtype is torch.float64 else torch.Tensor.float
+    with mock.patch.object(torch.Tensor, "float", wide):
+        return _gradients_of(*model_of(name, dtype), target)
+
+
+def _gradients_of(module: Any, inputs: tuple[Any, ...], target: str | None) -> dict[str, np.ndarray]:
     if target is None:
         named = dict(module.named_parameters())
         found = torch.autograd.grad(module(*inputs), list(named.values()))

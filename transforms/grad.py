@@ -82,7 +82,8 @@ class Grad(ModulePass):
     cotangents: bool = False
     """Whether what outputs get of a gradient is given, by further inputs `cotangent_0`...; else the output is one number."""
     recompute: tuple[str, ...] = ()
-    """Operators (`aten.relu`), patterns of them, or families, that are computed again in place of being kept."""
+    """Operators (`aten.relu`), patterns of them, or families, that are computed again in place of being kept. What one of them
+    needs of another is computed again with it, and then kept: sums that lead through a whole model are better left out."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         methods = methods_of(op)
