@@ -175,6 +175,42 @@ class UIToFPOp(Cast):
     TARGET: ClassVar = AnyFloat
 
 
+@irdl_op_definition
+class ExtSIOp(Cast):
+    """arith.extsi."""
+
+    name = "arith.extsi"
+    SOURCE: ClassVar = IntegerType
+    TARGET: ClassVar = IntegerType
+
+
+@irdl_op_definition
+class TruncIOp(Cast):
+    """arith.trunci."""
+
+    name = "arith.trunci"
+    SOURCE: ClassVar = IntegerType
+    TARGET: ClassVar = IntegerType
+
+
+@irdl_op_definition
+class SIToFPOp(Cast):
+    """arith.sitofp."""
+
+    name = "arith.sitofp"
+    SOURCE: ClassVar = IntegerType
+    TARGET: ClassVar = AnyFloat
+
+
+@irdl_op_definition
+class FPToSIOp(Cast):
+    """arith.fptosi."""
+
+    name = "arith.fptosi"
+    SOURCE: ClassVar = AnyFloat
+    TARGET: ClassVar = IntegerType
+
+
 # --- vector --------------------------------------------------------------------------------------------------
 
 
@@ -246,7 +282,8 @@ class ExtractStridedSliceOp(IRDLOperation):
 
 def dialects() -> tuple[Dialect, Dialect]:
     """arith and vector, with these operations."""
-    own = {op.name: op for op in (CmpfOp, CmpiOp, SelectOp, ExtFOp, TruncFOp, ExtUIOp, UIToFPOp)}
+    casts = (ExtFOp, TruncFOp, ExtUIOp, ExtSIOp, TruncIOp, UIToFPOp, SIToFPOp, FPToSIOp)
+    own = {op.name: op for op in (CmpfOp, CmpiOp, SelectOp, *casts)}
     more = (ConstantMaskOp, GatherOp, ExtractStridedSliceOp)
     numbers = [own.get(op.name, op) for op in arith.Arith.operations]
     return (

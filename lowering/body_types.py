@@ -5,10 +5,12 @@ Short floats are computed in float32, as PyTorch's CPU kernels do; integers are 
 
 from __future__ import annotations
 
+from math import isinf
 from typing import Any
 
-from xdsl.dialects.builtin import ComplexType, IntegerType
-from xdsl.ir import Attribute
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ComplexType, FloatAttr, IntegerAttr, IntegerType, bf16, f32, i32
+from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -49,6 +51,40 @@ def is_unsigned(dtype: DType) -> bool:
 def register_bits(dtype: DType) -> int:
     """Bits of a number inside a body: a Bool has one."""
     return 1 if dtype is dt.Bool else dtype.bits
+
+
+def widened(value: SSAValue) -> arith.BitcastOp:
+    """A bfloat16 as float32, whose upper half it is. Said in integers: of a conversion LLVM may make arithmetic of bfloat16, for which
+    few processors have instructions."""
+    bits = arith.ExtUIOp(arith.BitcastOp(value, IntegerType(16)).result, i32)
+    sixteen = arith.ConstantOp(IntegerAttr(16, i32))
+    return arith.BitcastOp(arith.ShLIOp(bits, sixteen).result, f32)
+
+
+def unwidened(value: SSAValue, dtype: DType) -> SSAValue | None:
+    """The short float that a float32 of a body was made of, for what moves elements and computes none of them; also where one of two is
+    chosen, or it is a number that the dtype holds. None of anything else."""
+    type: Any = register_type(dtype)
+    match value.owner:
+        case arith.ExtFOp() as made if made.input.type == type:
+            return made.input
+        case arith.BitcastOp(input=SSAValue(owner=arith.ShLIOp() as bits)) if type == bf16 and value.type == f32:
+            whole = bits.lhs.owner
+            short = whole.input.owner if isinstance(whole, arith.ExtUIOp) else None
+            return short.input if isinstance(short, arith.BitcastOp) else None
+        case arith.ConstantOp(value=FloatAttr(value=number)) if dtype.bits == 16 and is_held(number.data):
+            return arith.ConstantOp(FloatAttr(number.data, type)).result
+        case arith.SelectOp() as made:
+            chosen = [unwidened(x, dtype) for x in (made.lhs, made.rhs)]
+            first, second = chosen
+            return None if first is None or second is None else arith.SelectOp(made.cond, first, second).result
+        case _:
+            return None
+
+
+def is_held(number: float) -> bool:
+    """Whether all floats of 16 bits hold a number: infinities, and integers of eight bits."""
+    return isinf(number) or (number.is_integer() and abs(number) <= 256)
 
 
 PARTS = {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}

@@ -35,6 +35,8 @@ from xdsl_exir.lowering.body_types import (
     is_unsigned,
     register_bits,
     register_type,
+    unwidened,
+    widened,
 )
 
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
@@ -537,19 +539,18 @@ def cast(x: Scalar, dtype: DType) -> Scalar:
         return complex_number(cast(real(x), part), cast(imaginary(x), part))
     if source is Category.COMPLEX:
         return cast(real(x), dtype)
-    return (
-        _of(_conversion(x, dtype), dtype)
-        if register_type(x.dtype) != register_type(dtype)
-        else Scalar(x.value, dtype)
-    )
+    if is_short(dtype) and (short := unwidened(x.value, dtype)) is not None:
+        return Scalar(short, dtype)
+    same = register_type(x.dtype) == register_type(dtype)
+    return Scalar(x.value, dtype) if same else _of(_conversion(x, dtype), dtype)
 
 
 def _conversion(x: Scalar, dtype: DType) -> Operation:
     # As in PyTorch, short floats meet all else in float32: a float64 is rounded twice.
     if dt.Float not in (x.dtype, dtype) and (is_short(x.dtype) or is_short(dtype)):
         return _conversion(_of(_conversion(x, dt.Float), dt.Float), dtype)
-    if dtype is dt.BFloat16:
-        return _to_bfloat16(x)
+    if dt.BFloat16 in (x.dtype, dtype):
+        return _to_bfloat16(x) if dtype is dt.BFloat16 else widened(x.value)
     type: Any = register_type(dtype)
     unsigned = is_unsigned(x.dtype) or x.dtype is dt.Bool
     if is_float(x):

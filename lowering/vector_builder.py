@@ -134,7 +134,7 @@ class OperationBuilder:
             if lanes:
                 numbers = value if isinstance(value, tuple) else (value,)
                 attribute = dense(type, numbers)
-            elif dtype.startswith("f"):
+            elif not dtype.startswith("i"):
                 attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
             else:
                 attribute = IntegerAttr(int(value), type)  # pyright: ignore[reportArgumentType, reportCallIssue]

@@ -21,7 +21,9 @@ from xdsl.passes import ModulePass
 from xdsl_exir.dialects.signature import EXPANDED
 from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external
+from xdsl_exir.lowering.bfloat16_bits import bfloat16_as_bits
 from xdsl_exir.lowering.cache import keep, kept
+from xdsl_exir.lowering.distinct import say_distinct
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.buffers import NAME
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
@@ -192,7 +194,9 @@ def driver_unit(driver: FuncOp, types: Mapping[str, Sequence[Attribute]]) -> Uni
 
 def kernel_text(kernel: Kernel, name: str) -> str:
     """A kernel, expanded to operations, as a module."""
-    module = ModuleOp([kernel.function(name)])
+    function = kernel.function(name)
+    bfloat16_as_bits(function)
+    module = ModuleOp([function])
     watched(KERNELS, context(), module)
     return generic_text(module)
 
@@ -201,6 +205,8 @@ def group_text(function: FuncOp) -> str:
     """A group in linalg as a module, with the scripts of its passes. (MLIR's exp loses some units where it nearly overflows.)"""
     written = function.clone()
     expand(written, (math.ExpOp,), Apart)
+    bfloat16_as_bits(written)
+    say_distinct(written)
     return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(written)}\n}}"
 
 

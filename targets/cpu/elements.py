@@ -7,15 +7,15 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.targets.cpu.kernels.description import Elementwise
-from xdsl_exir.targets.cpu.kernels.elements import element_of
+from xdsl_exir.targets.cpu.kernels.elements import DTYPES, element_of
 
-CODES = {dt.Float: "f", dt.Bool: "b"}
+CODES = {dtype: code for code, dtype in DTYPES.items()}
 
 
 def elementwise(
@@ -33,18 +33,24 @@ def elementwise(
     if meta_of(op.results[0]).dtype not in CODES or not all(codes.values()):
         return None
     given = op.arguments()
-    others = {name: value for name, value in given.items() if not isinstance(value, SSAValue)}
+    others = {
+        name: value.torch_name if isinstance(value, DType) else value
+        for name, value in given.items()
+        if not isinstance(value, SSAValue)
+    }
     if not all(isinstance(value, float | int | str | None) for value in others.values()):
         return None
     tensors: dict[str, SSAValue] = {
         name: value for name, value in given.items() if isinstance(value, SSAValue)
     }
     numbers = {name: arguments[name] for name in tensors if not isinstance(arguments[name], SSAValue)}
+    if not set(codes.values()) <= set("fb"):
+        numbers = {}
     for taken in ({}, numbers):
         left = [value for name, value in tensors.items() if name not in taken]
         operands = "".join(codes[value] for value in left)
         said = tuple(sorted({**others, **taken}.items()))
-        element = Elementwise(op.SPEC.qualified_name, said, operands if "b" in operands else "")
+        element = Elementwise(op.SPEC.qualified_name, said, operands if set(operands) != {"f"} else "")
         if element_of(element) is not None:
             return element, left
     return None

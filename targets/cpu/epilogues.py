@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
 
 
+TAKEN = (dt.Float, dt.Bool)
+"""What steps compute with."""
+
+
 class Fits(Protocol):
     """Whether a kernel takes an input of a shape in its epilogue, and of these strides."""
 
@@ -102,6 +106,8 @@ class Absorber:
         if not self.planner.boundaries.are_together(op, self.maker):
             return None
         found = elementwise(op, self.planner.arguments_of(op))
+        if any(meta_of(value).dtype not in TAKEN for value in (*op.operands, *op.results)):
+            return None
         result = meta_of(op.results[0])
         mine = [operand for operand in op.operands if operand in self.made]
         # Its result stands for its operand from then on: same shape, and float32 as the kernel stores it.

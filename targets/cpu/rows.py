@@ -23,6 +23,7 @@ from xdsl_exir.targets.cpu.elements import elementwise
 from xdsl_exir.targets.cpu.epilogues import input_of
 from xdsl_exir.targets.cpu.kernels.rows import (
     Concat,
+    DType,
     Gather,
     Load,
     Map,
@@ -44,6 +45,21 @@ CHUNK = 2048
 
 MOST = 64
 """Operators of a group, so that its text, in which short rows are written out, stays short."""
+
+
+NODES: dict[dt.DType, DType] = {
+    dt.Float: "f32",
+    dt.Double: "f64",
+    dt.Half: "f16",
+    dt.BFloat16: "bf16",
+    dt.Bool: "i1",
+    dt.Int: "i32",
+    dt.Long: "i64",
+}
+"""What nodes are made of, by dtype."""
+
+WIDE = (dt.Double, dt.Int, dt.Long)
+"""Dtypes that no buffer of a row holds."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +110,11 @@ def gathered(b: Builder, rows: SSAValue, indices: SSAValue) -> int:
     index = b.planner.contiguous(b.planner.value(indices))
     index = must(reshaped(index, (*b.group.leading, 1)))
     b.inputs += [table, index]
-    return b.add(Gather(table.shape[-1], input=len(b.inputs) - 2, index=len(b.inputs) - 1))
+    return b.add(
+        Gather(
+            table.shape[-1], (), NODES[meta_of(rows).dtype], input=len(b.inputs) - 2, index=len(b.inputs) - 1
+        )
+    )
 
 
 def cat_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | None:
@@ -123,7 +143,7 @@ def index_select_space(op: OperatorOp, arguments: dict[str, Any]) -> Space | Non
 
 def gather_space(op: OperatorOp, indices: SSAValue) -> Space | None:
     integers = meta_of(indices).dtype in (dt.Long, dt.Int)
-    return last(shape_of(op.results[0])) if integers and meta_of(op.results[0]).dtype is dt.Float else None
+    return last(shape_of(op.results[0])) if integers and meta_of(op.results[0]).dtype in NODES else None
 
 
 @dataclass(frozen=True)
@@ -162,6 +182,18 @@ def space_of(cpu: Cpu, planner: Planner, op: OperatorOp) -> Space | None:
     return space if space is not None and 0 not in (*space.leading, space.length) else None
 
 
+def is_map(planner: Planner, op: OperatorOp) -> bool:
+    """Whether an operator computes element by element."""
+    return elementwise(op, planner.arguments_of(op)) is not None
+
+
+def is_wide(op: OperatorOp) -> bool:
+    """Whether an operator has elements that a buffer of float32 does not hold."""
+    return any(meta_of(value).dtype in WIDE for value in op.results) or any(
+        meta_of(value).dtype in WIDE for value in op.operands if op.SPEC.qualified_name not in JOINED
+    )
+
+
 # --- groups --------------------------------------------------------------------------------------------------
 
 
@@ -183,6 +215,9 @@ class RowGroup:
         """Whether an operator can join: same rows, and what it takes from the group it can take in registers."""
         space = space_of(self.cpu, self.planner, op)
         if space is None or space.leading != self.leading or len(self.ops) >= MOST:
+            return False
+        together = [*self.ops, op]
+        if any(map(is_wide, together)) and not all(is_map(self.planner, each) for each in together):
             return False
         joined = JOINED.get(op.SPEC.qualified_name)
         for operand in op.operands:
@@ -248,7 +283,7 @@ class RowGroup:
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
         return all(
-            elementwise(op, self.planner.arguments_of(op)) is not None
+            is_map(self.planner, op)
             and last(shape_of(op.results[0])).length == length
             for op in self.ops
         )
@@ -318,8 +353,9 @@ class Builder:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def number(self, value: float | bool) -> int:
-        return self.add(Number(1, value=value, dtype="i1" if isinstance(value, bool) else "f32"))
+    def number(self, value: float | bool, dtype: dt.DType) -> int:
+        of = NODES[dtype]
+        return self.add(Number(1, value=value if of.startswith("i") else float(value), dtype=of))
 
     def operator(self, op: OperatorOp) -> None:
         if (joined := JOINED.get(op.SPEC.qualified_name)) is not None:
@@ -348,14 +384,13 @@ class Builder:
         element, tensors = found
         length = last(shape).length
         operands = tuple(self.operand(tensor, shape, length) for tensor in tensors)
-        dtype = "i1" if meta_of(op.results[0]).dtype is dt.Bool else "f32"
-        return self.add(Map(length, operands, dtype, element))
+        return self.add(Map(length, operands, NODES[meta_of(op.results[0]).dtype], element))
 
     def operand(self, value: SSAValue, shape: Shape, length: Dim) -> int:
         """An operand that broadcasts to `shape`, whose rows of a length are the group's."""
         splat = self.planner.splat(value)
         if splat is not None:
-            return self.number(splat)
+            return self.number(splat, meta_of(value).dtype)
         root = self.planner.root(value)
         if root.owner in self.group.inside:
             return self.inner(value, root)
@@ -390,7 +425,8 @@ class Builder:
                 seen = reshaped(self.planner.contiguous(expanded(given, shape)), rows)
             assert seen is not None
             seen = one_sized(seen)
-            dtype = "i1" if seen.dtype is dt.Bool else "f32"
-            self.loads[value, rows, whole] = self.add(Load(seen.shape[-1], (), dtype, len(self.inputs)))
+            self.loads[value, rows, whole] = self.add(
+                Load(seen.shape[-1], (), NODES[seen.dtype], len(self.inputs))
+            )
             self.inputs.append(seen)
         return self.loads[value, rows, whole]

@@ -275,7 +275,7 @@ class KernelBuilder(OperationBuilder):
         place, type = [buffer, *self.indices(at)], type_of(dtype, lanes)
         if mask is None:
             return self.op(vector.LoadOp, place, type, {})
-        zero = self.constant(0.0 if dtype.startswith("f") else 0, dtype, lanes)
+        zero = self.constant(0 if dtype.startswith("i") else 0.0, dtype, lanes)
         return self.op(vector.MaskedLoadOp, [*place, mask, zero], type)
 
     def load_number(self, buffer: SSAValue, at: Sequence[Index], dtype: str = "f32") -> SSAValue:

@@ -68,7 +68,7 @@ class Elementwise:
     arguments: tuple[tuple[str, float | bool | str | None], ...] = ()
     """By name, in the order of names; among them tensors that are one number."""
     operands: str = ""
-    """The dtypes of its tensors in order, f for Float and b for Bool; where none are said all are Float."""
+    """The dtypes of its tensors in order, by their codes (`elements.DTYPES`): f for Float, b for Bool; where none are said all are Float."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@
     expand(body, Lanes(b, 16), [x])                    # the same to 16
 
 An operator is elementwise here if its lowering to linalg is one `linalg.generic` whose body is made of operations that are the same on
-vectors: on float32, and on Bools, which are i1 here and bytes in memory. The others go the general way, through linalg. (Reductions and what
-is made of them are bodies too: `vectorize`.)
+vectors: on floats, integers of 32 and 64 bits, and on Bools, which are i1 here and bytes in memory. The others go the general way, through
+linalg. (Reductions and what is made of them are bodies too: `vectorize`.)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f32, f64, i1, i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1, i8, i64
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -28,19 +28,31 @@ from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.scalar import CONTRACT
-from xdsl_exir.lowering.vector_builder import INTEGER_PREDICATES, Lanes, defaults, type_of
+from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES, INTEGER_PREDICATES, Lanes, defaults, type_of
 from xdsl_exir.program import REWRITING
 from xdsl_exir.targets.cpu.kernels.builder import KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import Body, Elementwise, Instruction
 
-DTYPES = {"f": dt.Float, "b": dt.Bool}
+DTYPES = {
+    "f": dt.Float,
+    "b": dt.Bool,
+    "d": dt.Double,
+    "h": dt.Half,
+    "g": dt.BFloat16,
+    "i": dt.Int,
+    "l": dt.Long,
+}
 """Of operands and results, by their codes in descriptions."""
 
 COSTS: dict[type[Operation], int] = {
     **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.NegfOp), 1),
     **dict.fromkeys((arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp, vectors.SelectOp), 1),
-    **dict.fromkeys((vectors.ExtFOp, vectors.TruncFOp), 1),
-    **dict.fromkeys((arith.AndIOp, arith.OrIOp, arith.XOrIOp), 1),
+    **dict.fromkeys((vectors.ExtFOp, vectors.TruncFOp, vectors.SIToFPOp, vectors.UIToFPOp), 1),
+    **dict.fromkeys((vectors.ExtSIOp, vectors.ExtUIOp, vectors.TruncIOp, vectors.FPToSIOp), 1),
+    **dict.fromkeys((arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.BitcastOp), 1),
+    **dict.fromkeys((arith.AddiOp, arith.SubiOp, arith.MuliOp, vectors.CmpiOp), 1),
+    **dict.fromkeys((arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp), 1),
+    **dict.fromkeys((math.FloorOp, math.CeilOp, math.TruncOp), 1),
     **dict.fromkeys((math.AbsFOp, math.CopySignOp, math.FmaOp), 1),
     arith.DivfOp: 4,
     math.SqrtOp: 6,
@@ -50,14 +62,16 @@ COSTS: dict[type[Operation], int] = {
 }
 """Operations that vectors take as numbers do, and what each costs, in additions."""
 
-OF_NUMBERS: tuple[type[Operation], ...] = (math.LogOp, math.PowFOp, arith.IndexCastOp, arith.SIToFPOp)
+OF_NUMBERS: tuple[type[Operation], ...] = (math.LogOp, math.PowFOp, arith.IndexCastOp)
 """What only numbers take: there is one of them a row."""
 
 OF_VECTORS = frozenset(kind.name for kind in COSTS)
 KINDS: dict[str, type[Operation]] = {kind.name: kind for kind in (*COSTS, *OF_NUMBERS)}
 """By their names."""
 
-TYPES: dict[Attribute, str] = {f32: "f32", f64: "f64", i1: "i1", i64: "i64", IndexType(): "index"}
+TYPES: dict[Attribute, str] = {
+    type: name for name, type in ELEMENT_TYPES.items() if name != "i8"
+}
 """Of what they compute with."""
 
 APPROXIMATED = (math.ExpOp.name, math.TanhOp.name, math.ErfOp.name)
@@ -108,6 +122,7 @@ def tensors_of(element: Elementwise) -> Mapping[str, TensorMeta]:
     """What an operator's tensors are taken for, by name, those that are one number included."""
     said = dict(element.arguments)
     slots = [slot.name for slot in edge.OPERATORS[element.operator].SLOTS.positional if slot.is_tensor]
+    # Tensors that are one number are float32, or Bools.
     codes = {
         name: "b" if isinstance(said[name], bool) else "f" for name in slots if said.get(name) is not None
     }
@@ -125,7 +140,9 @@ def lowering_of(element: Elementwise, metas: Mapping[str, TensorMeta]) -> Block 
     if entry is None or cls.SPEC.family not in BY_ELEMENTS or len(cls.SPEC.schema.returns) != 1:
         return None
     defaults = {slot.name: slot.default for slot in cls.SLOTS.slots}
-    arguments = {**defaults, **dict(element.arguments), **metas}
+    arguments: dict[str, Any] = {**defaults, **dict(element.arguments), **metas}
+    if (named := arguments.get("dtype")) is not None:
+        arguments["dtype"] = dt.named(named)
     (dtype,) = result_dtypes(cls.SPEC, arguments)
     refuses = entry.options.get("refuses")
     if dtype not in DTYPES.values() or (refuses and refuses({**arguments, "used": [True]})):
@@ -203,7 +220,7 @@ def body_of(
 def said_by(op: Operation) -> dict[str, Any]:
     """What properties say of an operation."""
     said: dict[str, Any] = {}
-    if isinstance(op, arith.CmpfOp):
+    if isinstance(op, arith.CmpfOp | arith.CmpiOp):
         said["predicate"] = op.predicate.value.data
     if op.properties.get("fastmath") == CONTRACT:
         said["contract"] = True
@@ -230,7 +247,7 @@ def taken_by(op: Operation) -> Sequence[SSAValue]:
 
 def stored_bit(value: SSAValue) -> SSAValue:
     """The bit that is stored as a byte, if a value is one."""
-    return value.owner.operands[0] if isinstance(value.owner, arith.ExtUIOp) else value
+    return value.owner.operands[0] if isinstance(value.owner, arith.ExtUIOp) and value.type == i8 else value
 
 
 def is_bit(op: Operation) -> bool:
@@ -238,6 +255,7 @@ def is_bit(op: Operation) -> bool:
     zero = number_of(op.operands[1]) if isinstance(op, arith.CmpiOp) else None
     return (
         isinstance(op, arith.CmpiOp)
+        and op.lhs.type in (i1, i8)
         and zero == 0
         and op.predicate.value.data == INTEGER_PREDICATES.index("ne")
     )
@@ -321,7 +339,7 @@ def build(instruction: Instruction, w: Lanes, operands: Sequence[SSAValue]) -> S
         return b.index(value)
     if instruction.name == CONSTANT:
         assert isinstance(value, float | int)
-        number = value if isinstance(value, bool) or not dtype.startswith("f") else float(value)
+        number = value if isinstance(value, bool) or dtype.startswith("i") else float(value)
         return b.constant(number, dtype, w.lanes)
     kind = KINDS[instruction.name]
     properties = dict(defaults(kind))

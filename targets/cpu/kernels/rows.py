@@ -7,8 +7,8 @@
 
 A program is a list of nodes, operands first, each a row of some length or one number per row (length 1). It runs in passes over the row, as
 few as the reductions in it ask for; what later passes need again stays in registers where rows are short, and else goes
-to a buffer in the first-level cache. Rows are shared out to threads. float32, and i1 for what comparisons give. Lengths and the number of
-rows may be symbolic.
+to a buffer in the first-level cache. Rows are shared out to threads. What is in buffers is float32, halves and Bools too; maps alone may be
+of float64 and integers. Lengths and the number of rows may be symbolic.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 UNROLLED = 8
 """Vectors of a row up to which its passes have no loop, and keep values in registers."""
 
+FEW = 12
+"""Nodes of a pass up to which a turn of its loop is of several vectors."""
+
 REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
     "add": (arith.AddfOp, 0.0),
     "mul": (arith.MulfOp, 1.0),
@@ -42,7 +45,7 @@ REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
 }
 """The operation that combines, and the neutral element."""
 
-DType = Literal["f32", "f64", "i1"]
+DType = Literal["f32", "f64", "f16", "bf16", "i1", "i32", "i64"]
 
 
 @dataclass(frozen=True)
@@ -328,8 +331,22 @@ class RowBuilder:
         return self.b.constant(node.value, node.dtype, lanes)
 
     def load_number(self, node: Node, place: Place, element: str) -> SSAValue:
-        value = self.b.load_number(*place, element)
-        return value if node.dtype == "f32" else self.is_set(value, element, 0)
+        return self.loaded(node, self.b.load_number(*place, element), element, 0)
+
+    def loaded(self, node: Node, value: SSAValue, element: str, lanes: int) -> SSAValue:
+        """A node's elements, of what stands for them in memory."""
+        if node.dtype == element:
+            return value
+        return self.is_set(value, element, lanes) if node.dtype == "i1" else self.halved(value, node.dtype, lanes)
+
+    def halved(self, value: SSAValue, dtype: str, lanes: int) -> SSAValue:
+        """Halves of float32 which hold halves; of bfloat16 it is the upper half."""
+        b = self.b
+        if dtype == "f16":
+            return b.op(vectors.TruncFOp, [value], type_of(dtype, lanes))
+        bits = b.op(arith.BitcastOp, [value], type_of("i32", lanes), {})
+        bits = b.op(arith.ShRUIOp, [bits, b.constant(16, "i32", lanes)], type_of("i32", lanes), {})
+        return b.op(arith.BitcastOp, [b.op(vectors.TruncIOp, [bits], type_of("i16", lanes), {})], type_of(dtype, lanes), {})
 
     def is_set(self, value: SSAValue, element: str, lanes: int) -> SSAValue:
         """Bools of what stands for them in memory."""
@@ -389,7 +406,7 @@ class RowBuilder:
         reductions = [(n, node) for n in here if isinstance(node := self.nodes[n], Reduce)]
         full, rest = length // lanes, length % lanes
         unrolled = schedule.is_unrolled(length)
-        chains = min(4, max(full, 1)) if reductions and isinstance(full, int) else 1
+        chains = min(4 if reductions or len(here) <= FEW else 1, max(full, 1)) if isinstance(full, int) else 1
         accumulators = [
             (node.dtype, REDUCTIONS[node.kind][1]) for _, node in reductions for _ in range(chains)
         ]
@@ -494,8 +511,9 @@ class RowBuilder:
                     yield n, node.stored, (self.b.buffers[f"out{position}"], [*self.row_index, offset])
 
     def store(self, n: int, value: SSAValue, place: Place, element: str, mask: Mask) -> None:
-        if self.nodes[n].dtype == "i1":
-            kind = vectors.UIToFPOp if element == "f32" else vectors.ExtUIOp
+        dtype = self.nodes[n].dtype
+        if dtype != element:
+            kind = vectors.ExtFOp if dtype != "i1" else vectors.UIToFPOp if element == "f32" else vectors.ExtUIOp
             value = self.b.op(kind, [value], type_of(element, self.lanes))
         self.b.store(value, *place, mask)
 
@@ -535,5 +553,4 @@ class RowBuilder:
         return self.load(self.nodes[n], self.in_scratch(at), mask, "f32")
 
     def load(self, node: Node, place: Place, mask: Mask, element: str) -> SSAValue:
-        value = self.b.load(*place, self.lanes, mask, element)
-        return value if node.dtype == "f32" else self.is_set(value, element, self.lanes)
+        return self.loaded(node, self.b.load(*place, self.lanes, mask, element), element, self.lanes)
