@@ -1,4 +1,4 @@
-"""`expand-math`: exp, tanh and erf of float32, on vectors and numbers, in arithmetic.
+"""`expand-math`: exp, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
 
 MLIR lowers `math.exp` and the like on a vector to one call of libm per lane, many times slower than these. Errors are within 4 units in the last
 place of the result; infinities, NaN, overflow and subnormal results are as in libm. Other types are left as they are.
@@ -9,17 +9,20 @@ The polynomials interpolate the functions at Chebyshev points, in float64, of th
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, ModuleOp, VectorType
+from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, ModuleOp, VectorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
+from xdsl_exir.dialects.upstream import RemFOp
+from xdsl_exir.lowering import wide_math
 from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
@@ -100,6 +103,20 @@ EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }
+"""Of float32."""
+
+WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
+    math.ExpOp: wide_math.exp,
+    math.LogOp: wide_math.log,
+    math.SinOp: wide_math.sin,
+    math.CosOp: wide_math.cos,
+    math.AtanOp: wide_math.atan,
+    math.TanhOp: wide_math.tanh,
+    math.ErfOp: wide_math.erf,
+}
+"""Of float64, on vectors."""
+OF_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {RemFOp: wide_math.remainder}
+"""Of float32, on vectors."""
 
 
 @dataclass(frozen=True)
@@ -110,16 +127,26 @@ class ExpandMath(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [each for each in op.walk() if isinstance(each, FuncOp)]:
-            expand(function)
+            expand(function, {*EXPANSIONS, *WIDE, *OF_VECTORS})
 
 
-def lanes_of(type: Attribute) -> int | None:
-    """Lanes of a vector of float32, 0 of a number; None of what is not expanded."""
+def expansion_of(op: Operation, lanes_type: type[Lanes]) -> tuple[Callable[..., SSAValue], type[Lanes], int] | None:
+    """What expands an operation, and for how many lanes, 0 of a number; None of what is not expanded."""
+    kind, type = builtins.type(op), op.results[0].type
     if isinstance(type, Float32Type):
-        return 0
-    if not isa(type, VectorType[Float32Type]) or type.get_num_scalable_dims() or type.get_num_dims() != 1:
+        return (EXPANSIONS[kind], lanes_type, 0) if kind in EXPANSIONS else None
+    if not isa(type, VectorType[AnyFloat]) or type.get_num_scalable_dims() or type.get_num_dims() != 1:
         return None
-    return type.get_shape()[0]
+    (lanes,) = type.get_shape()
+    match type.element_type:
+        case Float32Type() if kind in OF_VECTORS:
+            return OF_VECTORS[kind], wide_math.Wide, lanes
+        case Float32Type() if kind in EXPANSIONS:
+            return EXPANSIONS[kind], lanes_type, lanes
+        case Float64Type() if kind in WIDE:
+            return WIDE[kind], wide_math.Wide, lanes
+        case _:
+            return None
 
 
 class Apart(Lanes):
@@ -135,12 +162,13 @@ def expand(
     """Expands a function's operations of these kinds in place; constants are made at its top, each once."""
     builder = OperationBuilder(Block())
     for op in [op for op in function.walk() if type(op) in kinds]:
-        lanes = lanes_of(op.results[0].type)
-        if lanes is None:
+        found = expansion_of(op, lanes_type)
+        if found is None:
             continue
+        build, builds, lanes = found
         block = Block()
         with builder.inside(block):
-            value = EXPANSIONS[type(op)](lanes_type(builder, lanes), op.operands[0])
+            value = build(builds(builder, lanes), *op.operands)
         parent = op.parent
         assert parent is not None
         made = list(block.ops)

@@ -26,6 +26,7 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import result_dtypes
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
+from xdsl_exir.dialects.upstream import RemFOp
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.scalar import CONTRACT
 from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES, INTEGER_PREDICATES, Lanes, defaults, type_of
@@ -59,10 +60,11 @@ COSTS: dict[type[Operation], int] = {
     math.ExpOp: 16,
     math.TanhOp: 30,
     math.ErfOp: 35,
+    **dict.fromkeys((math.LogOp, math.SinOp, math.CosOp, math.AtanOp, RemFOp), 40),
 }
 """Operations that vectors take as numbers do, and what each costs, in additions."""
 
-OF_NUMBERS: tuple[type[Operation], ...] = (math.LogOp, math.PowFOp, arith.IndexCastOp)
+OF_NUMBERS: tuple[type[Operation], ...] = (math.PowFOp, arith.IndexCastOp)
 """What only numbers take: there is one of them a row."""
 
 OF_VECTORS = frozenset(kind.name for kind in COSTS)
@@ -74,8 +76,12 @@ TYPES: dict[Attribute, str] = {
 }
 """Of what they compute with."""
 
-APPROXIMATED = (math.ExpOp.name, math.TanhOp.name, math.ErfOp.name)
-"""Those that vectors have of float32 alone (`expand_math`)."""
+APPROXIMATED = {
+    **dict.fromkeys((math.ExpOp.name, math.TanhOp.name, math.ErfOp.name), ("f32", "f64")),
+    **dict.fromkeys((math.LogOp.name, math.SinOp.name, math.CosOp.name, math.AtanOp.name), ("f64",)),
+    RemFOp.name: ("f32",),
+}
+"""Functions, and of which types vectors have them (`expand_math`)."""
 
 CONSTANT, SIZE_OF = "arith.constant", "size"
 
@@ -275,7 +281,7 @@ def number_of(value: SSAValue) -> float | bool | None:
 def is_of_vectors(body: Body) -> bool:
     """Whether vectors take all operations of a body."""
     return all(
-        i.name == CONSTANT or (i.name in OF_VECTORS and (i.dtype != "f64" or i.name not in APPROXIMATED))
+        i.name == CONSTANT or (i.name in OF_VECTORS and i.dtype in APPROXIMATED.get(i.name, (i.dtype,)))
         for i in body.instructions
     )
 

@@ -1,0 +1,332 @@
+"""Functions of float64 on vectors, in arithmetic: exp, log, sin, cos, atan, tanh, erf; and the remainder of float32.
+
+Bodies compute the functions of float32 and of halves that these are for in float64 too (`scalar`), which leaves them exact to the last bit
+or nearly so. Errors are below 2 units of float64's last place; infinities, NaN, zeros, subnormal numbers are as in libm. What takes
+more than that (an angle of more than a million, say) is left to libm, in a branch for vectors that have such an element.
+
+The polynomials interpolate the functions at Chebyshev points, in 60 digits; test_schedules.py holds them against libm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, nan, pi
+
+from xdsl.dialects import arith, math, scf, vector
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from xdsl_exir.dialects import vectors
+from xdsl_exir.dialects.upstream import RemFOp
+from xdsl_exir.lowering.vector_builder import Lanes, defaults, predicate, type_of
+
+# (exp(x) - 1 - x) / x^2 on [-log(2) / 2, log(2) / 2].
+EXP = (
+    0.5,
+    0.1666666666666667,
+    0.04166666666666667,
+    0.008333333333326136,
+    0.001388888888888375,
+    0.00019841269874815834,
+    2.480158732554432e-05,
+    2.7557255406285044e-06,
+    2.7557273647451087e-07,
+    2.5105214474751413e-08,
+    2.0914685161418067e-09,
+)
+# (log((1 + s) / (1 - s)) - 2 s) / s^3 in s^2, where that is between sqrt(1 / 2) and sqrt(2).
+LOG = (
+    0.6666666666666666,
+    0.4000000000000088,
+    0.28571428570801954,
+    0.22222222392089008,
+    0.18181795600060793,
+    0.15386241881938595,
+    0.13268714792348096,
+    0.1308723619665962,
+)
+# (sin(x) - x) / x^3 in x^2, on [0, pi / 4].
+SIN = (
+    -0.16666666666666666,
+    0.008333333333333331,
+    -0.00019841269841265063,
+    2.7557319219337672e-06,
+    -2.5052106231927857e-08,
+    1.6058531536611833e-10,
+    -7.586692262094344e-13,
+)
+# (cos(x) - 1 + x^2 / 2) / x^4 in x^2, on [0, pi / 4].
+COS = (
+    0.041666666666666664,
+    -0.0013888888888888887,
+    2.4801587301584645e-05,
+    -2.7557319221401993e-07,
+    2.087675579079147e-09,
+    -1.1470460841811526e-11,
+    4.7458692024108734e-14,
+)
+# (atan(x) - x) / x^3 in x^2, on [0, tan(pi / 8)].
+ATAN = (
+    -0.3333333333333333,
+    0.19999999999999993,
+    -0.14285714285711518,
+    0.11111111110754596,
+    -0.09090909067001965,
+    0.07692306735718386,
+    -0.06666642013802823,
+    0.058819251621305094,
+    -0.052580406718134826,
+    0.0471938939438005,
+    -0.041044134902075015,
+    0.030635176368556078,
+    -0.013917695219310572,
+)
+# (tanh(x) - x) / x^3 in x^2, on [0, 0.625].
+TANH = (
+    -0.3333333333333333,
+    0.13333333333333042,
+    -0.05396825396789699,
+    0.021869488519008305,
+    -0.008863235103240878,
+    0.0035921217511549622,
+    -0.0014557754120478055,
+    0.0005896606577757043,
+    -0.0002375906496055562,
+    9.257116129556769e-05,
+    -3.12011014257974e-05,
+    6.485163482793113e-06,
+)
+# erf(x) / x in x^2, on [0, 1].
+ERF = (
+    1.1283791670955126,
+    -0.37612638903183754,
+    0.11283791670955126,
+    -0.026866170645131218,
+    0.005223977625441674,
+    -0.0008548327023403001,
+    0.00012055332978879483,
+    -1.4925650236967501e-05,
+    1.6462110782018636e-06,
+    -1.636576864883207e-07,
+    1.4806027146128752e-08,
+    -1.2277734486795524e-09,
+    9.323723518153027e-11,
+    -6.1967364287877e-12,
+    2.8067128195611264e-13,
+)
+# erfc(x) e^(x^2) in (x - 3) / (x + 3), x on [1, 6].
+ERFCX = (
+    0.17900115118138996,
+    -0.3262335600430372,
+    0.24560380171233087,
+    -0.1501159365007772,
+    0.07166583719797825,
+    -0.024392499318674116,
+    0.004269136332839387,
+    0.000707746439062207,
+    -0.0005970619486416963,
+    4.5255294121296206e-05,
+    6.405655737002852e-05,
+    -1.2860421831199442e-05,
+    -7.978119385930557e-06,
+    2.119283446044982e-06,
+    1.2519261187871256e-06,
+    -2.902652004230258e-07,
+    -2.2960836635185993e-07,
+    2.1006932335258548e-08,
+    3.0997111234189484e-08,
+)
+
+# Added and taken away again it rounds to the nearest integer, which its lowest bits then hold.
+ROUND = 1.5 * 2**52
+LOG2_E, LOG2_HIGH, LOG2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
+"""1 / log(2); log(2) as a number of few bits, whose multiples are exact, and the rest."""
+TWO_OVER_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+"""2 / pi; pi / 2 in three parts, the first two of so few bits that their multiples are exact."""
+REST = 6.123233995736766e-17
+"""Of pi / 2 beyond what a float64 holds of it."""
+FARTHEST = 1e6
+"""Of angles: beyond, multiples of pi / 2 are not exact enough."""
+
+
+OR, NONE = vector.CombiningKindAttr(vector.CombiningKindFlag.OR), arith.FastMathFlagsAttr("none")
+
+
+class Wide(Lanes):
+    """Builds operations on float64 vectors."""
+
+    def constant(self, value: float | bool) -> SSAValue:
+        return self.builder.constant(float(value), "f64", self.lanes)
+
+    def integer(self, value: int) -> SSAValue:
+        return self.builder.constant(value, "i64", self.lanes)
+
+    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f64") -> SSAValue:
+        return self.builder.op(kind, operands, type_of(dtype, self.lanes))
+
+    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.AddfOp, a, b)
+
+    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.SubfOp, a, b)
+
+    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.MulfOp, a, b)
+
+    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.DivfOp, a, b)
+
+    def size(self, x: SSAValue) -> SSAValue:
+        return self.op(math.AbsFOp, x)
+
+    def bits(self, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+        return self.op(kind, *operands, dtype="i64")
+
+    def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
+        """By Horner's rule, lowest power first in `coefficients`."""
+        value = self.constant(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            value = self.fma(value, x, self.constant(coefficient))
+        return value
+
+    def rounded(self, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The nearest integer, and bits of which the lowest hold it."""
+        held = self.add(x, self.constant(ROUND))
+        return self.sub(held, self.constant(ROUND)), self.bits(arith.BitcastOp, held)
+
+    def power(self, held: SSAValue) -> SSAValue:
+        """2 to the power of an integer, of the bits that hold it."""
+        exponent = self.bits(arith.AddiOp, held, self.integer(1023))
+        return self.op(arith.BitcastOp, self.bits(arith.ShLIOp, exponent, self.integer(52)))
+
+    def unless(self, condition: SSAValue, slow: Operation, fast: SSAValue) -> SSAValue:
+        """A value, or the result of an operation where a condition holds in some lane."""
+        b = self.builder
+        some = condition
+        if self.lanes:
+            some = b.op(vector.ReductionOp, [condition], type_of("i1"), {"kind": OR, "fastmath": NONE})
+        yes, no = Block(), Block()
+        yes.add_ops([slow, scf.YieldOp(slow.results[0])])
+        no.add_op(scf.YieldOp(fast))
+        made = scf.IfOp.create(operands=[some], result_types=[fast.type], regions=[Region(yes), Region(no)])
+        b.block.add_op(made)
+        return made.results[0]
+
+
+def libm(kind: type[Operation], *operands: SSAValue) -> Operation:
+    """A function as MLIR has it, of each lane."""
+    return kind.create(operands=operands, result_types=[operands[0].type], properties=dict(defaults(kind)))
+
+
+def exp(w: Wide, x: SSAValue) -> SSAValue:
+    """e^x = 2^n e^r with n the integer nearest to x / log(2). 2^n in two factors, as it may exceed the exponent's range."""
+    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(710.0)), w.constant(-746.0))
+    n, _ = w.rounded(w.mul(x, w.constant(LOG2_E)))
+    r = w.fma(n, w.constant(-LOG2_LOW), w.fma(n, w.constant(-LOG2_HIGH), x))
+    value = w.add(w.fma(w.mul(r, r), w.polynomial(r, EXP), r), w.constant(1.0))
+    half, held = w.rounded(w.mul(n, w.constant(0.5)))
+    _, rest = w.rounded(w.sub(n, half))
+    return w.mul(w.mul(value, w.power(held)), w.power(rest))
+
+
+def log(w: Wide, x: SSAValue) -> SSAValue:
+    """log(2^k m) = k log(2) + log(m), with m between sqrt(1 / 2) and sqrt(2)."""
+    one, small = w.constant(1.0), w.compare("olt", x, w.constant(2.0**-1022))
+    scaled = w.select(small, w.mul(x, w.constant(2.0**54)), x)
+    bits = w.bits(arith.BitcastOp, scaled)
+    # Bits from which on numbers are above sqrt(1 / 2), so that the exponent is that of m.
+    above = w.bits(arith.AddiOp, bits, w.integer(0x3FF0000000000000 - 0x3FE6A09E667F3BCD))
+    exponent = w.bits(arith.ShRUIOp, above, w.integer(52))
+    k = w.op(arith.BitcastOp, w.bits(arith.OrIOp, exponent, w.integer(0x4330000000000000)))
+    k = w.sub(k, w.constant(2.0**52 + 1023))
+    k = w.sub(k, w.select(small, w.constant(54.0), w.constant(0.0)))
+    mantissa = w.bits(arith.AndIOp, above, w.integer(0x000FFFFFFFFFFFFF))
+    f = w.sub(w.op(arith.BitcastOp, w.bits(arith.AddiOp, mantissa, w.integer(0x3FE6A09E667F3BCD))), one)
+    s = w.div(f, w.add(f, w.constant(2.0)))
+    z, half = w.mul(s, s), w.mul(w.mul(f, f), w.constant(0.5))
+    # log(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + the rest)).
+    rest = w.mul(s, w.add(half, w.mul(z, w.polynomial(z, LOG))))
+    low = w.fma(k, w.constant(LOG2_LOW), rest)
+    value = w.fma(k, w.constant(LOG2_HIGH), w.sub(f, w.sub(half, low)))
+    value = w.select(w.compare("oeq", x, w.constant(inf)), x, value)
+    value = w.select(w.compare("oeq", x, w.constant(0.0)), w.constant(-inf), value)
+    return w.select(w.compare("ult", x, w.constant(0.0)), w.constant(nan), value)
+
+
+def turned(w: Wide, x: SSAValue, quarters: int, kind: type[Operation]) -> SSAValue:
+    """The sine of x and so many quarter turns, by the sine or cosine of what is left of x beyond a multiple of pi / 2."""
+    n, held = w.rounded(w.mul(x, w.constant(TWO_OVER_PI)))
+    r = x
+    for part in HALF_PI:
+        r = w.fma(n, w.constant(-part), r)
+    z, one = w.mul(r, r), w.constant(1.0)
+    sine = w.fma(w.mul(r, z), w.polynomial(z, SIN), r)
+    half = w.mul(z, w.constant(0.5))
+    near = w.sub(one, half)
+    cosine = w.add(near, w.fma(w.mul(z, z), w.polynomial(z, COS), w.sub(w.sub(one, near), half)))
+    turns = w.bits(arith.AddiOp, held, w.integer(quarters))
+    odd = w.bits(arith.ShLIOp, turns, w.integer(63))
+    odd = w.builder.op(vectors.CmpiOp, (odd, w.integer(0)), type_of("i1", w.lanes), predicate(vectors.CmpiOp, "slt"))
+    negative = w.bits(arith.ShLIOp, w.bits(arith.ShRUIOp, turns, w.integer(1)), w.integer(63))
+    value = w.bits(arith.BitcastOp, w.select(odd, cosine, sine))
+    value = w.op(arith.BitcastOp, w.bits(arith.XOrIOp, value, negative))
+    if not quarters:  # with the sign of zero
+        value = w.select(w.compare("olt", w.size(x), w.constant(2.0**-27)), x, value)
+    return w.unless(w.compare("ogt", w.size(x), w.constant(FARTHEST)), libm(kind, x), value)
+
+
+def sin(w: Wide, x: SSAValue) -> SSAValue:
+    return turned(w, x, 0, math.SinOp)
+
+
+def cos(w: Wide, x: SSAValue) -> SSAValue:
+    return turned(w, x, 1, math.CosOp)
+
+
+def atan(w: Wide, x: SSAValue) -> SSAValue:
+    """By atan(x) = pi / 4 + atan((x - 1) / (x + 1)) = pi / 2 - atan(1 / x), whichever is of less than tan(pi / 8)."""
+    size, one, zero = w.size(x), w.constant(1.0), w.constant(0.0)
+    middle, far = w.compare("ogt", size, w.constant(0.41421356)), w.compare("ogt", size, w.constant(2.41421356))
+    above = w.select(far, w.constant(-1.0), w.select(middle, w.sub(size, one), size))
+    below = w.select(far, size, w.select(middle, w.add(size, one), one))
+    t = w.div(above, below)
+    base = w.select(far, w.constant(pi / 2), w.select(middle, w.constant(pi / 4), zero))
+    rest = w.select(far, w.constant(REST), w.select(middle, w.constant(REST / 2), zero))
+    z = w.mul(t, t)
+    value = w.add(base, w.add(t, w.fma(w.mul(t, z), w.polynomial(z, ATAN), rest)))
+    return w.op(math.CopySignOp, value, x)
+
+
+def tanh(w: Wide, x: SSAValue) -> SSAValue:
+    """1 - 2 / (e^(2 |x|) + 1) with the sign of x; near 0, where that would cancel, a polynomial."""
+    size, one, z = w.size(x), w.constant(1.0), w.mul(x, x)
+    power = exp(w, w.add(size, size))
+    far = w.sub(one, w.div(w.constant(2.0), w.add(power, one)))
+    near = w.fma(w.mul(x, z), w.polynomial(z, TANH), x)
+    return w.op(math.CopySignOp, w.select(w.compare("olt", size, w.constant(0.625)), near, far), x)
+
+
+def erf(w: Wide, x: SSAValue) -> SSAValue:
+    """1 - e^(-x^2) times what is left of erfc(|x|) without it, with the sign of x, constant from 6 on; up to 1 a polynomial."""
+    size, one, three, z = w.size(x), w.constant(1.0), w.constant(3.0), w.mul(x, x)
+    bounded = w.op(arith.MinimumfOp, size, w.constant(6.0))
+    place = w.div(w.sub(bounded, three), w.add(bounded, three))
+    power = exp(w, w.op(arith.NegfOp, w.mul(bounded, bounded)))
+    far = w.fma(w.op(arith.NegfOp, power), w.polynomial(place, ERFCX), one)
+    near = w.mul(x, w.polynomial(z, ERF))
+    return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
+
+
+def remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
+    """x - trunc(x / y) y of float32, exact in float64, which holds each; the quotient is the right one, or one too far."""
+    narrow = type_of("f32", w.lanes)
+    a, b = (w.op(vectors.ExtFOp, each) for each in (x, y))
+    quotient = w.op(math.TruncOp, w.div(a, b))
+    left = w.fma(w.op(arith.NegfOp, quotient), b, a)
+    against = w.compare("olt", w.mul(left, w.op(math.CopySignOp, w.constant(1.0), a)), w.constant(0.0))
+    back = w.add(left, w.op(math.CopySignOp, w.size(b), a))
+    value = w.op(math.CopySignOp, w.select(against, back, left), a)
+    value = w.builder.op(vectors.TruncFOp, [value], narrow)
+    held = w.op(arith.MaximumfOp, w.size(quotient), w.op(arith.SubfOp, w.size(b), w.constant(2.0**200)))
+    return w.unless(w.compare("uge", held, w.constant(2.0**28)), libm(RemFOp, x, y), value)
+
+
