@@ -58,7 +58,9 @@ def bfloat16_as_bits(function: FuncOp) -> None:
             op.results[0].replace_all_uses_with(op.operands[0])
             op.detach()
             op.erase()
-    inputs, outputs = (map(as_bits, types) for types in (function.function_type.inputs, function.function_type.outputs))
+    inputs, outputs = (
+        map(as_bits, types) for types in (function.function_type.inputs, function.function_type.outputs)
+    )
     function.properties["function_type"] = FunctionType.from_lists(list(inputs), list(outputs))
 
 
@@ -117,14 +119,18 @@ def widen(op: Operation) -> None:
     block, given, type = op.parent, op.operands[0], op.results[0].type
     assert block is not None
 
-    def add(kind: type[Operation], operand: list[SSAValue], element: Attribute, **said: Attribute) -> SSAValue:
+    def add(
+        kind: type[Operation], operand: list[SSAValue], element: Attribute, **said: Attribute
+    ) -> SSAValue:
         made = kind.create(operands=operand, result_types=[with_elements(type, element)], properties=said)
         block.insert_op_before(made, op)
         return made.results[0]
 
     number = IntegerAttr(16, i32)
     whole: Attribute = with_elements(type, i32)
-    sixteen = add(arith.ConstantOp, [], i32, value=dense(whole, [16]) if isinstance(whole, VectorType) else number)
+    sixteen = add(
+        arith.ConstantOp, [], i32, value=dense(whole, [16]) if isinstance(whole, VectorType) else number
+    )
     short = add(arith.BitcastOp, [given], i16)
     shifted = add(arith.ShLIOp, [add(vectors.ExtUIOp, [short], i32), sixteen], i32)
     made = add(arith.BitcastOp, [shifted], f32)

@@ -68,7 +68,9 @@ def unwidened(value: SSAValue, dtype: DType) -> SSAValue | None:
     match value.owner:
         case arith.ExtFOp() as made if made.input.type == type:
             return made.input
-        case arith.BitcastOp(input=SSAValue(owner=arith.ShLIOp() as bits)) if type == bf16 and value.type == f32:
+        case arith.BitcastOp(input=SSAValue(owner=arith.ShLIOp() as bits)) if (
+            type == bf16 and value.type == f32
+        ):
             whole = bits.lhs.owner
             short = whole.input.owner if isinstance(whole, arith.ExtUIOp) else None
             return short.input if isinstance(short, arith.BitcastOp) else None
@@ -77,7 +79,9 @@ def unwidened(value: SSAValue, dtype: DType) -> SSAValue | None:
         case arith.SelectOp() as made:
             chosen = [unwidened(x, dtype) for x in (made.lhs, made.rhs)]
             first, second = chosen
-            return None if first is None or second is None else arith.SelectOp(made.cond, first, second).result
+            return (
+                None if first is None or second is None else arith.SelectOp(made.cond, first, second).result
+            )
         case _:
             return None
 

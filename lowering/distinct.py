@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg.ops import CopyOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, var_operand_def, var_result_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def, var_operand_def, var_result_def
 from xdsl.traits import Pure
-from xdsl.irdl import traits_def
 
 from xdsl_exir.dialects.upstream import MaterializeInDestinationOp
 
@@ -36,7 +35,9 @@ def say_distinct(function: FuncOp) -> None:
     block = function.body.block
     buffers: list[SSAValue] = [arg for arg in block.args if isinstance(arg.type, MemRefType)]
     written = [arg for arg in buffers if any(use.index == 1 and writes(use.operation) for use in arg.uses)]
-    pairs = [(out, other) for at, out in enumerate(written) for other in buffers if other not in written[: at + 1]]
+    pairs = [
+        (out, other) for at, out in enumerate(written) for other in buffers if other not in written[: at + 1]
+    ]
     if len(pairs) > MOST:
         return
     first, now = block.first_op, {buffer: buffer for buffer in buffers}
@@ -46,7 +47,8 @@ def say_distinct(function: FuncOp) -> None:
         said = DistinctObjectsOp.create(operands=given, result_types=[buffer.type for buffer in given])
         block.insert_op_before(said, first)
         for buffer, before, result in zip(pair, given, said.results, strict=True):
-            before.replace_uses_with_if(result, lambda use: use.operation is not said)
+            for use in [use for use in before.uses if use.operation is not said]:
+                use.operation.operands[use.index] = result
             now[buffer] = result
 
 

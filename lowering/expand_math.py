@@ -17,7 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, ModuleOp, VectorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
@@ -130,7 +130,9 @@ class ExpandMath(ModulePass):
             expand(function, {*EXPANSIONS, *WIDE, *OF_VECTORS})
 
 
-def expansion_of(op: Operation, lanes_type: type[Lanes]) -> tuple[Callable[..., SSAValue], type[Lanes], int] | None:
+def expansion_of(
+    op: Operation, lanes_type: type[Lanes]
+) -> tuple[Callable[..., SSAValue], type[Lanes], int] | None:
     """What expands an operation, and for how many lanes, 0 of a number; None of what is not expanded."""
     kind, type = builtins.type(op), op.results[0].type
     if isinstance(type, Float32Type):

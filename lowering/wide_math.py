@@ -265,7 +265,9 @@ def turned(w: Wide, x: SSAValue, quarters: int, kind: type[Operation]) -> SSAVal
     cosine = w.add(near, w.fma(w.mul(z, z), w.polynomial(z, COS), w.sub(w.sub(one, near), half)))
     turns = w.bits(arith.AddiOp, held, w.integer(quarters))
     odd = w.bits(arith.ShLIOp, turns, w.integer(63))
-    odd = w.builder.op(vectors.CmpiOp, (odd, w.integer(0)), type_of("i1", w.lanes), predicate(vectors.CmpiOp, "slt"))
+    odd = w.builder.op(
+        vectors.CmpiOp, (odd, w.integer(0)), type_of("i1", w.lanes), predicate(vectors.CmpiOp, "slt")
+    )
     negative = w.bits(arith.ShLIOp, w.bits(arith.ShRUIOp, turns, w.integer(1)), w.integer(63))
     value = w.bits(arith.BitcastOp, w.select(odd, cosine, sine))
     value = w.op(arith.BitcastOp, w.bits(arith.XOrIOp, value, negative))
@@ -285,7 +287,10 @@ def cos(w: Wide, x: SSAValue) -> SSAValue:
 def atan(w: Wide, x: SSAValue) -> SSAValue:
     """By atan(x) = pi / 4 + atan((x - 1) / (x + 1)) = pi / 2 - atan(1 / x), whichever is of less than tan(pi / 8)."""
     size, one, zero = w.size(x), w.constant(1.0), w.constant(0.0)
-    middle, far = w.compare("ogt", size, w.constant(0.41421356)), w.compare("ogt", size, w.constant(2.41421356))
+    middle, far = (
+        w.compare("ogt", size, w.constant(0.41421356)),
+        w.compare("ogt", size, w.constant(2.41421356)),
+    )
     above = w.select(far, w.constant(-1.0), w.select(middle, w.sub(size, one), size))
     below = w.select(far, size, w.select(middle, w.add(size, one), one))
     t = w.div(above, below)
@@ -328,5 +333,3 @@ def remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     value = w.builder.op(vectors.TruncFOp, [value], narrow)
     held = w.op(arith.MaximumfOp, w.size(quotient), w.op(arith.SubfOp, w.size(b), w.constant(2.0**200)))
     return w.unless(w.compare("uge", held, w.constant(2.0**28)), libm(RemFOp, x, y), value)
-
-

@@ -23,10 +23,10 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external
 from xdsl_exir.lowering.bfloat16_bits import bfloat16_as_bits
 from xdsl_exir.lowering.cache import keep, kept
-from xdsl_exir.lowering.distinct import say_distinct
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.buffers import NAME
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.distinct import say_distinct
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL, check_takes
 from xdsl_exir.lowering.expand_math import Apart, ExpandMath, expand

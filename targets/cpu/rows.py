@@ -283,9 +283,7 @@ class RowGroup:
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
         return all(
-            is_map(self.planner, op)
-            and last(shape_of(op.results[0])).length == length
-            for op in self.ops
+            is_map(self.planner, op) and last(shape_of(op.results[0])).length == length for op in self.ops
         )
 
 

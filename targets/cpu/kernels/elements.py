@@ -71,9 +71,7 @@ OF_VECTORS = frozenset(kind.name for kind in COSTS)
 KINDS: dict[str, type[Operation]] = {kind.name: kind for kind in (*COSTS, *OF_NUMBERS)}
 """By their names."""
 
-TYPES: dict[Attribute, str] = {
-    type: name for name, type in ELEMENT_TYPES.items() if name != "i8"
-}
+TYPES: dict[Attribute, str] = {type: name for name, type in ELEMENT_TYPES.items() if name != "i8"}
 """Of what they compute with."""
 
 APPROXIMATED = {

@@ -337,7 +337,11 @@ class RowBuilder:
         """A node's elements, of what stands for them in memory."""
         if node.dtype == element:
             return value
-        return self.is_set(value, element, lanes) if node.dtype == "i1" else self.halved(value, node.dtype, lanes)
+        return (
+            self.is_set(value, element, lanes)
+            if node.dtype == "i1"
+            else self.halved(value, node.dtype, lanes)
+        )
 
     def halved(self, value: SSAValue, dtype: str, lanes: int) -> SSAValue:
         """Halves of float32 which hold halves; of bfloat16 it is the upper half."""
@@ -346,7 +350,12 @@ class RowBuilder:
             return b.op(vectors.TruncFOp, [value], type_of(dtype, lanes))
         bits = b.op(arith.BitcastOp, [value], type_of("i32", lanes), {})
         bits = b.op(arith.ShRUIOp, [bits, b.constant(16, "i32", lanes)], type_of("i32", lanes), {})
-        return b.op(arith.BitcastOp, [b.op(vectors.TruncIOp, [bits], type_of("i16", lanes), {})], type_of(dtype, lanes), {})
+        return b.op(
+            arith.BitcastOp,
+            [b.op(vectors.TruncIOp, [bits], type_of("i16", lanes), {})],
+            type_of(dtype, lanes),
+            {},
+        )
 
     def is_set(self, value: SSAValue, element: str, lanes: int) -> SSAValue:
         """Bools of what stands for them in memory."""
@@ -513,7 +522,9 @@ class RowBuilder:
     def store(self, n: int, value: SSAValue, place: Place, element: str, mask: Mask) -> None:
         dtype = self.nodes[n].dtype
         if dtype != element:
-            kind = vectors.ExtFOp if dtype != "i1" else vectors.UIToFPOp if element == "f32" else vectors.ExtUIOp
+            kind = (
+                vectors.ExtFOp if dtype != "i1" else vectors.UIToFPOp if element == "f32" else vectors.ExtUIOp
+            )
             value = self.b.op(kind, [value], type_of(element, self.lanes))
         self.b.store(value, *place, mask)
 

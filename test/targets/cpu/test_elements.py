@@ -1,0 +1,221 @@
+"""Elements on vectors: every dtype that kernels take natively, functions of float64, and what code is told beside its kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+import xdsl_exir
+from xdsl_exir.lowering.bfloat16_bits import bfloat16_as_bits
+from xdsl_exir.lowering.distinct import DistinctObjectsOp, say_distinct
+from xdsl_exir.program import context
+from xdsl_exir.runtime.native import plan_program
+from xdsl_exir.targets.cpu.kernels import Rows
+
+torch = pytest.importorskip("torch")
+
+
+class Calling(torch.nn.Module):
+    """Functions as a module of as many results."""
+
+    def __init__(self, *calls: Callable[..., Any]):
+        super().__init__()
+        self.calls = calls
+
+    def forward(self, *args: Any) -> Any:
+        return tuple(call(*args) for call in self.calls)
+
+
+def edge_of(calls: list[Callable[..., Any]], *args: Any) -> Any:
+    return xdsl_exir.from_exported_program(torch.export.export(Calling(*calls), args)).to_edge()
+
+
+ANY: list[Callable[..., Any]] = [
+    lambda x, y: x + y,
+    lambda x, y: x * y[0],
+    lambda x, y: x - y[:, :1],
+    lambda x, y: torch.maximum(x, y),
+    lambda x, y: (x > y) & (x != 2),
+    lambda x, y: torch.where(x > y, x, -y),
+    lambda x, y: x.clamp(-2, 3),
+    *[lambda x, y, to=to: (x * 2).to(to) for to in (torch.float32, torch.float64, torch.int32, torch.int64)],
+    *[lambda x, y, to=to: (x + 1).to(to) for to in (torch.bfloat16, torch.float16, torch.bool)],
+]
+OF_INTEGERS: list[Callable[..., Any]] = [lambda x, y: (x << 2) ^ y, lambda x, y: x.abs() & 5, lambda x, y: ~x]
+OF_FLOATS: list[Callable[..., Any]] = [lambda x, y: (x / 4).floor() + y.trunc(), lambda x, y: x.abs() * 0.5]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64", "int32"])
+def test_every_dtype(dtype: str) -> None:
+    torch.manual_seed(0)
+    x, y = ((torch.randn(37, 61) * 5).to(getattr(torch, dtype)) for _ in range(2))
+    if x.dtype.is_floating_point:
+        x[0, :6] = torch.tensor([math.nan, -math.inf, -0.0, 3e38, 1e-40, 0.0]).to(x.dtype)
+    calls = [*ANY, *(OF_FLOATS if x.dtype.is_floating_point else OF_INTEGERS)]
+    edge = edge_of(calls, x, y)
+    given = [each if each.dtype is torch.bfloat16 else each.numpy() for each in (x, y)]
+    run = xdsl_exir.compile(edge, "native")
+    for number, (got, wanted) in enumerate(zip(run.flat(given), Calling(*calls)(x, y), strict=True)):
+        array = wanted.float().numpy() if wanted.dtype is torch.bfloat16 else wanted.numpy()
+        keep = slice(1, None) if wanted.dtype in (torch.int32, torch.int64, torch.bool) else slice(None)
+        np.testing.assert_array_equal(np.asarray(got).astype(array.dtype)[keep], array[keep], str(number))
+    kernels = plan_program(edge).dispatches
+    assert kernels.scheduled
+    assert all(isinstance(kernel, Rows) for kernel in kernels.scheduled)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_moves_halves(dtype: str) -> None:
+    """Bits stay, through dispatches without a kernel as well."""
+    x = (
+        torch.arange(-(2**15), 2**15, dtype=torch.int32)
+        .to(torch.int16)
+        .view(getattr(torch, dtype))
+        .view(256, 256)
+    )
+    x = torch.where(x.isnan(), 1, x)
+    calls: list[Callable[..., Any]] = [
+        lambda x: torch.cat([x, x.flip(0)], 1),
+        lambda x: x.triu(),
+        lambda x: torch.nn.functional.pad(x[None], (1, 2), mode="reflect"),
+        lambda x: torch.stack([x, x], -1),
+        lambda x: x.roll(3, 1),
+        lambda x: x[torch.tensor([3, 1])],
+        lambda x: torch.nn.functional.embedding(torch.tensor([7, 0, 7]), x),
+    ]
+    run = xdsl_exir.compile(edge_of(calls, x), "native")
+    given = x if dtype == "bfloat16" else x.numpy()
+    for number, (got, wanted) in enumerate(zip(run.flat([given]), Calling(*calls)(x), strict=True)):
+        bits = np.asarray(got).view(np.int16)
+        np.testing.assert_array_equal(bits, wanted.contiguous().view(torch.int16).numpy(), str(number))
+
+
+@pytest.mark.native
+def test_buffered_halves() -> None:
+    """What rows keep between passes is float32: halves are held by it."""
+    x = torch.randn(3, 700).bfloat16()
+    calls: list[Callable[..., Any]] = [lambda x: torch.softmax((x + 1).float(), -1) * (x + 1)]
+    (got,) = xdsl_exir.compile(edge_of(calls, x), "native").flat([x])
+    np.testing.assert_allclose(np.asarray(got).astype("f4"), calls[0](x).float(), rtol=2e-6)
+
+
+SPECIAL = [
+    0.0,
+    -0.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1.0,
+    -1.0,
+    5e-324,
+    709.7,
+    709.9,
+    -745.1,
+    -745.2,
+    1e308,
+    9.9e5,
+    1e7,
+]
+PARTIAL = {"log": {0.0: -math.inf}}
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "atan", "tanh", "erf"])
+def test_functions_of_float64(name: str) -> None:
+    torch.manual_seed(0)
+    scales = (1e-310, 1e-30, 1e-9, 1e-3, 0.3, 1, 3, 30, 300, 1e5)
+    near = [k * math.pi / 2 for k in range(1, 50)]
+    x = torch.cat(
+        [*(torch.randn(500) * scale for scale in scales), torch.tensor(SPECIAL + near).double()]
+    ).double()
+
+    def libm(value: float) -> float:
+        try:
+            return getattr(math, name)(value)
+        except ValueError:
+            return PARTIAL.get(name, {}).get(value, math.nan)
+        except OverflowError:
+            return math.inf
+
+    wanted = np.array([libm(float(value)) for value in x])
+    (got,) = xdsl_exir.compile(edge_of([getattr(torch, name)], x), "native").flat([x.numpy()])
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(got[~finite], wanted[~finite])
+    np.testing.assert_array_equal(np.signbit(got[finite]), np.signbit(wanted[finite]))
+    apart = np.abs(got[finite] - wanted[finite])
+    assert np.all(apart <= 3 * np.spacing(np.abs(wanted[finite])))
+
+
+@pytest.mark.native
+def test_remainder() -> None:
+    torch.manual_seed(0)
+    special = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, 6.0, -6.0, 3.0, 1e-45])
+    x = torch.cat([*(torch.randn(500) * scale for scale in (1e-30, 1e-3, 1, 1e5, 1e30)), special])
+    y = x[torch.randperm(len(x))]
+    (got,) = xdsl_exir.compile(edge_of([torch.fmod], x, y), "native").flat([x.numpy(), y.numpy()])
+    with np.errstate(all="ignore"):
+        wanted = np.fmod(x.numpy(), y.numpy())
+    np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(np.signbit(got)[wanted == 0], np.signbit(wanted)[wanted == 0])
+
+
+# --- what code is told -----------------------------------------------------------------------------------------
+
+BITS = """
+func.func @moves(%x: memref<8xbf16>, %y: memref<8xf32>, %i: index) {
+  %0 = "arith.constant"() <{value = 1.5 : bf16}> : () -> bf16
+  %1 = "memref.load"(%x, %i) : (memref<8xbf16>, index) -> bf16
+  %2 = "arith.extf"(%1) : (bf16) -> f32
+  "memref.store"(%2, %y, %i) : (f32, memref<8xf32>, index) -> ()
+  "memref.store"(%0, %x, %i) : (bf16, memref<8xbf16>, index) -> ()
+  func.return
+}
+func.func @computes(%x: memref<8xbf16>, %i: index) {
+  %1 = "memref.load"(%x, %i) : (memref<8xbf16>, index) -> bf16
+  %2 = "arith.addf"(%1, %1) <{fastmath = #arith.fastmath<none>}> : (bf16, bf16) -> bf16
+  "memref.store"(%2, %x, %i) : (bf16, memref<8xbf16>, index) -> ()
+  func.return
+}
+"""
+
+
+def test_bfloat16_as_bits() -> None:
+    moves, computes = Parser(context().clone(), BITS).parse_module().body.block.ops
+    before = str(computes)
+    for function in (moves, computes):
+        bfloat16_as_bits(function)  # pyright: ignore[reportArgumentType]
+    assert "bf16" not in str(moves)
+    assert "arith.constant 16320 : i16" in str(moves)
+    assert "arith.shli" in str(moves)
+    assert str(computes) == before
+
+
+WRITES = """
+func.func @writes(%x: memref<8xf32>, %y: memref<8xf32>, %out: memref<8xf32>) {
+  %0 = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
+  bufferization.materialize_in_destination %0 in restrict writable %out : (tensor<8xf32>, memref<8xf32>) -> ()
+  func.return
+}
+"""
+
+
+def test_what_is_written_lies_apart() -> None:
+    module = Parser(context().clone(), WRITES).parse_module()
+    (function,) = module.body.block.ops
+    say_distinct(function)  # pyright: ignore[reportArgumentType]
+    assert isinstance(module, ModuleOp)
+    block = function.regions[0].block
+    x, y, out = block.args
+    said = [op for op in block.ops if isinstance(op, DistinctObjectsOp)]
+    # The output and each input: two inputs may be one array.
+    assert [list(op.operands) for op in said] == [[out, x], [said[0].results[0], y]]
+    assert not any(isinstance(use.operation, DistinctObjectsOp) for use in said[-1].results[0].uses)
+    module.verify()
