@@ -2,6 +2,7 @@
 
     sum(x, [0, 2, 3])              becomes    sum(sum(x, [2, 3]), [0])
     native_group_norm(x)           becomes    native_layer_norm of the elements of each group, and what scales and shifts channels
+    softmax(x, 0)                  becomes    permute(softmax(permute(x), -1))
 
 Of halves all are computed in float32, and rounded once, as PyTorch does (`kernel_forms` casts them).
 """
@@ -63,9 +64,13 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
             if name == "sum"
             else getattr(aten, name)
         )
-        if not inner or len(inner) == len(dims) or shape is None or 0 in shape:
+        if is_outer_run(a):
+            first, last = dims[0], dims[-1]
+            made = reduce(aten.view(x, [*shape[:first], -1, *shape[last + 1 :]]), [first])
+        elif not inner or len(inner) == len(dims) or shape is None or 0 in shape:
             return reduce(x, dims, a.get("keepdim", False))
-        made = reduce(reduce(x, inner), dims[: -len(inner)])
+        else:
+            made = reduce(reduce(x, inner), dims[: -len(inner)])
         for dim in dims if a.get("keepdim") else []:
             made = aten.unsqueeze(made, dim)
         return made
@@ -78,6 +83,39 @@ def is_split(a: Arguments) -> bool:
     dims = dims_of(a["self"], a["dim"])
     inner, shape = trailing(dims, meta(a["self"]).ndim), static(meta(a["self"]).shape)
     return shape is not None and 0 not in shape and 0 < len(inner) < len(dims)
+
+
+def is_outer_run(a: Arguments) -> bool:
+    """Whether a reduction is over several dimensions that lie behind one another, before others: as one they are gone through in order."""
+    dims, shape = dims_of(a["self"], a.get("dim")), static(meta(a["self"]).shape)
+    together = len(dims) > 1 and dims == list(range(dims[0], dims[-1] + 1))
+    return shape is not None and 0 not in shape and together and dims[-1] < len(shape) - 1
+
+
+def turned(name: str) -> Callable[[Namespace, Arguments], Results]:
+    """Along the last dimension, with the dimensions in another order."""
+
+    def form(aten: Namespace, a: Arguments) -> Results:
+        ndim = meta(a["self"]).ndim
+        if not is_across(a):
+            return itself(name)(aten, a)
+        dim = a["dim"] % ndim
+        order = [*(other for other in range(ndim) if other != dim), dim]
+        made = itself(name)(aten, {**a, "self": aten.permute(a["self"], order), "dim": ndim - 1})
+        return aten.permute(made, [order.index(at) for at in range(ndim)])
+
+    return form
+
+
+def is_across(a: Arguments) -> bool:
+    """Whether it is along another dimension than the last one."""
+    shape = static(meta(a["self"]).shape)
+    return bool(shape) and 0 not in shape and a["dim"] % len(shape) != len(shape) - 1
+
+
+def scan(name: str) -> Callable[[Namespace, Arguments], Results]:
+    """Running sums and the like of all the dtypes that it has kernels for, which none but the widened ones need in another form."""
+    return lambda aten, a: getattr(aten, name)(a["self"], a["dim"])
 
 
 def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
@@ -104,18 +142,32 @@ def group_norm(aten: Namespace, a: Arguments) -> Results:
 
 
 def batch_norm(aten: Namespace, a: Arguments) -> Results:
-    """Of one sample the elements of each channel are a row."""
+    """The elements of each channel are a row; those of several samples are put behind one another."""
     shape = static(meta(a["input"]).shape)
-    if shape is None or 0 in shape or len(shape) < 3 or shape[0] != 1:
+    if shape is None or 0 in shape or len(shape) < 2:
         return KEEP
-    return channels_scaled(aten, a, [shape[1], -1]), None, None
+    if shape[0] == 1 and len(shape) > 2:
+        return channels_scaled(aten, a, [shape[1], -1]), None, None
+    order = [1, 0, *range(2, len(shape))]
+    rows = aten.permute(a["input"], order)
+    seen = aten.view(rows, [shape[1], -1])
+    made = aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0]
+    made = aten.permute(aten.view(made, [shape[dim] for dim in order]), order)
+    return scaled(aten, a, made), None, None
 
 
 def channels_scaled(aten: Namespace, a: Arguments, rows: Sequence[int]) -> SSAValue:
     """The input, seen as rows, normalized, and its channels scaled and shifted."""
     shape = static(meta(a["input"]).shape) or []
     seen = aten.view(a["input"], rows)
-    made = aten.view(aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0], shape)
+    return scaled(
+        aten, a, aten.view(aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0], shape)
+    )
+
+
+def scaled(aten: Namespace, a: Arguments, made: SSAValue) -> SSAValue:
+    """Channels, scaled and shifted."""
+    shape = meta(made).shape
     of_channels = [shape[1], *[1] * (len(shape) - 2)]
     if a["weight"] is not None:
         made = aten.mul.Tensor(made, aten.view(a["weight"], of_channels))
@@ -140,15 +192,23 @@ def never(a: Arguments) -> bool:
 
 
 FLOAT = frozenset({dt.Float})
+SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     **{
         f"aten.{name}": Form(itself(name), FLOAT, never)
-        for name in ("_log_softmax", "_softmax", "linalg_vector_norm", "mean", "native_layer_norm")
+        for name in ("linalg_vector_norm", "mean", "native_layer_norm")
+    },
+    **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
+    **{
+        f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
+        for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
     "aten.mean.dim": Form(reduction("mean"), FLOAT, is_split),
     "aten.sum.dim_IntList": Form(reduction("sum"), FLOAT, is_split),
-    "aten.amax": Form(reduction("amax"), FLOAT, is_split),
-    "aten.amin": Form(reduction("amin"), FLOAT, is_split),
+    **{
+        f"aten.{name}": Form(reduction(name), FLOAT, lambda a: is_split(a) or is_outer_run(a))
+        for name in ("amax", "amin")
+    },
     "aten.native_group_norm": Form(group_norm, FLOAT),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
     "aten._cdist_forward": Form(distances, FLOAT),
