@@ -27,11 +27,10 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.lowering.vector_builder import dense
-
-Shaped = (MemRefType, TensorType, VectorType)
 
 COMPUTING = ("arith", "math", "complex")
 """Dialects whose operations compute."""
@@ -73,8 +72,14 @@ def values_of(op: Operation) -> Iterator[SSAValue]:
             yield from block.args
 
 
+def element_of(type: Attribute) -> Attribute:
+    """The type of elements, or of a number."""
+    shaped = isa(type, MemRefType[Attribute] | TensorType[Attribute] | VectorType[Attribute])
+    return type.element_type if shaped else type
+
+
 def has_bfloat16(type: Attribute) -> bool:
-    return isinstance(type.element_type if isinstance(type, Shaped) else type, BFloat16Type)
+    return isinstance(element_of(type), BFloat16Type)
 
 
 def with_elements(type: Attribute, element: Attribute) -> Attribute:
@@ -135,7 +140,7 @@ def widen(op: Operation) -> None:
     shifted = add(arith.ShLIOp, [add(vectors.ExtUIOp, [short], i32), sixteen], i32)
     made = add(arith.BitcastOp, [shifted], f32)
     if type != made.type:
-        made = add(vectors.ExtFOp, [made], type.element_type if isinstance(type, VectorType) else type)
+        made = add(vectors.ExtFOp, [made], element_of(type))
     op.results[0].replace_all_uses_with(made)
     op.detach()
     op.erase()

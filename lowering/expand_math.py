@@ -114,7 +114,9 @@ WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
     math.TanhOp: wide_math.tanh,
     math.ErfOp: wide_math.erf,
 }
-"""Of float64, on vectors."""
+"""Of float64."""
+BRANCHING = (math.SinOp, math.CosOp)
+"""Those of them that are for vectors alone: libm has the same branches for a number."""
 OF_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {RemFOp: wide_math.remainder}
 """Of float32, on vectors."""
 
@@ -137,6 +139,8 @@ def expansion_of(
     kind, type = builtins.type(op), op.results[0].type
     if isinstance(type, Float32Type):
         return (EXPANSIONS[kind], lanes_type, 0) if kind in EXPANSIONS else None
+    if isinstance(type, Float64Type):
+        return (WIDE[kind], wide_math.Wide, 0) if kind in WIDE and kind not in BRANCHING else None
     if not isa(type, VectorType[AnyFloat]) or type.get_num_scalable_dims() or type.get_num_dims() != 1:
         return None
     (lanes,) = type.get_shape()

@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.linalg.ops import CopyOp, YieldOp
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.ops import CopyOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
@@ -120,11 +121,17 @@ def linalg_function(
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
     lowered = linalg_of(block, [value.type for value in outputs])
-    if large:
+    if large and not any(map(begins_with_reduction, lowered.walk())):
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
         lowered.attributes[DIRECT] = UnitAttr()
     return destination_style(lowered, arguments)
+
+
+def begins_with_reduction(op: Operation) -> bool:
+    """Whether a loop that no threads can share is around those that they can: they would begin anew in each of its turns."""
+    kinds = [kind.data for kind in op.iterator_types] if isinstance(op, GenericOp) else []
+    return IteratorType.PARALLEL in kinds and kinds[0] is IteratorType.REDUCTION
 
 
 def linalg_update(block: Block, arguments: Sequence[Value], into: int) -> FuncOp:

@@ -202,9 +202,10 @@ def kernel_text(kernel: Kernel, name: str) -> str:
 
 
 def group_text(function: FuncOp) -> str:
-    """A group in linalg as a module, with the scripts of its passes. (MLIR's exp loses some units where it nearly overflows.)"""
+    """A group in linalg as a module, with the scripts of its passes. (MLIR's exp loses some units where it nearly overflows, and
+    libm's functions keep loops from becoming vectors.)"""
     written = function.clone()
-    expand(written, (math.ExpOp,), Apart)
+    expand(written, (math.ExpOp, math.LogOp, math.AtanOp), Apart)
     bfloat16_as_bits(written)
     say_distinct(written)
     return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(written)}\n}}"

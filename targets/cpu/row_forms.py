@@ -22,6 +22,9 @@ from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.transforms.matching import static
 from xdsl_exir.transforms.patterns import KEEP
 
+SHORT = 16
+"""Elements of a row up to which one vector of them is not worth turning them."""
+
 Arguments = dict[str, Any]
 """By name; `out` is the first result's type."""
 
@@ -64,7 +67,7 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
             if name == "sum"
             else getattr(aten, name)
         )
-        if is_outer_run(a):
+        if shape is not None and is_outer_run(a):
             first, last = dims[0], dims[-1]
             made = reduce(aten.view(x, [*shape[:first], -1, *shape[last + 1 :]]), [first])
         elif not inner or len(inner) == len(dims) or shape is None or 0 in shape:
@@ -108,9 +111,10 @@ def turned(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 
 def is_across(a: Arguments) -> bool:
-    """Whether it is along another dimension than the last one."""
+    """Whether it is along another dimension than the last one, and rows along it would be of some length."""
     shape = static(meta(a["self"]).shape)
-    return bool(shape) and 0 not in shape and a["dim"] % len(shape) != len(shape) - 1
+    dim = a["dim"] % len(shape) if shape else 0
+    return bool(shape) and 0 not in shape and dim != len(shape) - 1 and shape[dim] >= SHORT
 
 
 def scan(name: str) -> Callable[[Namespace, Arguments], Results]:

@@ -44,11 +44,25 @@ func.func @rounds(%x: vector<8xf32>, %n: index) -> vector<8xf32> {
 // Other types and functions are left to MLIR.
 // CHECK-LABEL: func.func @others
 func.func @others(%x: f64, %y: vector<2x4xf32>, %z: vector<4xf32>) -> (f64, vector<2x4xf32>, vector<4xf32>) {
-  // CHECK-NEXT:  math.exp %x : f64
+  // CHECK-NEXT:  math.sin %x : f64
   // CHECK-NEXT:  math.erf %y : vector<2x4xf32>
   // CHECK-NEXT:  math.sqrt %z : vector<4xf32>
-  %0 = math.exp %x : f64
+  %0 = math.sin %x : f64
   %1 = math.erf %y : vector<2x4xf32>
   %2 = math.sqrt %z : vector<4xf32>
   func.return %0, %1, %2 : f64, vector<2x4xf32>, vector<4xf32>
+}
+
+// float64: log of a number is arithmetic; of an angle of a million and more the sine is MLIR's, if some lane has one.
+// CHECK-LABEL: func.func @wide
+func.func @wide(%x: f64, %y: vector<8xf64>) -> (f64, vector<8xf64>) {
+  // CHECK:       arith.divf
+  // CHECK-NOT:   math.log
+  // CHECK:       vector.reduction
+  // CHECK-NEXT:  scf.if
+  // CHECK-NEXT:  math.sin %y : vector<8xf64>
+  // CHECK:       func.return
+  %0 = math.log %x : f64
+  %1 = math.sin %y : vector<8xf64>
+  func.return %0, %1 : f64, vector<8xf64>
 }

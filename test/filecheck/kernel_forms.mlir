@@ -18,3 +18,18 @@ func.func @transposed(%x: tensor<1x2x5xf32>, %w: tensor<2x3x3xf32>) -> tensor<1x
   %0 = edge.aten.convolution(%x, %w, bias = none, stride = [2], padding = [0], dilation = [1], transposed = true, output_padding = [0], groups = 1) : (tensor<1x2x5xf32>, tensor<2x3x3xf32>) -> tensor<1x3x11xf32>
   func.return %0 : tensor<1x3x11xf32>
 }
+
+// Rows along another dimension, and running sums of halves.
+// CHECK-LABEL: @across
+// CHECK: [[TURNED:%[0-9]+]] = edge.aten.permute(%x, dims = [1, 0])
+// CHECK: [[ROWS:%[0-9]+]] = edge.aten._softmax([[TURNED]], dim = 1
+// CHECK: edge.aten.permute([[ROWS]], dims = [1, 0])
+// CHECK: edge.aten._to_copy(%h, dtype = f32)
+// CHECK: edge.aten.cumsum({{.*}} : (tensor<4x20xf32>) -> tensor<4x20xf32>
+// CHECK: edge.aten.amax({{.*}}dim = [0]{{.*}} : (tensor<20x6xf32>) -> tensor<6xf32>
+func.func @across(%x: tensor<40x4xf32>, %h: tensor<4x20xf16>, %z: tensor<4x5x6xf32>) -> (tensor<40x4xf32>, tensor<4x20xf16>, tensor<6xf32>) {
+  %0 = edge.aten._softmax(%x, dim = 0, half_to_float = false) : (tensor<40x4xf32>) -> tensor<40x4xf32>
+  %1 = edge.aten.cumsum(%h, dim = 1) : (tensor<4x20xf16>) -> tensor<4x20xf16>
+  %2 = edge.aten.amax(%z, dim = [0, 1]) : (tensor<4x5x6xf32>) -> tensor<6xf32>
+  func.return %0, %1, %2 : tensor<40x4xf32>, tensor<4x20xf16>, tensor<6xf32>
+}

@@ -272,6 +272,17 @@ def test_reductions_and_norms(dtype: str) -> None:
         lambda m, x, y, empty: F.layer_norm(x, (5, 7)),
         *([distance(1.0), distance(2.0), distance(3.0)] if kind.itemsize > 2 else []),
         lambda m, x, y, empty: F.layer_norm(y, (3,)),
+        lambda m, x, y, empty: x.amax((0, 1)),
+        lambda m, x, y, empty: y.amin((0, 1), keepdim=True),
+        lambda m, x, y, empty: x.reshape(20, 21).softmax(0),
+        lambda m, x, y, empty: x.reshape(1, 20, 21).log_softmax(1),
+        lambda m, x, y, empty: F.batch_norm(x, None, None, m.w, m.b, training=True),
+        lambda m, x, y, empty: F.batch_norm(x[:, :, 0, 0], None, None, training=True),
+        lambda m, x, y, empty: x.cumsum(-1),
+        lambda m, x, y, empty: x.cumprod(1),
+        lambda m, x, y, empty: y.cummax(-1)[0],
+        lambda m, x, y, empty: y.cummin(0)[1],
+        lambda m, x, y, empty: x[0, 0].t() @ x[0, 1, :, 0],
     ]
     inputs = [given.to(kind) for given in (x, special, torch.empty(3, 0, 2))]
     weights = {"w": torch.randn(6).to(kind), "b": torch.randn(6).to(kind)}
