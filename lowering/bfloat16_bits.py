@@ -133,9 +133,7 @@ def widen(op: Operation) -> None:
 
     number = IntegerAttr(16, i32)
     whole: Attribute = with_elements(type, i32)
-    sixteen = add(
-        arith.ConstantOp, [], i32, value=dense(whole, [16]) if isinstance(whole, VectorType) else number
-    )
+    sixteen = add(arith.ConstantOp, [], i32, value=number if whole == i32 else dense(whole, [16]))
     short = add(arith.BitcastOp, [given], i16)
     shifted = add(arith.ShLIOp, [add(vectors.ExtUIOp, [short], i32), sixteen], i32)
     made = add(arith.BitcastOp, [shifted], f32)
