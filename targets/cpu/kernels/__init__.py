@@ -9,7 +9,8 @@
 A kernel is a frozen dataclass, plain data that says which problem it solves: equal ones are found equal by their text, and keys of
 caches are made of it. Only what is not in a cache is expanded to operations of upstream dialects. `types` are its
 function's arguments (memrefs, contiguous unless strides are given), behind an index for each of `symbols`; `scratch` is the shape of the
-float32 buffer it needs, `pack` the weights as it takes them. Products are of float32, float64 and integers, maps of all floats too (`elements`), all else of float32. Which operators become which kernel, and where buffers live, is decided elsewhere.
+float32 buffer it needs, `pack` the weights as it takes them. Products are of float32, float64 and integers, maps of halves and
+Bools too (`elements`), most else of float32. Which operators become which kernel, and where buffers live, is decided elsewhere.
 """
 
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
