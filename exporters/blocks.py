@@ -251,8 +251,12 @@ class GraphWriter:
     def symbolic_inputs(self, op: SymOp) -> list[g.NodeInput]:
         if isinstance(op, SymSumOp):
             return [g.NodeInput("args", self.operands(op.args), False)]
-        names = _PARAMETERS.get(_SYM_TARGETS[type(op)].partition(".")[0], ("a", "b"))
-        return [g.NodeInput(name, self.env[arg], False) for name, arg in zip(names, op.args, strict=False)]
+        target = _SYM_TARGETS[type(op)]
+        names = _PARAMETERS.get(target) or _PARAMETERS.get(target.partition(".")[0], ("a", "b"))
+        given = self.operands(op.args)
+        return [
+            g.NodeInput(name, value, False) for name, value in zip(names[: len(given)], given, strict=True)
+        ]
 
     def subgraph(self, name: str, region: Region, bare: bool = False) -> g.Subgraph:
         """A region as graph argument; `bare` if it returns its only output rather than a tuple."""
@@ -339,8 +343,8 @@ _NAMED: Mapping[str, Callable[[str], g.Value]] = {
     "MemoryFormat": g.MemoryFormat,
 }
 _SYM_TARGETS: Mapping[type[Operation], str] = {cls: target for target, cls in reversed(SYM_OPS.items())}
-_PARAMETERS = {"math": ("x",), "builtins": ("number",)}
-"""Names of the arguments of Python's functions on numbers; of all others they are a and b."""
+_PARAMETERS = {"math": ("x",), "builtins": ("number",), "torch.sym_ite": ("b", "t", "f")}
+"""Names of the arguments of Python's functions on numbers, of a module or one function; of all others they are a and b."""
 
 HigherOrder = tuple[str, Callable[[GraphWriter, Any], list[g.Value]]]
 

@@ -800,3 +800,21 @@ def test_containers(without_torch: bool, tmp_path: Path) -> None:
     assert got[1].label == "out"
     assert (got[3].default_factory, got[4].maxlen) == (list, 4)
     assert_same(got, wanted)
+
+
+def test_a_choice_of_numbers(tmp_path: Path) -> None:
+    """`sym_ite` has three arguments, of names of its own."""
+
+    class Choice(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + torch.sym_ite((x.sum() > 0).item(), 3, 5)
+
+    x = torch.ones(2)
+    program = xdsl_exir.from_exported_program(torch.export.export(Choice(), (x,)))
+    program.save(tmp_path / "again.pt2")
+    for again in (
+        torch.export.load(tmp_path / "again.pt2").module(),
+        xdsl_exir.compile(xdsl_exir.load(tmp_path / "again.pt2")),
+    ):
+        for sign in (1, -1):
+            np.testing.assert_array_equal(np.asarray(again(sign * x)), Choice()(sign * x).numpy())
