@@ -9,7 +9,7 @@ operators that take the size as they take any other.
         return aten.nonzero_static(self, size=count(aten, self, symbol))
 
 Rules are written as decompositions are, in `aten`, and what they build becomes edge. Besides the operator's arguments a rule
-may name `symbol`, the one that the results' types name first, or `out`, these types, where they name several. Of an operator
+may name `symbol`, the one that the results' types name first, or say again of data, or `out`, these types, where they name several. Of an operator
 with a rule whose results are known to have no elements, they are made so. Without a rule, what names a symbol first for a size that its
 operands' sizes and numbers tell gets that size, and is refined to the symbol. Other operators stay as they are.
 """
@@ -316,6 +316,8 @@ class Counter(Decomposer):
         entry = RULES.find(op.SPEC)
         if entry is not None and is_nothing(op):
             return nothing(Namespace(builder), op)
+        if not new and entry is not None:
+            new = said_again(op)
         if not new:
             return KEEP
         if entry is None:
@@ -326,6 +328,16 @@ class Counter(Decomposer):
             given = {"symbol": new[0], "out": op.result_types, **op.arguments()}
             return entry.call(given, Namespace(builder))
         return KEEP
+
+
+def said_again(op: OperatorOp) -> list[Expr]:
+    """The symbol of a size that depends on data, where a value before has said it: masks that PyTorch knows to pick equally many."""
+    try:
+        type(op).infer(op.arguments())
+    except ExirError:
+        named = {size for size in sizes_of(op.results) if isinstance(size, Expr) and size.is_unbacked}
+        return list(named) if len(named) == 1 else []
+    return []
 
 
 def is_nothing(op: OperatorOp) -> bool:

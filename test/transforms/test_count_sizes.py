@@ -285,3 +285,17 @@ def test_operators_in_all_forms() -> None:
         expected = flatten(find_operator(f"aten.{name}")(*args))
         for got, wanted in zip(engine.run(f"call_{index}", given), expected, strict=True):
             compare(f"{name}{args}", got, wanted)
+
+
+def test_a_mask_that_picks_again() -> None:
+    """PyTorch knows that one mask picks equally many each time: both results name one size."""
+
+    def function(_: Any, x: torch.Tensor, mask: torch.Tensor) -> Any:
+        picked = x[mask]
+        changed = x.clone()
+        changed[mask] = picked * 2
+        return changed, changed[mask] + picked, mask.nonzero()
+
+    x = torch.randn(2, 5, 3)
+    masks = (torch.rand(2, 5) > 0.5, torch.zeros(2, 5, dtype=torch.bool), torch.ones(2, 5, dtype=torch.bool))
+    check(function, *((x, mask) for mask in masks))
