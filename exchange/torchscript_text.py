@@ -46,7 +46,7 @@ def type_text(type: Attribute) -> str:
         case ts.DictType():
             return f"Dict({type_text(type.key)}, {type_text(type.item)})"
         case ts.FutureType():
-            return f"Future({type_text(type.item)})"
+            return f"Future[{type_text(type.item)}]"
         case ts.FunctionType():
             return "Function"
         case _:
@@ -107,6 +107,7 @@ class _Printer:
         return ", ".join(map(self.name, values))
 
     def graph(self, block: Block) -> list[str]:
+        self.taken = set()  # a sub-graph sees no names of others
         arguments = ",\n      ".join(self.defined([arg]) for arg in block.args)
         *ops, last = block.ops
         lines = [f"graph({arguments}):"]

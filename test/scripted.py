@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple  # noqa: UP035 (TorchScript's)
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -76,6 +77,8 @@ def assert_same(ours: Any, theirs: Any, rtol: float = 1e-4) -> None:
         assert list(ours) == list(theirs)
         for key, item in theirs.items():
             assert_same(ours[key], item, rtol)
+    elif isinstance(theirs, float):
+        assert ours == pytest.approx(theirs, rel=rtol, abs=1e-5, nan_ok=True)
     else:
         assert ours == theirs
 

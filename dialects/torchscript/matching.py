@@ -171,8 +171,12 @@ def match_schema(
 _ANY = Argument("", FunctionSchema.parse("prim::any(Any x) -> ()").arguments[0].type)
 
 
-def overload_of(name: str, types: Sequence[Attribute]) -> FunctionSchema | None:
-    """The overload of `aten::add` whose arguments, all of them, are of these types; None where there is none."""
+def overload_of(
+    name: str, types: Sequence[Attribute], results: Sequence[Attribute] = ()
+) -> FunctionSchema | None:
+    """The overload of `aten::add` whose arguments, all of them, are of these types; None where there is none. Of those that only differ in
+    what they give, the one that gives `results`."""
+    found: list[tuple[FunctionSchema, Variables]] = []
     for schema in overloads(name):
         count = len(schema.arguments)
         if len(types) != count and not (schema.takes_any and len(types) > count):
@@ -183,8 +187,16 @@ def overload_of(name: str, types: Sequence[Attribute]) -> FunctionSchema | None:
             bind(formal, type, variables, _no_bases) and ts.is_subtype(type, resolved(formal, variables))
             for formal, type in zip(formals, types, strict=False)
         ):
-            return schema
-    return None
+            found.append((schema, variables))
+    return next((schema for schema, variables in found if _gives(schema, variables, results)), None) or (
+        found[0][0] if found else None
+    )
+
+
+def _gives(schema: FunctionSchema, variables: Variables, results: Sequence[Attribute]) -> bool:
+    """Whether the results of an overload are of these types, where it says."""
+    types = [resolved(type_of(ret.type), variables) for ret in schema.returns]
+    return len(types) != len(results) or all(map(ts.is_subtype, map(ts.unspelled, results), types))
 
 
 def _no_bases(type: ts.ClassType) -> Sequence[Attribute]:

@@ -155,8 +155,12 @@ class SpelledType(ParametrizedAttribute, TypeAttribute):
 
 
 def unspelled(type: Attribute) -> Attribute:
-    """A type without what only graph text says."""
-    return type.of if isinstance(type, SpelledType) else type
+    """A type without what only graph text says, of itself and of what it is made of."""
+    if isinstance(type, SpelledType):
+        return unspelled(type.of)
+    items = items_of(type)
+    plain = [unspelled(item) for item in items]
+    return type if plain == list(items) else with_items(type, plain)
 
 
 TYPES: list[type[Attribute]] = [
@@ -188,7 +192,9 @@ def function_of(name: str) -> FunctionType:
 
 def items_of(type: Attribute) -> Sequence[Attribute]:
     """The types that a type is made of."""
-    match unspelled(type):
+    match type:
+        case SpelledType(of=of):
+            return items_of(of)
         case TupleType(items=items) | UnionType(items=items):
             return items.data
         case DictType(key=key, item=item):

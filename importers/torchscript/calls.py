@@ -18,7 +18,9 @@ from xdsl_exir.importers.torchscript.compile import FunctionCompiler, type_name
 from xdsl_exir.importers.torchscript.source import Class, Definition, dotted
 from xdsl_exir.narrowing import is_tuple
 
-_CASTS = {"bool": "Bool", "int": "Int", "float": "Float", "complex": "Complex", "str": "str", "len": "len"}
+_CASTS = {
+    "bool": "Bool", "int": "Int", "float": "Float", "complex": "Complex", "str": "str", "len": "len", "sorted": "sorted",
+}  # fmt: skip
 """Functions of Python and the operators that they are."""
 _INFINITE = {"inf": math.inf, "nan": math.nan, "infj": complex(0, math.inf), "nanj": complex(0, math.nan)}
 
@@ -62,7 +64,7 @@ def expression(compiler: FunctionCompiler, node: ast.expr, hint: Attribute | Non
         case ast.Dict(keys, items):
             return _dict(compiler, node, keys, items, hint)
         case ast.Subscript(of, index):
-            return _subscript(compiler, node, compiler.expression(of), index)
+            return _subscript(compiler, node, compiler.expression(of), index, hint)
         case ast.Attribute():
             return _attribute(compiler, node)
         case ast.Call():
@@ -143,8 +145,14 @@ def common_type(compiler: FunctionCompiler, types: Sequence[Attribute], otherwis
     return common
 
 
-def _subscript(compiler: FunctionCompiler, node: ast.expr, value: SSAValue, index: ast.expr) -> SSAValue:
+def _subscript(
+    compiler: FunctionCompiler, node: ast.expr, value: SSAValue, index: ast.expr, hint: Attribute | None
+) -> SSAValue:
     type = value.type
+    if isinstance(type, ts.ClassType) and compiler.source.class_named(type.qualified_name).is_module:
+        # A module of a list or dict of them, which is only known by its interface.
+        at = compiler.expression(index)
+        return operator_call(compiler, node, "prim::ModuleContainerIndex", [value, at], {}, hint)
     if isinstance(type, ts.ClassType):
         [type] = compiler.source.bases(type) or [type]
     if isinstance(type, ts.TupleType):
@@ -211,6 +219,10 @@ def get_attribute(compiler: FunctionCompiler, node: ast.expr, value: SSAValue, n
     if cls.category == "tuple" and name in cls.fields:
         index = compiler.constant(list(cls.fields).index(name), ts.INT)
         return compiler.value_of("prim.TupleIndex", [value, index], cls.fields[name])
+    if cls.category == "enum" and name in ("name", "value"):
+        members = [ts.STR] if name == "name" else [compiler_type(compiler, of) for of in cls.constants.values()]
+        type = common_type(compiler, members, ts.ANY)
+        return compiler.value_of("prim.EnumName" if name == "name" else f"prim.EnumValue.{type}", [value], type)
     if name in cls.constants:
         hint = cls.fields.get(name)
         return compiler.as_type(
@@ -252,6 +264,10 @@ def _call(compiler: FunctionCompiler, node: ast.Call, hint: Attribute | None) ->
         case ast.Attribute(of, "__new__"), [_] if dotted(of).startswith("__torch__."):
             cls = compiler.source.class_named(dotted(of))
             return compiler.value_of("prim.CreateObject", [], cls.type)
+        case ast.Attribute(of, "tolist"), [] if hint is not None:
+            return compiler.value_of("prim.tolist", [compiler.expression(of)], hint)
+        case ast.Name("fork"), [ast.Name(name)] if name in compiler.forked:
+            return fork(compiler, compiler.forked[name])
         case ast.Name("getattr"), [of, ast.Constant(str() as name)]:
             return get_attribute(compiler, node, compiler.expression(of), name)
         case _:
@@ -282,6 +298,24 @@ def _call(compiler: FunctionCompiler, node: ast.Call, hint: Attribute | None) ->
         raise compiler.error(node, f"{name!r:.100} is no function")
     value = compiler.expression(node.func.value)
     return method_call(compiler, node, value, node.func.attr, args, named)
+
+
+def fork(compiler: FunctionCompiler, body: ast.FunctionDef) -> SSAValue:
+    """What a closure gives, some time: its body is a region, which sees the values around it."""
+    results: list[SSAValue] = []
+
+    def make() -> None:
+        compiler.statements(body.body[:-1])
+        last = body.body[-1]
+        if isinstance(last, ast.Return) and last.value is not None:
+            results.append(compiler.expression(last.value))
+        else:
+            compiler.statement(last)
+            results.append(compiler.constant(None, ts.NONE))
+
+    block, _ = compiler.within(make)
+    region = compiler.finish(block, results)
+    return compiler.insert("prim.fork", [], [ts.FutureType(results[0].type)], {}, [region]).results[0]
 
 
 def _named_call(
@@ -400,7 +434,8 @@ def operator_call(
         )
         raise compiler.error(node, f"{name}: {known} ({what})")
     operands = [_operand(compiler, node, item, args, named) for item in found.arguments]
-    results = [hint or ts.ANY] if found.schema.returns_any else list(found.results)
+    is_any = found.schema.returns_any or list(found.results) == [ts.ANY]
+    results = [hint or ts.ANY] if is_any else list(found.results)
     op = compiler.insert(found.schema.qualified_name, operands, results)
     if len(op.results) == 1:
         return op.results[0]

@@ -44,6 +44,8 @@ class FunctionCompiler:
         self.values: dict[str, SSAValue] = {}
         self.location = definition.location(definition.node)
         self.depth = 0
+        self.forked: dict[str, ast.FunctionDef] = {}
+        """Closures that are run beside the function."""
 
     def error(self, node: ast.AST, message: str) -> LoadError:
         """An error at a line of the code."""
@@ -152,6 +154,8 @@ class FunctionCompiler:
                 self.with_(node)
             case ast.Pass():
                 pass
+            case ast.FunctionDef(args=ast.arguments(args=[])):
+                self.forked[node.name] = node
             case _:
                 raise self.error(node, f"{type_name(node)} is not known in TorchScript's code")
 

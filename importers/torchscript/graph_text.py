@@ -51,6 +51,7 @@ def from_torchscript_text(text: str, name: str = "forward") -> ScriptProgram:
 _NAME = re.compile(r"%([A-Za-z0-9_.$-]+)")
 _KIND = re.compile(r"([A-Za-z_]\w*)::([A-Za-z_]\w*)")
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
+_DEFAULT = re.compile(r'"(?:[^"\\\\]|\\\\.)*"|[^,()\[\]"]+')
 _SPACE = re.compile(r"\s+")
 _RANGE = re.compile(r"#\s*(?P<file>[^\n]*?):(?P<line>\d{1,9}):(?P<column>\d{1,9})[ \t]*(?=\n|$)|#[^\n]*")
 _SCOPE = re.compile(r",\s*scope:\s*(?P<scope>[^\n#]*?)\s*(?=#|\n|$)")
@@ -141,14 +142,19 @@ class _Reader:
             if len(items) != 2:
                 raise self.error("a dict has keys and items")
             return ts.DictType(items[0], items[1])
-        if word in ("Future", "RRef", "Await") and self.sees("("):
-            return ts.FutureType(self.listed(self.type)[0])
+        if word in ("Future", "RRef", "Await"):
+            brackets = ("(", ")") if self.sees("(") else ("[", "]")
+            items = self.listed(self.type, *brackets)
+            if len(items) != 1:
+                raise self.error("a future has one type")
+            made = ts.FutureType(items[0])
+            return made if word == "Future" else ts.SpelledType(StringAttr(self.text[start : self.at]), made)
         if word == "Union" and self.sees("["):
             return ts.UnionType(ArrayAttr(self.listed(self.type, "[", "]")))
         if word == "NamedTuple" and self.sees("("):
             items = [type for _, type in self.listed(self._field)]
             return ts.SpelledType(StringAttr(self.text[start : self.at]), ts.tuple_of(items))
-        if word == "Enum" and self.take("<"):
+        if word in ("Enum", "InterfaceType") and self.take("<"):
             name = self.match(_WORD, "a class")[0]
             self.expect(">")
             return ts.SpelledType(StringAttr(self.text[start : self.at]), ts.class_of(name))
@@ -171,7 +177,10 @@ class _Reader:
     def _field(self) -> tuple[str, Attribute]:
         name = self.match(_WORD, "a field")[0]
         self.expect(":")
-        return name, self.type()
+        type = self.type()
+        if self.take("="):
+            self.match(_DEFAULT, "a default")
+        return name, type
 
     def _balanced(self, opening: str, closing: str) -> str:
         """The text in brackets, whatever it is: quotes and brackets in it are whole."""
@@ -263,7 +272,7 @@ class _Reader:
             attributes["scope"] = scope["scope"]
         location = self.ranges()
         types = [type for _, type in results]
-        cls, subgraph = self._class(found, [operand.type for operand in operands])
+        cls, subgraph = self._class(found, [operand.type for operand in operands], types)
         op = cls(operands, types, _attributes(cls, types, attributes), [], location)
         if subgraph:
             op.attributes["subgraph"] = StringAttr(found[0])
@@ -275,12 +284,14 @@ class _Reader:
         for (name, _), value in zip(results, op.results, strict=True):
             self.define(name, value)
 
-    def _class(self, found: re.Match[str], types: list[Attribute]) -> tuple[type[ScriptOp], bool]:
+    def _class(
+        self, found: re.Match[str], types: list[Attribute], results: list[Attribute]
+    ) -> tuple[type[ScriptOp], bool]:
         """The operation that a name is, and whether it is one of a sub-graph."""
         namespace, word = found[1], found[2]
         if f"{namespace}.{word}" in STRUCTURAL:
             return operation(f"{namespace}.{word}"), False
-        schema = overload_of(found[0], types)
+        schema = overload_of(found[0], types, results)
         if schema is not None:
             return operation(schema.qualified_name), False
         group = re.fullmatch(r"(\w+)_\d+", word)

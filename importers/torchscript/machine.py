@@ -8,6 +8,7 @@ unrolled, calls inlined, lists and objects dissolved. Branches that nobody can d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, SymbolRefAttr
@@ -17,6 +18,7 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.importers.torchscript import rarer as _  # noqa: F401 (it registers functions)
 from xdsl_exir.importers.torchscript.branches import Journal, branch
 from xdsl_exir.importers.torchscript.carried import as_tensor
 from xdsl_exir.importers.torchscript.literals import constant_value
@@ -36,6 +38,7 @@ from xdsl_exir.importers.torchscript.values import (
     Object,
     ScriptError,
     TensorValue,
+    UnknownText,
 )
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.locations import location_text
@@ -130,6 +133,9 @@ class Machine:
                 return self.if_(op, operands[0], values)
             case "prim.Loop":
                 return self.loop(op, operands, values)
+            case "prim.fork":
+                [region] = op.regions
+                return self.block(region.block, values | dict(zip(region.block.args, operands, strict=True)))
             case "prim.TupleUnpack" | "prim.ListUnpack":
                 if len(operands[0]) != len(op.results):
                     raise ScriptError(f"{len(operands[0])} values for {len(op.results)} variables")
@@ -175,6 +181,8 @@ class Machine:
         assert schema is not None
         kind = op.kind
         if kind in SPECIAL:
+            if schema.is_mutable and operands and is_list(operands[0]):
+                self.journal.note(operands[0])
             return SPECIAL[kind](self.tensors, *operands)
         kinds = [*(argument.type for argument in schema.arguments), *(ret.type for ret in schema.returns)]
         of_tensors = any(of.is_tensor for of in kinds)
@@ -186,6 +194,7 @@ class Machine:
                 if argument.name != "generator"
             }
             arguments = {argument.name: argument for argument in schema.arguments}
+            self.check_generator(op, operands)
             if kind in DIVISIONS and self.script.version < 4 and self._is_integral(operands[:2]):
                 # So it was up to PyTorch 1.5 (`div_Tensor_0_3` among the upgraders).
                 return self.tensors.call(f"{kind}_mode", {**given, "rounding_mode": "trunc"})
@@ -195,8 +204,10 @@ class Machine:
                     for key, value in given.items()
                 }
             return self.tensors.call(kind, given, arguments)
-        if any(isinstance(value, Number | Condition) for value in operands) and name not in CONTAINERS:
-            return self.symbolic(op, name, operands)
+        if any(map(is_unknown, operands)):
+            of_container = name in CONTAINERS or (name == "aten.add" and is_list(operands[0]))
+            if not of_container or (name in KEYED and any(map(is_unknown, operands[1:2]))):
+                return self.symbolic(op, name, operands)
         if name not in PYTHON:
             raise UnsupportedError(
                 [Unsupported(kind, "TorchScript's operator is not known", location_text(op))]
@@ -206,6 +217,15 @@ class Machine:
             self.journal.note(operands[0])
         plain = returns is not None and not returns.is_list and not returns.optional
         return compute(name, returns.base if returns is not None and plain else "", operands)
+
+    def check_generator(self, op: ScriptOp, operands: Sequence[Any]) -> None:
+        """Raises `UnsupportedError` where numbers are drawn from another stream than the program's."""
+        schema = op.schema()
+        assert schema is not None
+        for argument, value in zip(schema.arguments, operands, strict=False):
+            if argument.name == "generator" and value is not None:
+                reason = "numbers are drawn from one stream, not from generators of the program's own"
+                raise UnsupportedError([Unsupported(op.kind, reason, location_text(op))])
 
     def _is_integral(self, operands: Sequence[Any]) -> bool:
         """Whether all tensors and numbers are of integers."""
@@ -218,6 +238,12 @@ class Machine:
 
     def symbolic(self, op: ScriptOp, name: str, operands: list[Any]) -> Any:
         """Arithmetic on numbers of the graph, or logic of conditions."""
+        if name in TEXTS and any(isinstance(value, str) for value in operands) or name == "aten.str":
+            return UnknownText(f"{op.kind} of a number that is not known")
+        if name in ("aten.eq", "aten.ne") and all(map(is_list, operands)):
+            return self.same_lists(op, name == "aten.eq", *operands)
+        if name in FOLDS and len(operands) == 1 and all(isinstance(item, int | Number) for item in operands[0]):
+            return reduce(lambda a, b: self.tensors.symbolic(FOLDS[name], a, b), operands[0])
         if any(isinstance(value, Condition) for value in operands):
             if name == "aten.__not__":
                 return Condition(self.tensors.call("aten.logical_not", {"self": operands[0].tensor}))
@@ -229,11 +255,25 @@ class Machine:
         elif name == "aten.Bool" and isinstance(operands[0], Number):
             number = operands[0]
             return number if number.kind == "bool" else self.tensors.symbolic("_operator.ne", number, 0)
-        elif name in SYMBOLIC:
+        elif name in SYMBOLIC and all(isinstance(value, bool | int | float | Number) for value in operands):
             return self.tensors.symbolic(SYMBOLIC[name], *operands)
         raise UnsupportedError(
             [Unsupported(op.kind, "of a number that depends on data or symbolic sizes", location_text(op))]
         )
+
+
+    def same_lists(self, op: ScriptOp, wanted: bool, a: list[Any], b: list[Any]) -> Any:
+        """Whether two lists are the same, or not."""
+        if len(a) != len(b):
+            return not wanted
+        same: Any = True
+        for pair in zip(a, b, strict=True):
+            if any(map(is_unknown, pair)):
+                equal = self.symbolic(op, "aten.eq", list(pair))
+                same = equal if same is True else self.symbolic(op, "aten.__and__", [same, equal])
+            elif pair[0] != pair[1]:
+                return not wanted
+        return same if wanted or isinstance(same, bool) else self.symbolic(op, "aten.__not__", [same])
 
 
 DIVISIONS = frozenset({"aten.div.Tensor", "aten.div.Scalar", "aten.div_.Tensor", "aten.div_.Scalar"})
@@ -254,9 +294,25 @@ MAX_ITERATIONS = 1 << 20
 CONTAINERS = frozenset(
     f"aten.{name}"
     for name in ("append", "__getitem__", "_set_item", "insert", "extend", "list", "pop", "copy", "__is__", "__isnot__",
-                 "len", "get", "keys", "values", "items", "dict", "setdefault", "update", "clear", "reverse")
+                 "len", "get", "keys", "values", "items", "dict", "setdefault", "update", "clear", "reverse", "wait", "add_", "slice", "mul_", "Delete")
 )  # fmt: skip
-"""Operators of lists and dicts, which may hold numbers of the graph."""
+"""Operators of lists and dicts, which may hold numbers of the graph, for they do not look at them."""
+
+KEYED = frozenset(f"aten.{name}" for name in ("__getitem__", "_set_item", "insert", "pop", "get", "setdefault", "slice", "Delete"))
+"""Those of them that take keys and places."""
+
+TEXTS = frozenset(["aten.format", "aten.percentFormat", "aten.str", "aten.add"])
+"""Operators that make text of what they are given."""
+
+FOLDS = {"prim.max": "torch.sym_max", "prim.min": "torch.sym_min", "aten.sum": "_operator.add"}
+"""Operators that make one number of a list of them."""
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether nobody knows a value before the program runs, or an item of a list."""
+    return isinstance(value, Number | Condition | UnknownText) or (
+        (is_list(value) or is_tuple(value)) and any(map(is_unknown, value))
+    )
 
 
 # --- what graphs are made of ---------------------------------------------------------------------------------
@@ -412,6 +468,13 @@ def _create(machine: Machine, op: ScriptOp, operands: list[Any]) -> Object:
     return Object(type.qualified_name)
 
 
+def _submodule(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
+    owner, key = operands
+    if not isinstance(owner, Object) or str(key) not in owner.attributes:
+        raise ScriptError(f"the module has no {key!r:.100}")
+    return owner.attributes[str(key)]
+
+
 def _class_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
     return machine.call(op.text("name"), operands)
 
@@ -433,4 +496,6 @@ STRUCTURES: Mapping[str, Structure] = {
     "prim.unchecked_cast": lambda machine, op, operands: expect(operands[0], op.result_types[0]),
     "prim.Uninitialized": lambda machine, op, operands: UNINITIALIZED,
     "prim.RaiseException": _raise,
+    "prim.ModuleContainerIndex.list": _submodule,
+    "prim.ModuleContainerIndex.dict": _submodule,
 }

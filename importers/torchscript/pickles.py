@@ -182,9 +182,8 @@ class Decoder:
                     instance.value = state
             case "REDUCE":
                 arguments, function = self._pop(), self._pop()
-                if not is_tuple(arguments):
-                    _refuse("a call without arguments")
-                push(self._called(function, arguments))
+                # TorchScript writes members of enums so: the class, the value itself, and the call.
+                push(self._called(function, arguments if is_tuple(arguments) else (arguments,)))
             case _:
                 _refuse(f"opcode {name}")
 

@@ -10,8 +10,9 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from xdsl_exir.importers.torchscript.values import DeviceValue, EnumValue, ScriptError
-from xdsl_exir.narrowing import is_dict, is_list, is_sequence
+from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 
 Function = Callable[..., Any]
 
@@ -114,6 +115,18 @@ def index(items: Any, item: Any, *rest: Any) -> int:
     return items.index(item, *rest)
 
 
+@python("aten.add_")
+def extended(items: list[Any], others: list[Any]) -> list[Any]:
+    items.extend(others)
+    return items
+
+
+@python("aten.mul_")
+def repeated(items: list[Any], count: int) -> list[Any]:
+    items *= count
+    return items
+
+
 @python("aten.sort")
 def sort(items: list[Any], reverse: bool = False) -> None:
     items.sort(reverse=reverse)
@@ -164,7 +177,8 @@ def format_(text: str, *items: Any) -> str:
 
 @python("aten.percentFormat")
 def percent_format(text: str, *items: Any) -> str:
-    return text % items
+    [values] = items if len(items) == 1 and is_tuple(items[0]) else [items]
+    return text % tuple(item if isinstance(item, int | float) else text_of(item) for item in values)
 
 
 @python("aten.str")
@@ -258,17 +272,72 @@ def find(text: str, part: str, start: int = 0, stop: int = -1) -> int:
     return text.find(part, start, None if stop == -1 else stop)
 
 
+@python("aten.rfind")
+def rfind(text: str, part: str, start: int = 0, stop: int = -1) -> int:
+    return text.rfind(part, start, None if stop == -1 else stop)
+
+
+@python("aten.rindex")
+def rindex(text: str, part: str, start: int = 0, stop: int = -1) -> int:
+    return text.rindex(part, start, None if stop == -1 else stop)
+
+
+@python("aten.rsplit")
+def rsplit(text: str, separator: str | None = None, limit: int = -1) -> list[str]:
+    return text.rsplit(separator, limit)
+
+
 @python("aten.is_scripting", "aten.is_grad_enabled")
 def yes() -> bool:
     return True
 
 
-@python("aten.is_autocast_enabled", "aten.is_autocast_cpu_enabled", "aten.is_tracing")
-def not_() -> bool:
+@python(
+    "aten.is_autocast_enabled", "aten.is_autocast_cpu_enabled", "aten.is_tracing", "aten._get_tracing_state",
+    "aten.has_torch_function", "aten._nnpack_available", "aten.is_vulkan_available",
+    "aten._use_cudnn_rnn_flatten_weight",
+)  # fmt: skip
+def not_(*arguments: Any) -> bool:
     return False
 
 
-@python("aten.set_grad_enabled", "aten.warn", "aten.manual_seed")
+@python("aten.wait", "prim.awaitable_wait", "prim.awaitable_nowait", "aten.Size")
+def itself(value: Any) -> Any:
+    """What was begun beside the function is done at once."""
+    return value
+
+
+@python("aten._infer_size", "aten.broadcast_shapes")
+def broadcast(a: list[int], b: list[int]) -> list[int]:
+    return list(np.broadcast_shapes(tuple(a), tuple(b)))
+
+
+@python("aten._size_if_not_equal")
+def size_if_not_equal(size: list[int], other: list[int]) -> list[int] | None:
+    return None if size == other else size
+
+
+@python("aten.modf")
+def modf(value: float) -> tuple[float, float]:
+    return math.modf(value)
+
+
+@python("aten.polar")
+def polar(size: float, angle: float) -> complex:
+    return complex(size * math.cos(angle), size * math.sin(angle))
+
+
+@python("aten.angle")
+def angle(value: complex) -> float:
+    return math.atan2(complex(value).imag, complex(value).real)
+
+
+@python("aten.isidentifier")
+def isidentifier(text: str) -> bool:
+    return text.isascii() and text.isidentifier()
+
+
+@python("aten.set_grad_enabled", "aten.warn")
 def nothing(*arguments: Any) -> None:
     return None
 
@@ -296,13 +365,13 @@ _OF_PYTHON = {
 _OPERATORS: dict[str, Function] = {
     **{name: getattr(operator, python_name) for name, python_name in _OF_PYTHON.items()},
     "Int": int, "Float": float, "Bool": bool, "Complex": complex, "len": len, "abs": abs, "sorted": sorted,
-    "any": any, "all": all, "sum": sum, "chr": chr, "hex": hex, "oct": oct, "bin": bin,
+    "divmod": divmod, "mathremainder": math.remainder, "select": operator.getitem, "any": any, "all": all, "sum": sum, "chr": chr, "hex": hex, "oct": oct, "bin": bin,
     **{
         name: getattr(math, name)
         for name in (
             "floor", "ceil", "trunc", "sqrt", "exp", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
             "atan2", "sinh", "cosh", "tanh", "fmod", "copysign", "isnan", "isinf", "isfinite", "gcd", "factorial", "degrees",
-            "radians",
+            "radians", "fabs", "gamma", "lgamma", "expm1", "erf", "erfc", "acosh", "asinh", "atanh", "ldexp", "frexp",
         )
     },
     **{
@@ -310,7 +379,8 @@ _OPERATORS: dict[str, Function] = {
         for name in (
             "extend", "insert", "remove", "clear", "reverse", "count", "setdefault", "update", "upper", "lower", "strip",
             "lstrip", "rstrip", "join", "replace", "splitlines", "isdigit", "isalpha", "isalnum", "isupper", "islower",
-            "isspace", "capitalize", "title",
+            "isspace", "capitalize", "title", "isnumeric", "isdecimal", "isprintable", "istitle", "expandtabs", "center", "ljust",
+            "rjust", "swapcase", "zfill", "partition", "rpartition",
         )
     },
 }  # fmt: skip

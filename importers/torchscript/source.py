@@ -55,6 +55,10 @@ class Class:
     def type(self) -> ts.ClassType:
         return ts.class_of(self.name)
 
+    @property
+    def is_module(self) -> bool:
+        return self.category == "module"
+
 
 @dataclass(frozen=True)
 class Parameter:

@@ -346,14 +346,6 @@ def data(tensors: Tensors, self: TensorValue) -> TensorValue:
     return tensors.call("aten.detach", {"self": self})
 
 
-@special("prim.tolist")
-def tolist(tensors: Tensors, self: TensorValue, *rest: Any) -> Any:
-    array = tensors.array(self)
-    if array is None:
-        raise UnsupportedError([Unsupported("prim.tolist", "of elements that are not known before it runs")])
-    return array.tolist()
-
-
 @special("aten.dropout_")
 def dropout_(tensors: Tensors, self: TensorValue, p: float, train: bool) -> TensorValue:
     if not train or p == 0:

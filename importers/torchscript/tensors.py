@@ -19,7 +19,8 @@ from xdsl_exir.dialects.builder import meta
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Expr, prod, to_srepr
-from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp
+from xdsl_exir.dialects.meta import UNKNOWN, depends_on_data, infer_result_types
+from xdsl_exir.dialects.operator import EFFECT_TAGS, OperatorOp, metas
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tensor_meta, tensor_type
@@ -39,6 +40,14 @@ FOLDED = 256
 """Elements up to which what only depends on constants is computed while a program is traced."""
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn")
+
+
+BY_DATA = frozenset(
+    f"aten.{name}"
+    for name in ("nonzero", "argwhere", "masked_select", "index.Tensor", "_unsafe_index.Tensor", "_unique", "_unique2",
+                 "unique_consecutive", "unique_dim", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor", "bincount")
+)  # fmt: skip
+"""Operators whose results may be of sizes that data decide."""
 
 
 @dataclass(frozen=True)
@@ -327,8 +336,23 @@ class Tensors:
             return None
         return value.memory if all(isinstance(size, int) for size in value.meta.sizes) else None
 
+    def _by_data(self, node: g.Node) -> dict[str, g.ValueMeta]:
+        """What results are whose sizes data decide: each such size is a symbol of its own."""
+        found: dict[str, g.ValueMeta] = {}
+        types = self._types(node, infer_result_types)
+        if not any(map(depends_on_data, types)):
+            return {}
+        for name, type in zip(node.result_names, types, strict=True):
+            assert name is not None
+            known = tensor_meta(type)
+            shape = [Expr.symbol(f"u{next(self.symbols)}") if size is UNKNOWN else size for size in known.shape]
+            found[name] = tensor_of(replace(known, shape=tuple(shape)))
+        return found
+
     def _described(self, node: g.Node, given: Mapping[str, Any]) -> dict[str, g.ValueMeta]:
-        """What views lie like, where that is known."""
+        """What results are whose sizes data decide, and what views lie like where that is known."""
+        if node.target in BY_DATA:
+            return self._by_data(node)
         rule = RULES.get(node.target)
         known = spec.find(node.target).sharing if node.target in spec.specs() else None
         base = None if known is None else given.get(known.source)
@@ -345,13 +369,15 @@ class Tensors:
                 found[name] = replace(result, strides=strides)
         return found if len(found) == len(types) else {}
 
-    def _types(self, node: g.Node) -> Sequence[Attribute]:
+    def _types(self, node: g.Node, infer: Callable[..., Any] | None = None) -> Sequence[Any]:
         """Types of the results of a node that is not built yet."""
         cls = dialect_of(node.target)[node.target]
         given = {item.name: self.build.argument(item.value) for item in node.inputs}
         self.build.locate(node)
         args, given = self.build.builder.with_numbers(cls, (), given)
-        types = cls.infer(cls.SLOTS.bind(args, given))
+        bound = cls.SLOTS.bind(args, given)
+        known = {name: metas(value) for name, value in bound.items()}
+        types = cls.infer(bound) if infer is None else infer(cls.SPEC, known)
         self._run()
         return types
 

@@ -22,7 +22,7 @@ from xdsl_exir.importers.nodes import HIGHER_ORDER_TARGETS, mutates
 from xdsl_exir.importers.strides import size_of, tensor_of
 from xdsl_exir.importers.torchscript.machine import Machine
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import Condition, Number, Object, TensorValue
+from xdsl_exir.importers.torchscript.values import Condition, Number, Object, TensorValue, UnknownText
 from xdsl_exir.interpreter.interpreter import dtype_of
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 from xdsl_exir.program import Program, from_graphs, verified
@@ -165,6 +165,8 @@ def _output(tensors: Tensors, value: Any, outputs: list[g.OutputSpec]) -> pytree
             return LEAF
         case Condition():
             return _output(tensors, value.tensor, outputs)
+        case UnknownText():
+            raise UnsupportedError([Unsupported("torchscript.return", value)])
         case _ if is_sequence(value):
             kind = "builtins.list" if is_list(value) else "builtins.tuple"
             return pytree.TreeSpec(kind, None, tuple(_output(tensors, item, outputs) for item in value))

@@ -45,6 +45,10 @@ class Condition:
     tensor: TensorValue
 
 
+class UnknownText(str):
+    """A text with a number in it that nobody knows yet: a message."""
+
+
 @dataclass(frozen=True)
 class DeviceValue:
     name: str

@@ -17,8 +17,13 @@ from xdsl_exir.errors import ExirError, LoadError, VerificationError  # noqa: E4
 
 def renamed(text: str) -> str:
     """The text with values numbered in the order in which they occur."""
-    names: dict[str, str] = {}
-    return re.sub(r"%[\w.$-]+", lambda match: names.setdefault(match[0], f"%{len(names)}"), text.strip())
+    graphs: list[str] = []
+    for graph in re.split(r"(?m)^(?=with )", text.strip()):  # each has names of its own
+        names: dict[str, str] = {}
+        graphs.append(
+            re.sub(r"%[\w.$-]+", lambda match, names=names: names.setdefault(match[0], f"%{len(names)}"), graph)
+        )
+    return "".join(graphs)
 
 
 @pytest.fixture(scope="module", params=MODULES)
