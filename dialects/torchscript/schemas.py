@@ -12,6 +12,8 @@ from importlib.resources import files
 
 from xdsl.ir import Attribute
 
+from xdsl_exir import libraries
+from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.schema import FunctionSchema, Type
 from xdsl_exir.dialects.torchscript import types as ts
 
@@ -29,18 +31,45 @@ def texts() -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(lines) for name, lines in found.items()}
 
 
+VISION = """\
+torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
+torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor
+torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)
+torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio) -> (Tensor, Tensor)
+torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)
+torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor
+"""
+"""What torchvision registers, which archives of its models call."""
+
+
 @cache
+def _listed(name: str) -> tuple[FunctionSchema, ...]:
+    vision = [line for line in VISION.splitlines() if line.startswith(f"{name}(")]
+    return tuple(map(FunctionSchema.parse, texts().get(name, vision)))
+
+
 def overloads(name: str) -> tuple[FunctionSchema, ...]:
-    """The overloads of an operator (`aten::add`), in order; none of an unknown one."""
-    return tuple(map(FunctionSchema.parse, texts().get(name, ())))
+    """The overloads of an operator (`aten::add`), in order; of the user's own, those of the libraries; none of an unknown one."""
+    known = _listed(name)
+    if known or name.partition("::")[0] in libraries.SCHEMA_NAMESPACES:
+        return known
+    schemas = (entry.schema for entry in spec.specs().values())
+    return tuple(each for each in schemas if f"{each.namespace}::{each.name}" == name)
 
 
 @cache
+def _schema_listed(qualified_name: str) -> FunctionSchema | None:
+    namespace, _, rest = qualified_name.partition(".")
+    candidates = _listed(f"{namespace}::{rest.partition('.')[0]}")
+    return next((schema for schema in candidates if schema.qualified_name == qualified_name), None)
+
+
 def schema_of(qualified_name: str) -> FunctionSchema | None:
     """The schema of `aten.add.Tensor`; None where there is none."""
-    namespace, _, rest = qualified_name.partition(".")
-    candidates = overloads(f"{namespace}::{rest.partition('.')[0]}")
-    return next((schema for schema in candidates if schema.qualified_name == qualified_name), None)
+    known = _schema_listed(qualified_name)
+    if known is None and qualified_name in spec.specs():
+        return spec.find(qualified_name).schema
+    return known
 
 
 @cache

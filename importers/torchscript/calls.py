@@ -220,9 +220,13 @@ def get_attribute(compiler: FunctionCompiler, node: ast.expr, value: SSAValue, n
         index = compiler.constant(list(cls.fields).index(name), ts.INT)
         return compiler.value_of("prim.TupleIndex", [value, index], cls.fields[name])
     if cls.category == "enum" and name in ("name", "value"):
-        members = [ts.STR] if name == "name" else [compiler_type(compiler, of) for of in cls.constants.values()]
+        members = (
+            [ts.STR] if name == "name" else [compiler_type(compiler, of) for of in cls.constants.values()]
+        )
         type = common_type(compiler, members, ts.ANY)
-        return compiler.value_of("prim.EnumName" if name == "name" else f"prim.EnumValue.{type}", [value], type)
+        return compiler.value_of(
+            "prim.EnumName" if name == "name" else f"prim.EnumValue.{type}", [value], type
+        )
     if name in cls.constants:
         hint = cls.fields.get(name)
         return compiler.as_type(

@@ -7,18 +7,21 @@ unrolled, calls inlined, lists and objects dissolved. Branches that nobody can d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, SymbolRefAttr
 from xdsl.ir import Attribute, Block, SSAValue
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.importers.torchscript import rarer as _  # noqa: F401 (it registers functions)
+from xdsl_exir.importers.torchscript import vision as _  # noqa: F401 (it registers functions)
 from xdsl_exir.importers.torchscript.branches import Journal, branch
 from xdsl_exir.importers.torchscript.carried import as_tensor
 from xdsl_exir.importers.torchscript.literals import constant_value
@@ -140,6 +143,10 @@ class Machine:
                 if len(operands[0]) != len(op.results):
                     raise ScriptError(f"{len(operands[0])} values for {len(op.results)} variables")
                 return operands[0]
+            case _ if "subgraph" in op.attributes:  # what the profiling executor puts aside is its body
+                return self.block(
+                    op.regions[0].block, dict(zip(op.regions[0].block.args, operands, strict=True))
+                )
             case kind if kind in STRUCTURES:
                 result = STRUCTURES[kind](self, op, operands)
                 return [result] if op.results else []
@@ -238,11 +245,15 @@ class Machine:
 
     def symbolic(self, op: ScriptOp, name: str, operands: list[Any]) -> Any:
         """Arithmetic on numbers of the graph, or logic of conditions."""
-        if name in TEXTS and any(isinstance(value, str) for value in operands) or name == "aten.str":
+        if (name in TEXTS and any(isinstance(value, str) for value in operands)) or name == "aten.str":
             return UnknownText(f"{op.kind} of a number that is not known")
         if name in ("aten.eq", "aten.ne") and all(map(is_list, operands)):
             return self.same_lists(op, name == "aten.eq", *operands)
-        if name in FOLDS and len(operands) == 1 and all(isinstance(item, int | Number) for item in operands[0]):
+        if (
+            name in FOLDS
+            and len(operands) == 1
+            and all(isinstance(item, int | Number) for item in operands[0])
+        ):
             return reduce(lambda a, b: self.tensors.symbolic(FOLDS[name], a, b), operands[0])
         if any(isinstance(value, Condition) for value in operands):
             if name == "aten.__not__":
@@ -260,7 +271,6 @@ class Machine:
         raise UnsupportedError(
             [Unsupported(op.kind, "of a number that depends on data or symbolic sizes", location_text(op))]
         )
-
 
     def same_lists(self, op: ScriptOp, wanted: bool, a: list[Any], b: list[Any]) -> Any:
         """Whether two lists are the same, or not."""
@@ -298,7 +308,10 @@ CONTAINERS = frozenset(
 )  # fmt: skip
 """Operators of lists and dicts, which may hold numbers of the graph, for they do not look at them."""
 
-KEYED = frozenset(f"aten.{name}" for name in ("__getitem__", "_set_item", "insert", "pop", "get", "setdefault", "slice", "Delete"))
+KEYED = frozenset(
+    f"aten.{name}"
+    for name in ("__getitem__", "_set_item", "insert", "pop", "get", "setdefault", "slice", "Delete")
+)
 """Those of them that take keys and places."""
 
 TEXTS = frozenset(["aten.format", "aten.percentFormat", "aten.str", "aten.add"])
@@ -331,8 +344,33 @@ def _constant(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
     function = attributes.get("function")
     if isinstance(function, SymbolRefAttr):
         return Function(function.root_reference.data)
+    if "text" in attributes:
+        return _of_text(machine, op)
     value = constant_value(attributes.get("value"))
     return DeviceValue(value) if op.result_types[0] == ts.DEVICE and value is not None else value
+
+
+def _of_text(machine: Machine, op: ScriptOp) -> Any:
+    """A constant of which there is only graph text: of one integer, all of it. Raises `ExirError` for others."""
+    type, text = op.result_types[0], op.text("text")
+    said = type.text.data if isinstance(type, ts.SpelledType) else ""
+    known = re.fullmatch(r"\{(-?\d{1,18})\}", text)
+    dtype = next((dtype for dtype in _SPELLED if said.startswith(f"{dtype}(")), "")
+    if known is None or not dtype:
+        raise ExirError(f"the text does not hold the constant {text!r:.60}; an archive does")
+    rank = len(re.findall(r"\b1\b(?=[,)])", re.split(r"strides|requires_grad|device", said)[0]))
+    return machine.tensors.literal(np.full([1] * rank, int(known[1]), _SPELLED[dtype].numpy), _SPELLED[dtype])
+
+
+_SPELLED = {
+    "Long": dt.Long,
+    "Int": dt.Int,
+    "Short": dt.Short,
+    "Char": dt.Char,
+    "Byte": dt.Byte,
+    "Bool": dt.Bool,
+}
+"""Tensors of integers, as graph text spells their types."""
 
 
 def enum_member(script: ScriptModule, class_name: str, member: str) -> EnumValue:

@@ -13,12 +13,12 @@ from xdsl.ir import Attribute
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ClassOp, FuncOp, ScriptOp
 from xdsl_exir.dialects.torchscript.verifier import violations_of_module
-from xdsl_exir.errors import LoadError, VerificationError
-from xdsl_exir.importers.torchscript.archive import ScriptArchive
+from xdsl_exir.errors import ExirError, InputError, LoadError, VerificationError
+from xdsl_exir.importers.torchscript.archive import LAST_VERSION, ScriptArchive
 from xdsl_exir.importers.torchscript.compile import FunctionCompiler
 from xdsl_exir.importers.torchscript.literals import type_of_data
 from xdsl_exir.importers.torchscript.pickles import Instance
-from xdsl_exir.importers.torchscript.source import Class, Definition, Source
+from xdsl_exir.importers.torchscript.source import Class, Definition, Parameter, Signature, Source
 from xdsl_exir.narrowing import is_dict, is_sequence
 
 
@@ -38,9 +38,43 @@ class ScriptModule:
         return {op.text("sym_name"): op for op in self.module.ops if isinstance(op, FuncOp)}
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is a graph's text: functions without a module, and without data."""
+        return not self.root.class_name
+
+    @property
     def methods(self) -> list[str]:
         """Names of the methods of the root."""
+        if self.is_text:
+            return list(self.functions())
         return list(self.source.class_named(self.root.class_name).methods)
+
+    def entry(self, method: str) -> str:
+        """The function that a method of the root is."""
+        return method if self.is_text else f"{self.root.class_name}.{method}"
+
+    def signature(self, method: str) -> Signature:
+        """What a method takes and gives. Raises `InputError` for an unknown one."""
+        if method not in self.methods:
+            raise InputError(
+                f"no method '{method:.100}'; the program has {', '.join(self.methods) or 'none'}"
+            )
+        if not self.is_text:
+            cls = self.source.class_named(self.root.class_name)
+            return self.source.signature(cls.methods[method])
+        block = self.functions()[method].regions[0].block
+        types = [ts.unspelled(arg.type) for arg in block.args]
+        if types and isinstance(types[0], ts.ClassType):
+            raise ExirError("graph text has no data to run with: its module's attributes; an archive has")
+        names = [arg.name_hint or f"arg_{index}" for index, arg in enumerate(block.args)]
+        return Signature(
+            tuple(Parameter(name, type, None) for name, type in zip(names, types, strict=True)), None
+        )
+
+
+def of_text(module: ModuleOp, path: str) -> ScriptModule:
+    """Functions that a graph's text says, which have no data."""
+    return ScriptModule(module, Instance(""), (), Source(path, lambda name: None), LAST_VERSION)
 
 
 def read_module(path: str | os.PathLike[str], mapped: bool = False) -> ScriptModule:

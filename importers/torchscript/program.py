@@ -20,9 +20,10 @@ from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.verifier import violations_of_module
 from xdsl_exir.errors import ExirError, InputError, LoadError, VerificationError
 from xdsl_exir.exchange.tensor_data import TensorData
+from xdsl_exir.importers.torchscript.carried import DTYPES, kind_of
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
 from xdsl_exir.importers.torchscript.machine import Machine, enum_member
-from xdsl_exir.importers.torchscript.module import ScriptModule, read_module
+from xdsl_exir.importers.torchscript.module import ScriptModule, of_text, read_module
 from xdsl_exir.importers.torchscript.pickles import Instance, PickledTensor
 from xdsl_exir.importers.torchscript.source import Class, Parameter, Signature
 from xdsl_exir.importers.torchscript.tensors import FOLDED, Held, Tensors
@@ -51,6 +52,16 @@ class StateTable:
             free = f"{name}_{count}"
         self.data[free], self.kinds[free] = data, kind
         return free
+
+    def with_numbers(self, numbers: Mapping[str, Any]) -> StateTable:
+        """A table that has these numbers too, as buffers."""
+        made = StateTable()
+        made.data, made.kinds, made.tied = dict(self.data), dict(self.kinds), set(self.tied)
+        for name, number in numbers.items():
+            dtype = DTYPES[kind_of(number)]
+            made.data[name] = TensorData.of(np.array(number, dtype.numpy), dtype)
+            made.kinds[name] = "buffer"
+        return made
 
     def held(self, name: str, with_array: bool) -> Held:
         """What a name is."""
@@ -103,10 +114,11 @@ class Session:
 
     def signature(self, method: str = "forward") -> Signature:
         """What a method takes and gives. Raises `InputError` for an unknown one."""
-        cls = self.script.source.class_named(self.root.class_name)
-        if method not in cls.methods:
-            raise InputError(f"no method '{method:.100}'; the program has {', '.join(cls.methods) or 'none'}")
-        return self.script.source.signature(cls.methods[method])
+        return self.script.signature(method)
+
+    def run(self, machine: Machine, method: str, root: Object, arguments: Sequence[Any]) -> Any:
+        """What a method gives, in a machine."""
+        return machine.call(self.script.entry(method), [*([] if self.script.is_text else [root]), *arguments])
 
     # running
 
@@ -117,7 +129,7 @@ class Session:
         root = deepcopy(self.root)
         machine = Machine(self.script, tensors, self.constants)
         given = [_given(tensors, value, f"input_{index}") for index, value in enumerate(arguments)]
-        result = machine.call(f"{self.root.class_name}.{method}", [root, *given])
+        result = self.run(machine, method, root, given)
         made = _arrays(tensors, result)
         self._keep(tensors, root)
         return made
@@ -220,19 +232,19 @@ class ScriptProgram(Program):
     """
 
     session: Session | None = None
+    """The data that it runs with. Text has none."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        session = self.session
-        if session is not None and session.script.module is not self.module:  # passes have made another
+        session = self.session or Session(of_text(self.module, "TorchScript text"), "TorchScript text")
+        if session.script.module is not self.module:  # passes have made another
             session = copy(session)
             session.script = replace(session.script, module=self.module)
-            object.__setattr__(self, "session", session)
+        object.__setattr__(self, "session", session)
 
     @property
     def _session(self) -> Session:
-        if self.session is None:
-            raise ExirError("graph text has no data to run with; an archive has")
+        assert self.session is not None
         return self.session
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -285,7 +297,7 @@ class ScriptProgram(Program):
         from xdsl_exir.exchange.torchscript_text import torchscript_text
 
         functions = {op.text("sym_name"): op for op in self.module.ops if isinstance(op, script_ops.FuncOp)}
-        owner = self.session.root.class_name if self.session is not None else ""
+        owner = self._session.root.class_name
         wanted = name or "forward"
         found = functions.get(wanted) or functions.get(f"{owner}.{wanted}")
         if found is None and name is None and len(functions) == 1:

@@ -156,9 +156,10 @@ def interpolate(
         [value] * count if value is not None and not is_list(value) else value for value in (size, scale)
     )
     if scale is not None and recompute:
-        size, scale = [
-            int(np.floor(float(of) * by)) for of, by in zip(sizes(tensors, input)[2:], scale, strict=True)
-        ], None
+        size, scale = (
+            [int(np.floor(float(of) * by)) for of, by in zip(sizes(tensors, input)[2:], scale, strict=True)],
+            None,
+        )
     if mode == "area":
         if size is None:
             size = [int(of * by) for of, by in zip(sizes(tensors, input)[2:], scale, strict=True)]
@@ -174,7 +175,9 @@ def interpolate(
 
 
 @special(*(f"aten.__upsample_nearest{suffix}" for suffix in ("", ".size_list")))
-def upsample_nearest(tensors: Tensors, input: TensorValue, size: Any = None, scale: Any = None) -> TensorValue:
+def upsample_nearest(
+    tensors: Tensors, input: TensorValue, size: Any = None, scale: Any = None
+) -> TensorValue:
     return interpolate(tensors, input, size, scale)
 
 
@@ -184,7 +187,9 @@ def upsample_nearest(tensors: Tensors, input: TensorValue, size: Any = None, sca
         for suffix in ("", ".size_list", ".scale_list", ".size_list_scale_list")
     )
 )
-def upsample_bilinear(tensors: Tensors, input: TensorValue, size: Any = None, scale: Any = None) -> TensorValue:
+def upsample_bilinear(
+    tensors: Tensors, input: TensorValue, size: Any = None, scale: Any = None
+) -> TensorValue:
     return interpolate(tensors, input, size, scale, "bilinear", True)
 
 
@@ -230,7 +235,9 @@ def unpack(
 
     def padded(of: TensorValue, behind: int) -> TensorValue:
         pad = [0, 0] * (tensors.meta(of).ndim - 1) + [0, behind]
-        return tensors.call("aten.constant_pad_nd", {"self": of, "pad": pad, "value": padding}) if behind else of
+        return (
+            tensors.call("aten.constant_pad_nd", {"self": of, "pad": pad, "value": padding}) if behind else of
+        )
 
     steps = [
         padded(rows(tensors, data, int(starts[time]), int(starts[time + 1])), batches[0] - count)

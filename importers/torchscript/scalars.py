@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+
 from xdsl_exir.importers.torchscript.values import DeviceValue, EnumValue, ScriptError
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 

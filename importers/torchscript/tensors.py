@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, Literal
 
 from xdsl.dialects.builtin import FileLineColLoc
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import meta
@@ -345,7 +345,9 @@ class Tensors:
         for name, type in zip(node.result_names, types, strict=True):
             assert name is not None
             known = tensor_meta(type)
-            shape = [Expr.symbol(f"u{next(self.symbols)}") if size is UNKNOWN else size for size in known.shape]
+            shape = [
+                Expr.symbol(f"u{next(self.symbols)}") if size is UNKNOWN else size for size in known.shape
+            ]
             found[name] = tensor_of(replace(known, shape=tuple(shape)))
         return found
 

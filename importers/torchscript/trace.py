@@ -20,6 +20,7 @@ from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.fx_text import value_meta
 from xdsl_exir.importers.nodes import HIGHER_ORDER_TARGETS, mutates
 from xdsl_exir.importers.strides import size_of, tensor_of
+from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of
 from xdsl_exir.importers.torchscript.machine import Machine
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
 from xdsl_exir.importers.torchscript.values import Condition, Number, Object, TensorValue, UnknownText
@@ -28,7 +29,7 @@ from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 from xdsl_exir.program import Program, from_graphs, verified
 
 if TYPE_CHECKING:
-    from xdsl_exir.importers.torchscript.program import Session
+    from xdsl_exir.importers.torchscript.program import Session, StateTable
 
 LEAF = pytree.LEAF
 
@@ -39,25 +40,72 @@ def traced(program: Session, inputs: Sequence[Any], method: str) -> Program:
 
 
 def traced_graph(program: Session, inputs: Sequence[Any], method: str) -> g.ExportedGraph:
-    """The graph that a method is for inputs like these."""
-    from xdsl_exir.importers.torchscript.evaluate import Evaluator
+    """The graph that a method is for inputs like these.
 
-    arguments = program.arguments(method, inputs, {})
-    names = [parameter.name for parameter in program.signature(method).parameters]
-    tensors = Tensors(program.path, Evaluator(), False, lambda name: program.state.held(name, False))
-    reader = _Inputs(tensors)
-    given = [reader.read(value, name) for value, name in zip(arguments[: len(inputs)], names, strict=False)]
-    defaults = [(value, LEAF) for value in arguments[len(given) :]]
-    names = names[: len(given)]
-    root = deepcopy(program.root)
-    machine = Machine(program.script, tensors, program.constants)
-    result = machine.call(
-        f"{program.root.class_name}.{method}", [root, *(value for value, _ in [*given, *defaults])]
-    )
-    _write_attributes(program, tensors, program.root, root)
-    outputs: list[g.OutputSpec] = []
-    out_spec = _output(tensors, result, outputs)
-    return _exported(program, tensors, reader, names, [of for _, of in given], outputs, out_spec)
+    Attributes that are numbers, which the method sets to others, are state like tensors: then it is traced again with them as buffers.
+    """
+    varying: dict[str, Any] = {}
+    known: UnsupportedError | None = None
+    while True:
+        try:
+            return _Trace(program, varying).graph(inputs, method)
+        except _Varies as found:
+            varying |= found.attributes
+            known = found.error
+        except UnsupportedError as error:
+            raise UnsupportedError([*(known.items if known is not None else ()), *error.items]) from error
+
+
+class _Varies(Exception):
+    """Attributes that are numbers turn out to be set to others."""
+
+    def __init__(self, attributes: Mapping[str, Any], error: UnsupportedError):
+        super().__init__()
+        self.attributes, self.error = attributes, error
+
+
+class _Trace:
+    """One attempt, with the state that it sees: `varying` are attributes that are numbers, as tensors."""
+
+    def __init__(self, program: Session, varying: Mapping[str, Any]):
+        self.program, self.varying = program, varying
+        self.state = program.state.with_numbers(varying)
+
+    def root(self, tensors: Tensors | None) -> Object:
+        """The module, with its varying attributes as tensors of the state, or as what those say."""
+        made = deepcopy(self.program.root)
+        for path, value in self.varying.items():
+            owner, _, name = path.rpartition(".")
+            holder = made
+            for part in owner.split(".") if owner else []:
+                holder = holder.attributes[part]
+            tensor = TensorValue(path)
+            holder.attributes[name] = (
+                tensor if tensors is None else from_tensor(tensors, tensor, kind_of(value))
+            )
+        return made
+
+    def graph(self, inputs: Sequence[Any], method: str) -> g.ExportedGraph:
+        """The graph. Raises `_Varies` for numbers that are set and not among the varying ones."""
+        from xdsl_exir.importers.torchscript.evaluate import Evaluator
+
+        program = self.program
+        arguments = program.arguments(method, inputs, {})
+        names = [parameter.name for parameter in program.signature(method).parameters]
+        tensors = Tensors(program.path, Evaluator(), False, lambda name: self.state.held(name, False))
+        reader = _Inputs(tensors)
+        given = [
+            reader.read(value, name) for value, name in zip(arguments[: len(inputs)], names, strict=False)
+        ]
+        defaults = [(value, LEAF) for value in arguments[len(given) :]]
+        names = names[: len(given)]
+        before, root = self.root(None), self.root(tensors)
+        machine = Machine(program.script, tensors, program.constants)
+        result = program.run(machine, method, root, [value for value, _ in [*given, *defaults]])
+        _write_attributes(tensors, before, root)
+        outputs: list[g.OutputSpec] = []
+        out_spec = _output(tensors, result, outputs)
+        return _exported(self.state, tensors, reader, names, [of for _, of in given], outputs, out_spec)
 
 
 class _Inputs:
@@ -106,16 +154,21 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and not (value.endswith("]") and "[" in value)
 
 
-def _write_attributes(program: Session, tensors: Tensors, before: Any, after: Any) -> None:
-    """Writes tensors that attributes were set to where they are kept. Raises `UnsupportedError` for attributes that change otherwise."""
+def _write_attributes(tensors: Tensors, before: Any, after: Any) -> None:
+    """Writes tensors that attributes were set to where they are kept. Raises `_Varies` for numbers that change, `UnsupportedError` for
+    attributes that change otherwise."""
     waiting: list[tuple[Any, Any, str]] = [(before, after, "")]
     seen: set[int] = set()
     writes: list[tuple[TensorValue, TensorValue]] = []
+    varying: dict[str, Any] = {}
+    reasons: list[Unsupported] = []
     while waiting:
         old, new, at = waiting.pop()
-        if id(old) in seen:
+        if id(old) in seen and not kind_of(old):
             continue
         seen.add(id(old))
+        if isinstance(old, TensorValue) and kind_of(new) not in ("", "tensor"):
+            new = as_tensor(tensors, new)
         match old, new:
             case TensorValue(), TensorValue():
                 if old.name == new.name or tensors.identity(old) == tensors.identity(new):
@@ -133,6 +186,10 @@ def _write_attributes(program: Session, tensors: Tensors, before: Any, after: An
                 waiting += [
                     (old.attributes[key], new.attributes[key], f"{inside}{key}") for key in old.attributes
                 ]
+            case _ if "[" not in at and kind_of(old) in DTYPES and kind_of(old) == kind_of(new):
+                if old != new:
+                    varying[at] = old
+                    reasons += _changed(at, f"{old!r}", f"{new!r:.100}").items
             case _ if is_sequence(old) and is_sequence(new) and len(old) == len(new):
                 waiting += [
                     (a, b, f"{at}[{index}]") for index, (a, b) in enumerate(zip(old, new, strict=True))
@@ -143,6 +200,8 @@ def _write_attributes(program: Session, tensors: Tensors, before: Any, after: An
                 is_held = isinstance(old, Object) or is_sequence(old) or is_dict(old)
                 if is_held or type(old) is not type(new) or old != new:
                     raise _changed(at, f"{old!r:.100}", f"{new!r:.100}")
+    if varying:
+        raise _Varies(varying, UnsupportedError(reasons))
     # Values before any write: one attribute may have become what another one was.
     values = [tensors.call("aten.clone", {"self": new}) for _, new in writes]
     for (old, _), value in zip(writes, values, strict=True):
@@ -183,7 +242,7 @@ def _output(tensors: Tensors, value: Any, outputs: list[g.OutputSpec]) -> pytree
 
 
 def _exported(
-    program: Session,
+    table: StateTable,
     tensors: Tensors,
     reader: _Inputs,
     names: Sequence[str],
@@ -194,20 +253,16 @@ def _exported(
     nodes = live(tensors.nodes, [output.value for output in outputs])
     used = {name for node in nodes for item in node.inputs for name in g.references(item.value)}
     used |= {name for output in outputs for name in g.references(output.value)}
-    state = {
-        name: program.state.data[name]
-        for name in tensors.given
-        if name in program.state.data and name in used
-    }
+    state = {name: table.data[name] for name in tensors.given if name in table.data and name in used}
     literals = {name: TensorData.of(*made) for name, made in tensors.literals.items() if name in used}
     # Names of state have dots, which values of a graph have not.
     inside = {name: f"p_{name.replace('.', '_')}_{index}" for index, name in enumerate(state)}
     specs: list[tuple[g.InputSpec, g.Ref | g.Constant, g.ValueMeta | None]] = []
     for name, data in state.items():
-        kind: g.InputKind = "parameter" if program.state.kinds[name] == "parameter" else "buffer"
+        kind: g.InputKind = "parameter" if table.kinds[name] == "parameter" else "buffer"
         meta = tensor_of(TensorMeta(data.sizes, data.dtype))
         persistent: bool | None = True if kind == "buffer" else None
-        if program.state.kinds[name] == "constant_tensor":
+        if table.kinds[name] == "constant_tensor":
             kind, persistent = "constant_tensor", None
             literals[name] = data
             if tensors.is_written(name):
