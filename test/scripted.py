@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -37,6 +40,34 @@ def trace(module: nn.Module, *inputs: Any) -> Any:
 def freeze(module: nn.Module) -> Any:
     with quiet():
         return torch.jit.freeze(torch.jit.script(module.eval()))
+
+
+def random_module(seed: int, folder: Path) -> Any:
+    """A random script (`random_scripts.py`)."""
+    from random_scripts import Writer
+
+    path = folder / f"random_{seed}.py"
+    path.write_text(Writer(seed).text())
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = made
+    spec.loader.exec_module(made)
+    return script(made.Module())
+
+
+def renamed(text: str) -> str:
+    """The text with values numbered in the order in which they occur."""
+    graphs: list[str] = []
+    for graph in re.split(r"(?m)^(?=with )", text.strip()):  # each has names of its own
+        names: dict[str, str] = {}
+        graphs.append(
+            re.sub(
+                r"%[\w.$-]+", lambda match, names=names: names.setdefault(match[0], f"%{len(names)}"), graph
+            )
+        )
+    return "".join(graphs)
 
 
 def save(module: Any, path: Path) -> Path:

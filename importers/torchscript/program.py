@@ -17,6 +17,7 @@ from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.torchscript import operations as script_ops
 from xdsl_exir.dialects.torchscript import types as ts
+from xdsl_exir.dialects.torchscript.aliases import Aliases
 from xdsl_exir.dialects.torchscript.verifier import violations_of_module
 from xdsl_exir.errors import ExirError, InputError, LoadError, VerificationError
 from xdsl_exir.exchange.tensor_data import TensorData
@@ -296,6 +297,18 @@ class ScriptProgram(Program):
         """
         from xdsl_exir.exchange.torchscript_text import torchscript_text
 
+        return torchscript_text(self.function(name))
+
+    def aliases(self, name: str | None = None) -> Aliases:
+        """Which values of a function may share memory, and who writes to it: `aliases().may_alias("%x", "%y")`, `writers("%x")`.
+        Raises `ExirError` for an unknown function.
+        """
+        return Aliases(self.function(name))
+
+    def function(self, name: str | None = None) -> script_ops.FuncOp:
+        """A function by its qualified name, or that of a method of the root; by default `forward`, or the only one. Raises
+        `ExirError` for an unknown one.
+        """
         functions = {op.text("sym_name"): op for op in self.module.ops if isinstance(op, script_ops.FuncOp)}
         owner = self._session.root.class_name
         wanted = name or "forward"
@@ -304,7 +317,7 @@ class ScriptProgram(Program):
             [found] = functions.values()
         if found is None:
             raise ExirError(f"no function '{wanted:.100}'; the program has {', '.join(functions) or 'none'}")
-        return torchscript_text(found)
+        return found
 
     def verify(self) -> ScriptProgram:
         """Itself, if its operations are as they should be. Raises `VerificationError` that lists every violation."""

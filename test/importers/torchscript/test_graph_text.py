@@ -9,21 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from scripted import MODULES, load, quiet, save  # noqa: E402
+from scripted import MODULES, load, quiet, renamed, save  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import ExirError, LoadError, VerificationError  # noqa: E402
-
-
-def renamed(text: str) -> str:
-    """The text with values numbered in the order in which they occur."""
-    graphs: list[str] = []
-    for graph in re.split(r"(?m)^(?=with )", text.strip()):  # each has names of its own
-        names: dict[str, str] = {}
-        graphs.append(
-            re.sub(r"%[\w.$-]+", lambda match, names=names: names.setdefault(match[0], f"%{len(names)}"), graph)
-        )
-    return "".join(graphs)
 
 
 @pytest.fixture(scope="module", params=MODULES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from random_scripts import Writer  # noqa: E402
-from scripted import assert_same, load, quiet, save, script  # noqa: E402
+from scripted import assert_same, load, quiet, random_module, save  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
@@ -21,23 +18,11 @@ COUNT = 40
 REFUSED = 0.1
 
 
-def module_of(seed: int, folder: Path):
-    path = folder / f"random_{seed}.py"
-    path.write_text(Writer(seed).text())
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = made
-    spec.loader.exec_module(made)
-    return script(made.Module())
-
-
 def test_random_programs(tmp_path: Path) -> None:
     ran, refused = 0, 0
     inputs = np.random.default_rng(0).standard_normal((2, 2, 3, 3)).astype(np.float32)
     for seed in range(COUNT):
-        path = save(module_of(seed, tmp_path), tmp_path / "model.pt")
+        path = save(random_module(seed, tmp_path), tmp_path / "model.pt")
         n = seed % 4
         with quiet():
             theirs = torch.jit.load(str(path))
