@@ -435,9 +435,10 @@ def _stays(op: ScriptOp) -> bool:
 def _is_none(value: SSAValue) -> bool:
     """Whether a value is None for certain."""
     op = None if isinstance(value, BlockArgument) else value.owner
-    is_constant = isinstance(op, ScriptOp) and op.kind == "prim.Constant"
-    is_bare = is_constant and not op.attributes.keys() - {"scope"} and isinstance(value.type, ts.OptionalType)
-    return value.type == ts.NONE or is_bare
+    if not isinstance(op, ScriptOp) or op.kind != "prim.Constant":
+        return value.type == ts.NONE
+    is_bare = not op.attributes.keys() - {"scope"}
+    return value.type == ts.NONE or (is_bare and isinstance(value.type, ts.OptionalType))
 
 
 def _is_nothing(value: SSAValue) -> bool:

@@ -33,6 +33,7 @@ def texts() -> Mapping[str, tuple[str, ...]]:
 
 VISION = """\
 torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
+torchvision::box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor
 torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor
 torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)
 torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio) -> (Tensor, Tensor)

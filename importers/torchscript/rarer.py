@@ -81,7 +81,9 @@ def copy_(tensors: Tensors, self: TensorValue, other: Any) -> TensorValue:
 
 @special("aten.allclose")
 def allclose(tensors: Tensors, self: TensorValue, *rest: Any) -> Any:
-    given = dict(zip(("self", "other", "rtol", "atol", "equal_nan"), (self, *rest), strict=False))
+    given: dict[str, Any] = dict(
+        zip(("self", "other", "rtol", "atol", "equal_nan"), (self, *rest), strict=False)
+    )
     return bool_(tensors, tensors.call("aten.all", {"self": tensors.call("aten.isclose", given)}))
 
 
@@ -155,14 +157,10 @@ def interpolate(
     size, scale = (
         [value] * count if value is not None and not is_list(value) else value for value in (size, scale)
     )
-    if scale is not None and recompute:
-        size, scale = (
-            [int(np.floor(float(of) * by)) for of, by in zip(sizes(tensors, input)[2:], scale, strict=True)],
-            None,
-        )
+    if size is None and (recompute or mode == "area"):
+        pairs: list[tuple[Any, float]] = list(zip(sizes(tensors, input)[2:], scale, strict=True))
+        size, scale = [int(of * by) for of, by in pairs], None
     if mode == "area":
-        if size is None:
-            size = [int(of * by) for of, by in zip(sizes(tensors, input)[2:], scale, strict=True)]
         return tensors.call(f"aten.adaptive_avg_pool{count}d", {"self": input, "output_size": size})
     if (mode, count) not in _UPSAMPLE or antialias:
         raise UnsupportedError([Unsupported("aten.__interpolate", f"{mode} of {count} dimensions")])
