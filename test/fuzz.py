@@ -1,6 +1,7 @@
 """Mutated `.pt2` archives, FX text and MLIR text: each is read, or refused with one `ExirError`. Nothing else happens.
 
     python test/fuzz.py --count 20000                 # prints the figures; exit code 1 where something else happened
+    python test/fuzz.py --count 20000 --torchscript   # TorchScript archives (code, pickles, the zip) and graph text
 
 What is mutated is made from bench/digits and, where PyTorch is installed, from the models of ordinary.py and small
 programs with control flow and symbolic sizes. A case is one file, its mutation drawn from its number: `--only N` runs
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import math
 import random
 import re
 import resource
@@ -33,6 +35,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import numpy as np
 
 import xdsl_exir
 from xdsl_exir.dialects.tensors import tensor_meta
@@ -62,6 +66,24 @@ def seeds(folder: Path) -> list[Path]:
         (folder / f"{name}.generic.mlir").write_text(program.to_edge().text(generic=True))
         (folder / f"{name}.fx").write_text(fx_case(program))
         written += [folder / f"{name}{suffix}" for suffix in (".pt2", ".mlir", ".generic.mlir", ".fx")]
+    return written
+
+
+def script_seeds(folder: Path) -> list[Path]:
+    """Good TorchScript archives, and the text of their graphs."""
+    import torch
+    from scripted import MODULES, quiet, save
+
+    written: list[Path] = []
+    torch.manual_seed(0)
+    for name, (make, inputs) in MODULES.items():
+        path = folder / f"{name}.pt"
+        with quiet():
+            module = make()
+            save(module, path)
+            path.with_suffix(".ts").write_text(str(module.inlined_graph))
+        path.with_suffix(".json").write_text(json.dumps([list(value.shape) for value in inputs]))
+        written += [path, path, path.with_suffix(".ts")]
     return written
 
 
@@ -196,6 +218,42 @@ def mutate_archive(data: bytes, rng: random.Random) -> bytes:
     return out.getvalue()
 
 
+def mutate_script(data: bytes, rng: random.Random) -> bytes:
+    """A TorchScript archive with code or a pickle changed, or an entry dropped, renamed, or another one's."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    names = sorted(entries)
+    name, other = rng.choice(names), rng.choice(names)
+    match rng.randrange(12):
+        case 0:
+            entries.pop(name)
+        case 1:
+            entries[rng.choice(("../x", "/x", "x" * 300, name.upper()))] = entries.pop(name)
+        case 2:
+            entries[name] = entries[other]
+        case 3 | 4 | 5 | 6:
+            chosen = rng.choice([name for name in names if name.endswith(".pkl")])
+            entries[chosen] = mutate_bytes(entries[chosen], rng)
+        case _:
+            chosen = rng.choice([name for name in names if name.endswith(".py")])
+            entries[chosen] = mutate_text(entries[chosen].decode(), rng).encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+READING: list[Path] = []
+"""The case that is being read."""
+
+
+def forbid_code(event: str, arguments: Any) -> None:
+    """An audit hook: what a file could want to be run."""
+    if READING and event.startswith(("pickle.", "os.system", "os.exec", "os.spawn", "socket.")):
+        raise RuntimeError(f"a file had code run: {event} {arguments}")
+
+
 # --- one case ------------------------------------------------------------------------------------------------
 
 
@@ -227,9 +285,33 @@ def read(path: Path) -> None:
     if path.suffix == ".fx":
         line, _, text = path.read_text().partition("\n")
         program = xdsl_exir.from_fx_text(text, json.loads(line))
+    elif path.suffix == ".ts":
+        xdsl_exir.from_torchscript_text(path.read_text()).torchscript_text()
+        return
+    elif path.suffix == ".pt":
+        read_script(path)
+        return
     else:
         program = xdsl_exir.load(path)
     program.to_edge().text()
+
+
+class Long(Exception):
+    """A program that was read runs long: its loops may say so."""
+
+
+def read_script(path: Path) -> None:
+    """Reads an archive, prints it, and runs what was read."""
+    program = xdsl_exir.load(path)
+    program.text()
+    program.torchscript_text()
+    shapes = json.loads(path.with_suffix(".json").read_text())
+    inputs = [np.linspace(-1, 1, math.prod(shape), dtype=np.float32).reshape(shape) for shape in shapes]
+    try:
+        program(*inputs)
+        program.to_aten(inputs)
+    except Hang as error:
+        raise Long from error
 
 
 def write_case(number: int, seeds: Sequence[Path], folder: Path) -> tuple[Path, Path]:
@@ -240,6 +322,12 @@ def write_case(number: int, seeds: Sequence[Path], folder: Path) -> tuple[Path, 
     if seed.suffix == ".pt2":
         mutate = rng.choice((mutate_bytes, mutate_archive, mutate_archive, mutate_archive))
         path.write_bytes(mutate(seed.read_bytes(), rng))
+    elif seed.suffix == ".pt":
+        mutate = rng.choice((mutate_bytes, mutate_script, mutate_script, mutate_script))
+        path.write_bytes(mutate(seed.read_bytes(), rng))
+        path.with_suffix(".json").symlink_to(seed.with_suffix(".json"))
+    elif seed.suffix == ".ts":
+        path.write_text(mutate_text(seed.read_text(), rng))
     elif seed.suffix == ".fx":
         types, _, text = seed.read_text().partition("\n")
         path.write_text(f"{types}\n{mutate_text(text, rng)}")
@@ -255,13 +343,16 @@ def run_case(seeds: Sequence[Path], folder: Path, number: int) -> Outcome:
     outcome = partial(Outcome, number, seed.name)
     signal.signal(signal.SIGPROF, give_up)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    READING.append(path)
     try:
         read(path)
         return outcome("read")
     except ExirError as error:
         text = str(error)
-        placed = re.search(r"case\d+|FX text|:\d+|[a-z]\.[a-z]|unsupported|%|@", text)
+        placed = re.search(r"case\d+|FX text|TorchScript text|:\d+|[a-z]\.[a-z]|unsupported|%|@", text)
         return outcome(type(error).__name__, "" if text and placed else f"without a place: {text[:200]}")
+    except Long:
+        return outcome("runs long")
     except Hang as error:
         return outcome("hang", str(error))
     except MemoryError:
@@ -270,8 +361,10 @@ def run_case(seeds: Sequence[Path], folder: Path, number: int) -> Outcome:
         return outcome(type(error).__name__, traceback.format_exc(limit=-3))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        READING.clear()
         path.unlink(missing_ok=True)
         path.with_suffix(".safetensors").unlink(missing_ok=True)
+        path.with_suffix(".json").unlink(missing_ok=True)
 
 
 def limit_memory() -> None:
@@ -280,13 +373,16 @@ def limit_memory() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    sys.addaudithook(forbid_code)
 
 
-def run_cases(numbers: Sequence[int], report: Callable[[Outcome], None], processes: int = 2) -> None:
+def run_cases(
+    numbers: Sequence[int], report: Callable[[Outcome], None], processes: int = 2, torchscript: bool = False
+) -> None:
     """Runs cases, and reports each one's outcome. A process that dies is an outcome too."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        made = seeds(folder)
+        made = script_seeds(folder) if torchscript else seeds(folder)
         left = list(numbers)
         while left:
             with ProcessPoolExecutor(processes, get_context("spawn"), limit_memory) as pool:
@@ -313,8 +409,10 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--only", type=int, help="run this case alone")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--torchscript", action="store_true", help="TorchScript archives and graph text")
     args = parser.parse_args()
     kinds: Counter[tuple[str, str]] = Counter()
     failures: list[Outcome] = []
@@ -325,8 +423,8 @@ def main() -> int:
             failures.append(outcome)
             print(f"case {outcome.number} ({outcome.seed}): {outcome.kind}\n{outcome.detail}", flush=True)
 
-    numbers = range(args.count) if args.only is None else [args.only]
-    run_cases(numbers, report, args.processes)
+    numbers = range(args.start, args.start + args.count) if args.only is None else [args.only]
+    run_cases(numbers, report, args.processes, args.torchscript)
     for (suffix, kind), count in sorted(kinds.items()):
         print(f"{suffix or '-':6} {kind:24} {count}")
     print(f"{sum(kinds.values())} cases, {len(failures)} neither read nor refused")

@@ -24,6 +24,16 @@ def test_mutated_files_are_read_or_refused(figures: Any) -> None:
     assert 300 < refused < 400
 
 
+def test_mutated_torchscript(figures: Any) -> None:
+    outcomes: list[Outcome] = []
+    run_cases(range(300), outcomes.append, processes=1, torchscript=True)
+    refused = sum(outcome.kind not in ("read", "runs long") for outcome in outcomes)
+    figures(f"{len(outcomes)} mutated scripts: {len(outcomes) - refused} read, {refused} refused")
+    failures = [f"case {o.number} ({o.seed}): {o.kind}: {o.detail}" for o in outcomes if o.is_failure]
+    assert not failures, "\n".join(failures)
+    assert 150 < refused < 300
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

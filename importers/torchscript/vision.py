@@ -46,7 +46,7 @@ class _Calls:
     def __init__(self, tensors: Tensors):
         self.tensors = tensors
 
-    def __call__(self, target: str, **given: Any) -> TensorValue:
+    def __call__(self, target: str, /, **given: Any) -> TensorValue:
         return self.tensors.call(f"aten.{target}", given, SCALAR_TENSOR)
 
     def scaled(self, self_: TensorValue, by: float, plus: float = 0.0) -> TensorValue:
