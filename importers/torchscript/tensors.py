@@ -90,8 +90,8 @@ class Tensors:
         """What numbers of tensors' elements are, symbols that nothing says more of; and how views lie in memory."""
         self.turned: set[int] = set()
         """Tensors that are seen otherwise than when they were made (`t_`)."""
-        self.doubtful: set[int] = set()
-        """Storages of which it is not known whether they are one."""
+        self.doubtful: dict[int, str] = {}
+        """Storages of which it is not known whether they are one with others, and which tensors' they are."""
         self.location: FileLineColLoc | None = None
         self.function = ""
         self.modules = ""
@@ -115,7 +115,7 @@ class Tensors:
         if isinstance(held, Held) and held.array is not None:
             self.arrays[value] = held.array
         if isinstance(held, Held) and held.is_tied:
-            self.doubtful.add(self.storage(TensorValue(name)))
+            self.doubtful[self.storage(TensorValue(name))] = f"'{name}' and others of the program's state"
 
     def require(self, name: str) -> None:
         """Sees to it that the graph has a value of a name."""
@@ -400,7 +400,8 @@ class Tensors:
         viewed = given.get(known.source)
         if isinstance(viewed, TensorValue) and known.condition != "always":
             # Whether it is a copy depends on strides, which are not known.
-            self.doubtful |= {self.storage(viewed), self.storage(made)}
+            pair = f"'{viewed.name}' and '{made.name}', what {node.target} makes of it"
+            self.doubtful |= dict.fromkeys((self.storage(viewed), self.storage(made)), pair)
         return made
 
     def _written(self, made: TensorValue, tensors: Sequence[TensorValue]) -> TensorValue:
@@ -411,12 +412,16 @@ class Tensors:
 
     def _check_certain(self, target: str, given: Mapping[str, Any]) -> None:
         """Raises `UnsupportedError` for a write to memory of which it is not known what else sees it."""
-        if not self.doubtful:
+        mutation = mutation_of(target)
+        if not self.doubtful or mutation is None:
             return
-        for value in given.values():
-            if isinstance(value, TensorValue) and self.storage(value) in self.doubtful:
-                reason = "a write beside a tensor that shares memory or is a copy, which depends on strides"
-                raise UnsupportedError([self._unsupported(target, reason)])
+        for name in mutation.written:
+            value = given.get(mutation.names.get(name, name))
+            for item in value if is_sequence(value) else [value]:
+                pair = self.doubtful.get(self.storage(item)) if isinstance(item, TensorValue) else None
+                if pair is not None:
+                    reason = f"a write to one of {pair}: whether they share memory depends on strides"
+                    raise UnsupportedError([self._unsupported(target, reason)])
 
     # running
 
