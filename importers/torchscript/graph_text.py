@@ -372,9 +372,10 @@ def _attributes(cls: type[ScriptOp], types: list[Attribute], said: Mapping[str, 
     found: dict[str, Attribute] = {}
     for name, text in said.items():
         if name == "value" and cls.name.endswith("prim.Constant"):
-            value = _constant(text, ts.unspelled(types[0]) if types else ts.NONE)
+            type = types[0] if types else ts.NONE  # the verifier tells of a constant without a result
+            value = _constant(text, ts.unspelled(type))
             attribute = None if value is None else constant_attribute(value)
-            if attribute is not None and constant_text(attribute, types[0]) == text:
+            if attribute is not None and constant_text(attribute, type) == text:
                 found["value"] = attribute
                 continue
             found["text"] = StringAttr(text)

@@ -88,6 +88,13 @@ def test_what_is_no_graph(text: str, message: str) -> None:
         xdsl_exir.from_torchscript_text(text)
 
 
+def test_a_constant_without_a_result() -> None:
+    with pytest.raises(VerificationError, match=r"prim.Constant: 0 results, expected 1"):
+        xdsl_exir.from_torchscript_text(
+            'graph(%x : Tensor):\n   = prim::Constant[value="a"]()\n  return (%x)'
+        )
+
+
 def test_graphs_that_break_the_rules() -> None:
     text = "graph(%x : Tensor):\n  %y : Tensor = prim::If(%x)\n    block0():\n      -> ()\n  return (%y)"
     with pytest.raises(VerificationError, match=r"takes one bool\n.*blocks, expected 2"):
