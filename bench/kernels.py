@@ -45,7 +45,7 @@ def values(heads: int, tokens: int, size: int) -> Matmul:
 
 def conv(c: int, o: int, size: int, kernel: int = 3, stride: int = 1) -> Conv2d:
     half = kernel // 2
-    return Conv2d(1, c, size, size, o, (kernel, kernel), (stride, stride), (half, half))
+    return Conv2d(1, c, size, size, o, (kernel, kernel), (stride, stride), (half, half), transforms=True)
 
 
 def depthwise(c: int, size: int, stride: int = 1) -> Conv2d:

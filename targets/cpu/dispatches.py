@@ -28,6 +28,7 @@ from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import storage_type
 from xdsl_exir.targets.cpu.epilogues import Absorber, epilogue_input
 from xdsl_exir.targets.cpu.kernels import Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
+from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -427,7 +428,7 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     else:
         shift = planner.contiguous(planner.value(a["bias"]))
         shift = replace(shift, shape=(o, 1, 1), strides=())
-    conv = replace(conv, epilogue=absorber.epilogue([shift]))
+    conv = replace(conv, transforms=known and is_moderate(weight), epilogue=absorber.epilogue([shift]))
     if known:
         packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
     else:

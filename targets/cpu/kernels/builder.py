@@ -174,6 +174,10 @@ class KernelBuilder(OperationBuilder):
         operands = self.index(a), self.index(b)
         return self.op(vectors.CmpiOp, operands, ELEMENT_TYPES["i1"], predicate(vectors.CmpiOp, name))
 
+    def compare_integers(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The same of values."""
+        return self.op(vectors.CmpiOp, (a, b), ELEMENT_TYPES["i1"], predicate(vectors.CmpiOp, name))
+
     def delinearize(self, index: Index, extents: Sequence[Dim]) -> list[Index]:
         """The coordinates of a flat index, last extent fastest."""
         found: list[Index] = []

@@ -1,9 +1,10 @@
-"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. it is done in one of three ways to do it:
+"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. It is done in one of four ways:
 
     "pixels"     1x1, stride 1: a matrix product [O, C] x [C, H*W], vector lanes along pixels
     "channels"   any kernel, stride, dilation and groups: lanes along output channels on packed weights, a tile's rows are
                  neighbouring pixels of one output row, transposed in registers before the epilogue
     "depthwise"  one input channel per group: depthwise.py
+    "winograd"   3x3, stride 1, filters known beforehand: winograd.py
 
 Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1. Batch,
 height and width may be symbolic, but for depthwise ones.
@@ -27,6 +28,7 @@ from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
 from xdsl_exir.targets.cpu.kernels.description import Epilogue, Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
+from xdsl_exir.targets.cpu.kernels.winograd import Winograd, pack_transformed, restore_filters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +56,8 @@ class Conv2d(Kernel):
     padding: tuple[int, int] = (0, 0)
     dilation: tuple[int, int] = (1, 1)
     groups: int = 1
+    transforms: bool = False
+    """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
 
@@ -88,8 +92,10 @@ class Conv2d(Kernel):
         return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
 
     @property
-    def strategy(self) -> Literal["pixels", "channels", "depthwise"]:
+    def strategy(self) -> Literal["pixels", "channels", "depthwise", "winograd"]:
         """For 1x1, whichever leaves fewer lanes idle; transposing costs about as much as 24 steps of the reduction."""
+        if self.transforms and self.fits_winograd:
+            return "winograd"
         if self.c == self.groups and self.kernel != (1, 1):
             return "depthwise"
         if not self.pointwise or self.groups > 1:
@@ -100,6 +106,16 @@ class Conv2d(Kernel):
         idle_pixels = ceil_div(pixels, lanes) * lanes / pixels
         idle_channels = ceil_div(self.o, lanes) * lanes / self.o * (1 + 24 / self.c)
         return "pixels" if idle_pixels <= idle_channels else "channels"
+
+    @property
+    def fits_winograd(self) -> bool:
+        """Whether it is one of those whose products `winograd` saves, and the sums that it adds are few beside them."""
+        sizes = (self.n, self.h, self.w, *self.out_size)
+        kind = (self.kernel, self.stride, self.dilation, self.groups) == ((3, 3), (1, 1), (1, 1), 1)
+        if not kind or max(self.padding) > 1 or not all(isinstance(size, int) for size in sizes):
+            return False
+        height, width = static(self.out_size)
+        return min(static((self.h, self.w))) >= 4 and min(self.c, self.o) >= 16 and height * width >= 16
 
     @property
     def flat_epilogue(self) -> Epilogue:
@@ -142,6 +158,26 @@ class Conv2d(Kernel):
             self.threads,
         )
 
+    @property
+    def winograd(self) -> Winograd:
+        """The kernel of the "winograd" strategy."""
+        (n, h, w, work), (height, width) = static((self.n, self.h, self.w, self.work)), static(self.out_size)
+        return Winograd(
+            n,
+            self.c,
+            h,
+            w,
+            self.o,
+            self.padding,
+            (height, width),
+            self.lanes,
+            self.width,
+            self.flat_epilogue,
+            self.machine,
+            self.threads,
+            work,
+        )
+
     # The tile of "channels".
 
     @property
@@ -181,6 +217,8 @@ class Conv2d(Kernel):
                 return self.matmul.scratch
             case "depthwise":
                 return self.depthwise.scratch
+            case "winograd":
+                return self.winograd.scratch
             case "channels":
                 return (self.n, self.c, self.padded[0] * self.padded[1]) if any(self.padding) else None
 
@@ -191,6 +229,8 @@ class Conv2d(Kernel):
             return (self.o, self.c)
         if self.strategy == "depthwise":
             return (self.o, *self.kernel)
+        if self.strategy == "winograd":
+            return (self.panels, 16, self.c, self.width)
         return (self.groups, self.panels, self.c // self.groups, *self.kernel, self.width)
 
     @property
@@ -213,6 +253,8 @@ class Conv2d(Kernel):
 
     def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
         """Weights [O, C / groups, KH, KW] as the kernel takes them."""
+        if self.strategy == "winograd":
+            return pack_transformed(weight, self.width)
         if self.strategy == "channels":
             return pack_filters(weight, self.groups, self.width)
         return weight.reshape(self.packed_shape)
@@ -225,6 +267,8 @@ class Conv2d(Kernel):
 
     def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
         """Weights [O, C / groups, KH, KW] as they were, in linalg."""
+        if self.strategy == "winograd":
+            return restore_filters(b, packed, self.o)
         if self.strategy == "channels":
             return unpack_filters(b, packed, self.o)
         return b.reshape(packed, (self.o, self.c // self.groups, *self.kernel))
@@ -239,6 +283,8 @@ class Conv2d(Kernel):
                 self.matmul.multiply(b, b.buffers["weight"], b.buffers["image"])
             case "depthwise":
                 self.depthwise.build(b)
+            case "winograd":
+                self.winograd.build(b)
             case "channels":
                 (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(b)
 

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div, power_of_two
 from xdsl_exir.targets.cpu.kernels.description import Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
+from xdsl_exir.targets.cpu.kernels.phases import copy_row
 
 
 @dataclass(frozen=True)
@@ -120,37 +121,7 @@ class Depthwise:
 
     def _copy_row(self, b: KernelBuilder, worker: Index, image: Sequence[Index], row: Index) -> None:
         """One row of the image to the buffer, by phases."""
-        phases, (top, left), lanes = self.stride[1], self.padding, self.machine.lanes
-        begin, down = b.mul(row, self.w), b.add(row, top)
-        if phases == 1:
-            source, target = [*image, begin], [worker, down, 0, left]
-            b.copy((b.buffers["image"], source), (b.buffers["scratch"], target), self.w, lanes)
-        elif phases == 2:
-            self._split_row(b, [*image, begin], [worker, down])
-        else:
-            for element in range(phases):
-                offset, phase = divmod(element + left, phases)
-                with b.loop(0, ceil_div(self.w - element, phases)) as i:
-                    place = [*image, b.add(begin, b.add(b.mul(i, phases), element))]
-                    value = b.load(b.buffers["image"], place, 1)
-                    at = [worker, down, phase, b.add(i, offset)]
-                    b.store(value, b.buffers["scratch"], at)
-
-    def _split_row(self, b: KernelBuilder, source: list[Index], target: list[Index]) -> None:
-        """A row's even and odd elements apart, two vectors at a time."""
-        (n, channel, begin), lanes, left = source, self.machine.lanes, self.padding[1]
-        for offset, count, _ in b.pieces(self.w, 2 * lanes):
-            halves: list[SSAValue] = []
-            for half in range(2):
-                size = min(max(count - half * lanes, 0), lanes)
-                at = [n, channel, b.add(b.add(begin, offset), half * lanes)]
-                mask = b.mask_below(lanes, size)
-                zeros = b.constant(0.0, "f32", lanes)
-                halves.append(b.load(b.buffers["image"], at, lanes, mask) if size else zeros)
-            for parity in range(2):
-                size = min(lanes, ceil_div(count - parity, 2))
-                value = b.shuffle(halves[0], halves[1], lanes, range(parity, 2 * lanes, 2))
-                shift, phase = divmod(parity + left, 2)
-                at = [*target, phase, b.add(b.div(offset, 2), shift)]
-                if size:
-                    b.store(value, b.buffers["scratch"], at, b.mask_below(lanes, size))
+        source = b.buffers["image"], [*image, b.mul(row, self.w)]
+        down = b.add(row, self.padding[0])
+        phases = [(b.buffers["scratch"], [worker, down, phase, 0]) for phase in range(self.stride[1])]
+        copy_row(b, source, phases, self.w, self.padding[1], self.machine.lanes)

@@ -34,8 +34,9 @@ class Machine:
 
     @property
     def rows(self) -> int:
-        """Rows of a register tile that is two vectors wide: half of the registers accumulate in a tile."""
-        return self.registers // 4
+        """Rows of a register tile that is two vectors wide: what accumulates leaves registers for a step's operands, two vectors
+        and an element or two. More than eight hide no more of the multipliers' latency."""
+        return min(8, (self.registers - 4) // 2)
 
 
 def workers(machine: Machine, work: Dim) -> int:

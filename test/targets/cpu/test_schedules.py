@@ -39,6 +39,7 @@ from xdsl_exir.targets.cpu.kernels import (
 from xdsl_exir.targets.cpu.kernels.builder import KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import memref
 from xdsl_exir.targets.cpu.kernels.elements import expand
+from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 from xdsl_exir.targets.cpu.machine import processor
 
 pytestmark = pytest.mark.native
@@ -222,6 +223,12 @@ CONVOLUTIONS = {
     "depthwise, 7x7": Conv2d(1, 3, 14, 14, 3, (7, 7), padding=(3, 3), groups=3),
     "one channel": Conv2d(1, 1, 8, 9, 1, (3, 3), padding=(1, 1)),
     "batch": Conv2d(3, 4, 5, 6, 2, (2, 2), (1, 2), (1, 0)),
+    "winograd": Conv2d(1, 16, 8, 10, 32, (3, 3), padding=(1, 1), transforms=True),
+    "winograd, odd": Conv2d(2, 19, 13, 7, 21, (3, 3), padding=(1, 0), transforms=True),
+    "winograd, small": Conv2d(1, 17, 4, 5, 16, (3, 3), padding=(1, 1), transforms=True),
+    "winograd, many bands": Conv2d(1, 16, 40, 50, 24, (3, 3), transforms=True),
+    "winograd, sums in blocks": Conv2d(1, 160, 7, 7, 16, (3, 3), padding=(1, 1), transforms=True),
+    "too few channels for winograd": Conv2d(1, 8, 8, 10, 32, (3, 3), padding=(1, 1), transforms=True),
 }
 
 
@@ -253,6 +260,7 @@ def test_convolutions(machine: str, fused: bool) -> None:
         Conv2d(1, 32, 15, 15, 40, (3, 3), padding=(1, 1)),
         Conv2d(1, 96, 16, 16, 40, (1, 1)),
         Conv2d(1, 64, 31, 31, 64, (3, 3), padding=(1, 1), groups=64),
+        Conv2d(1, 32, 14, 14, 70, (3, 3), padding=(1, 1), transforms=True),
     ],
     ids=lambda conv: conv.strategy,
 )
@@ -264,8 +272,32 @@ def test_convolutions_large_enough_for_threads(conv: Conv2d) -> None:
     close(actual, convolve(conv, x, weight), conv)
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_winograd_of_what_is_not_moderate(machine: str) -> None:
+    """Infinities, NaN and huge numbers stay where the sum of products has them."""
+    conv = Conv2d(1, 16, 26, 26, 24, (3, 3), padding=(1, 1), transforms=True, machine=MACHINES[machine])
+    assert conv.strategy == "winograd"
+    x, weight = random(conv.n, conv.c, conv.h, conv.w), random(conv.o, conv.c, 3, 3)
+    x[0, 3, 5, 7], x[0, 4, 20, 0], x[0, 5, 25, 25], x[0, 6, 12, 12] = np.inf, -np.inf, np.nan, 3e37
+    with np.errstate(invalid="ignore"):
+        expected = convolve(conv, x, weight)
+    (actual,) = run_all([(conv, [x, conv.pack(weight)], conv.out_shape)])
+    size = np.abs(np.where(np.isfinite(expected), expected, 0)).max(where=np.abs(expected) < 1e30, initial=1)
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4 * size)
+
+
+def test_filters_that_are_not_moderate_are_not_transformed() -> None:
+    weight = random(16, 16, 3, 3)
+    assert is_moderate(weight)
+    for bad in (np.inf, np.nan, 1e30):
+        weight[3, 4, 1, 1] = bad
+        assert not is_moderate(weight)
+
+
 def test_strategies() -> None:
-    assert {conv.strategy for conv in CONVOLUTIONS.values()} == {"pixels", "channels", "depthwise"}
+    found = {conv.strategy for conv in CONVOLUTIONS.values()}
+    assert found == {"pixels", "channels", "depthwise", "winograd"}
+    assert CONVOLUTIONS["too few channels for winograd"].strategy == "channels"
     assert CONVOLUTIONS["1x1 by pixels"].strategy == "pixels"
     assert CONVOLUTIONS["1x1 by channels"].strategy == "channels"
 
