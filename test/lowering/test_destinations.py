@@ -143,6 +143,11 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
         (torch.randn(5, 3), torch.tensor([0, 3, 3, 1, 2])),
         {"x": {0: ROWS}, "i": {0: ROWS}},
     ),
+    "transformed filters": lambda: (
+        torch.nn.Conv2d(18, 20, 3, padding=1),
+        (torch.randn(2, 18, 9, 12),),
+        None,
+    ),
     "views": lambda: (Views(), (torch.randn(2, 3, 5, 4),), None),
     "nothing": lambda: (Nothing(), (torch.randn(3),), None),
     "loop": lambda: (Loop(), (torch.randn(6, 3),), None),

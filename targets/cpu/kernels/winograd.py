@@ -462,8 +462,8 @@ def _taps(b: LinalgBuilder, transformed: Tensor, dim: int) -> Tensor:
         return b.slice(transformed, [place if d == dim else 0 for d in range(4)], sizes, [1] * 4)
 
     middle = b.elementwise(lambda x, y: x - y, [part(1), part(2)], tuple(sizes), transformed.dtype)
-    sizes[dim] = 3
-    made = b.fill(0, tuple(sizes), transformed.dtype)
-    for place, taps in enumerate((part(0), middle, part(3))):
+    parts = part(0), middle, part(3)
+    made = b.fill(0, (*sizes[:dim], 3, *sizes[dim + 1 :]), transformed.dtype)
+    for place, taps in enumerate(parts):
         made = b.insert(taps, made, [place if d == dim else 0 for d in range(4)])
     return made
