@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -45,6 +46,18 @@ Delegates: TypeAlias = Literal["backend", "region"]
 if TYPE_CHECKING:
     from xdsl_exir.interpreter.interpreter import InterpreterEngine
     from xdsl_exir.runtime.drivers import DriverEngine
+
+
+@runtime_checkable
+class Quick(Protocol):
+    """An engine that may call methods with arrays as they usually are more quickly than `run` does."""
+
+    def quick(
+        self, method: str, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
+    ) -> Callable[[Sequence[Any]], list[Any] | None] | None:
+        """A call with arrays of these dtypes and shapes, the arguments at these positions: the results, or None where one is another, and
+        nothing ran. None where there is no such call."""
+        ...
 
 
 class Engine(Protocol):
@@ -216,6 +229,7 @@ class Executable:
             raise ExirError("a program without methods")
         self.written = frozenset[str]().union(*(method.updated for method in self.methods.values()))
         """Names of the state that calls write to where it lies."""
+        self._first = next(iter(self.methods.values()))
         self.changed = frozenset[str]().union(*(method.changed for method in self.methods.values()))
         """Names of the state that calls change."""
         self._needed = frozenset[str]().union(*(method.needed for method in self.methods.values()))
@@ -278,7 +292,7 @@ class Executable:
 
     def flat(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the first method on flat user inputs; returns its flat user outputs."""
-        return self.method().flat(inputs)
+        return self._first.flat(inputs)
 
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """The array of a parameter, buffer or constant as it is now; of what calls write to where it lies, a copy."""
@@ -316,6 +330,8 @@ class Executable:
             self.state = {**self.state, **new}
             before = self.engine.generator
             self.engine = self.recipe(replace(self.program, state=self.state))
+            for method in self.methods.values():
+                method.__dict__.pop("quick", None)
             if before is not None and self.engine.generator is not None:
                 self.engine.generator.follow(before)
             kept = {name: array for name, array in self.arrays.items() if name not in new}
@@ -392,6 +408,20 @@ class Method:
         self.signature = function
         """For messages."""
 
+    @cached_property
+    def quick(self) -> Callable[[Sequence[Any]], list[Any] | None] | None:
+        """A call that does all of `flat`, for arrays as they usually are: the engine's, where a call takes its inputs alone, changes nothing, and returns what is computed as it lies."""
+        engine, convention = self.owner.engine, self.convention
+        usual = all(spec.kind is OutputKind.USER_OUTPUT and spec.dim_order is None for spec in self.outputs)
+        whole = convention is None or not any(slot.is_constant for slot in convention.outputs)
+        plain = [type for type in self.plain if type is not None]
+        if not isinstance(engine, Quick) or not usual or not whole or len(plain) < len(self.plain):
+            return None
+        if self.taken_state or self.written or self.guards.conditions:
+            return None
+        types = [(dtype, [int(size) for size in shape if isinstance(size, int)]) for dtype, shape in plain]
+        return engine.quick(self.name, types, [position for position, _, _ in self.given])
+
     def __repr__(self) -> str:
         return signature_text(self.signature)
 
@@ -424,6 +454,8 @@ class Method:
 
         Inputs are those that the program takes. Outputs are all that the model returns, constants among them.
         """
+        if self.quick is not None and (found := self.quick(inputs)) is not None:
+            return found
         outputs = self.run(inputs)
         if self.convention is None:
             return outputs

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
@@ -38,6 +39,7 @@ from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
 from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
 from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
+from xdsl_exir.runtime.quick import NOWHERE, quick
 from xdsl_exir.targets.cpu.compile import (
     Unit,
     llvm_ir_of,
@@ -101,6 +103,11 @@ class Call:
         for places, arrays in ((self.inputs, inputs), (self.outputs, outputs)):
             for place, array in zip(places, arrays, strict=True):
                 words[place] = words[place + 1] = array.ctypes.data
+        self.reserve(arena_bytes)
+
+    def reserve(self, arena_bytes: int) -> None:
+        """Sees to it that the arena is large enough."""
+        words = self.words
         if arena_bytes > self.capacity:
             self.memory = aligned_bytes(arena_bytes)
             self.capacity = arena_bytes
@@ -127,19 +134,62 @@ class NativeMethod(PlannedMethod):
         self.idle = [Call(plan, self.kept)]
         """Taken and put back by single operations on the list, which need no lock."""
         self.function = entry(address)
+        self.entry_address = address
 
     def drive(
         self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
     ) -> None:
-        try:
-            call = self.idle.pop()
-        except IndexError:
-            call = Call(self.plan, self.kept)
+        call = self.take()
         call.bind(symbols, inputs, outputs, arena_bytes)
         self.function(call.words)
+        self.put_back(call)
+
+    def take(self) -> Call:
+        """What a call has for itself."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return Call(self.plan, self.kept)
+
+    def put_back(self, call: Call) -> None:
+        """Leaves it to later calls."""
         if len(self.idle) < MOST_IDLE:
             self.idle.append(call)
 
+    def quick(
+        self, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
+    ) -> QuickCall | None:
+        """A call of the method with a list of arrays of these dtypes and shapes, its arguments at these positions: the results; or None, where
+        an array is another one, and nothing ran. None where the method needs more of Python than that."""
+        plan = self.plan
+        if plan.symbols or plan.checks or plan.numbers or plan.copies or self.checks:
+            return None
+        if not set(self.passed) <= set(positions):
+            return None
+        frame, call = self.frame(()), self.take()
+        by_position = dict(zip(self.passed, call.inputs, strict=True))
+        places = [*(by_position.get(position, NOWHERE) for position in positions), *call.outputs]
+        results = [(shape, np.dtype(dtype)) for shape, dtype in frame.outputs]
+        self.put_back(call)
+        run = quick([*types, *((dtype, shape) for shape, dtype in results)], places, self.entry_address)
+        if run is None:
+            return None
+        count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
+
+        def called(inputs: Sequence[Any]) -> list[Any] | None:
+            if len(inputs) != count:
+                return None
+            outputs = [empty(shape, dtype) for shape, dtype in results]
+            call = take()
+            call.reserve(frame.arena_bytes)
+            done = run([*inputs, *outputs], call.words)
+            put_back(call)
+            return outputs if done else None
+
+        return called
+
+
+QuickCall = Callable[[Sequence[Any]], list[Any] | None]
 
 MOST_IDLE = os.cpu_count() or 1
 """Arenas that a method keeps for calls to come. More calls than that do not run at once for long."""
@@ -365,3 +415,9 @@ class NativeEngine:
     def run(self, method: str, values: Sequence[Any]) -> Sequence[Any]:
         """Results of a method for argument values (arrays)."""
         return self.methods[method](values)
+
+    def quick(
+        self, method: str, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
+    ) -> QuickCall | None:
+        """`NativeMethod.quick` of a method."""
+        return self.methods[method].quick(types, positions)

@@ -1,0 +1,159 @@
+"""Calls without Python in between: for arrays as they usually are, and only for those."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import xdsl_exir
+from xdsl_exir.errors import InputError
+from xdsl_exir.runtime import quick
+from xdsl_exir.runtime.executable import Executable
+
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native_tools")]
+
+
+class Weighted(torch.nn.Module):
+    """Three inputs, of which one is not looked at, a weight, and two results."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.arange(12.0).reshape(3, 4))
+
+    def forward(self, x: Any, unused: Any, n: Any) -> Any:
+        return x @ self.w + n.sum(), (n + 1) % 5
+
+
+X, UNUSED, N = np.ones((2, 3), np.float32), np.zeros(7, np.float64), np.arange(3, dtype=np.int64)
+
+
+@pytest.fixture(scope="module")
+def run(native_tools: None) -> Executable:
+    inputs = tuple(map(torch.from_numpy, (X, UNUSED, N)))
+    program = xdsl_exir.from_exported_program(torch.export.export(Weighted(), inputs))
+    return xdsl_exir.compile(program, "native")
+
+
+def expected(x: np.ndarray, n: np.ndarray) -> list[np.ndarray]:
+    return [x @ np.arange(12, dtype=np.float32).reshape(3, 4) + n.sum(), (n + 1) % 5]
+
+
+def check(given: list[Any], x: np.ndarray = X, n: np.ndarray = N) -> None:
+    for a, b in zip(given, expected(x, n), strict=True):
+        np.testing.assert_array_equal(a, b.astype(a.dtype))
+
+
+def test_usual_arrays_take_the_quick_road(run: Executable) -> None:
+    call = run.method().quick
+    assert call is not None
+    first, second = call([X, UNUSED, N]), call((2 * X, UNUSED, N))
+    assert first is not None
+    assert second is not None
+    check(first)
+    check(second, 2 * X)
+    check(run.flat([X, UNUSED, N]))
+
+
+UNUSUAL: dict[str, Callable[[], list[Any]]] = {
+    "not contiguous": lambda: [np.ones((2, 6), np.float32)[:, ::2], UNUSED, N],
+    "in another order": lambda: [np.ones((3, 2), np.float32).T, UNUSED, N],
+    "not aligned": lambda: [np.zeros(25, np.uint8)[1:].view(np.float32).reshape(2, 3) + 0 * X + X, UNUSED, N],
+    "of other bytes": lambda: [X.astype(">f4"), UNUSED, N],
+    "a tensor": lambda: [torch.from_numpy(X), UNUSED, N],
+    "of a class of its own": lambda: [X.view(np.matrix), UNUSED, N],
+}
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_unusual_arrays_are_taken_all_the_same(run: Executable, case: str) -> None:
+    check(run.flat(UNUSUAL[case]()))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        [X, UNUSED],
+        [X, UNUSED, N, N],
+        [X.astype(np.float64), UNUSED, N],
+        [X[:1], UNUSED, N],
+        [X, UNUSED[:3], N],
+    ],
+    ids=["too few", "too many", "dtype", "shape", "shape of what is not looked at"],
+)
+def test_wrong_arrays_are_errors(run: Executable, inputs: list[Any]) -> None:
+    call = run.method().quick
+    assert call is not None
+    assert call(inputs) is None
+    with pytest.raises(InputError):
+        run.flat(inputs)
+
+
+def test_arrays_that_only_lie_otherwise_are_not_quick(run: Executable) -> None:
+    call = run.method().quick
+    assert call is not None
+    memory = np.zeros(25, np.uint8)[1:].view(np.float32).reshape(2, 3)
+    assert memory.flags.aligned or call([memory, UNUSED, N]) is None
+    assert call([np.ones((3, 2), np.float32).T, UNUSED, N]) is None
+
+
+def test_other_weights(native_tools: None) -> None:
+    inputs = tuple(map(torch.from_numpy, (X, UNUSED, N)))
+    program = xdsl_exir.from_exported_program(torch.export.export(Weighted(), inputs))
+    run = xdsl_exir.compile(program, "native")
+    check(run.flat([X, UNUSED, N]))
+    run.load_state({"w": np.zeros((3, 4), np.float32)})
+    np.testing.assert_array_equal(run.flat([X, UNUSED, N])[0], np.full((2, 4), 3, np.float32))
+
+
+def test_programs_that_need_more_of_python() -> None:
+    class Counter(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", torch.zeros(3))
+
+        def forward(self, x: Any) -> Any:
+            self.total.add_(x)
+            return self.total * 2
+
+    class Rows(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x * 2
+
+    x = torch.ones(3)
+    rows = {"x": {0: torch.export.Dim("rows", min=2)}}
+    for exported in (
+        torch.export.export(Counter(), (x,)),
+        torch.export.export(Rows(), (x,), dynamic_shapes=rows),
+    ):
+        run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+        assert run.method().quick is None
+        np.testing.assert_array_equal(run.flat([x.numpy()])[0], [2, 2, 2])
+
+
+def test_interpreters_with_other_objects(run: Executable, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert quick.is_known()
+    monkeypatch.setattr(quick, "is_known", lambda: False)
+    assert quick.quick([], [], 0) is None
+
+
+def test_many_threads(run: Executable) -> None:
+    wrong: list[int] = []
+
+    def calls(seed: int) -> None:
+        for i in range(200):
+            x = np.full((2, 3), seed * 1000 + i, np.float32)
+            a, _ = run.flat([x, UNUSED, N])
+            if not np.array_equal(a, expected(x, N)[0]):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=calls, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
