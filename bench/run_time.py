@@ -1,4 +1,5 @@
-"""Run time: a call of each model by the interpreter, native code, eager PyTorch and its inductor, measured in turns.
+"""Run time: a call of each model by the interpreter, native code, eager PyTorch, its inductor (plain, and with frozen weights),
+ExecuTorch's XNNPACK and IREE, measured in turns.
 
     python bench/run_time.py [NAME ...] [--rounds N] [--threads N] [--contenders NAME ...] [--directory DIR]
 
@@ -7,12 +8,18 @@ gave when the model was exported, and then waits. In every round each is asked, 
 which the other's waiting threads go to sleep, for a burst of calls. `min` and `median` are over all calls, in
 milliseconds, with what it takes to call from Python; `ratio` is the minimum's to the best minimum. `cold` and `cached` are seconds to
 compile: with an empty cache, and again from what that left. Needs torch to export the models (into a directory that is
-kept and reused) and for its own columns; inductor also needs a C++ compiler.
+kept and reused) and for its own columns; inductor also needs a C++ compiler. A contender that is not installed is left out with a word. ExecuTorch
+(`pip install --no-deps executorch==1.5.1 torchao==0.18.0`, and what these import) runs in an environment of its own: this script, run
+by its Python. IREE takes our linalg.
+
+Beside each model stands what the processor would take at least, of what is measured in the same run: its products at the rate of multiply-adds in registers, its
+weights at the rate at which memory is read (they may lie in a cache). `limit` is the larger of the two over the contender's best time.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import shutil
@@ -27,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from limits import Limits
 
 HERE = Path(__file__).parent
 MODELS = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")
@@ -58,12 +66,16 @@ def ours(target: str) -> Callable[[Path, list[Any]], Compile]:
     return load
 
 
-def pytorch(inductor: bool) -> Callable[[Path, list[Any]], Compile]:
+def pytorch(inductor: bool, freezing: bool = False) -> Callable[[Path, list[Any]], Compile]:
     def load(path: Path, inputs: list[Any]) -> Compile:
         import export_models
         import torch
 
         torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+        if freezing:
+            import torch._inductor.config
+
+            torch._inductor.config.freezing = True
         model, _ = export_models.get_model_and_inputs(path.name.split(".")[0])
         tensors = [torch.from_numpy(array) for array in inputs]
 
@@ -72,7 +84,7 @@ def pytorch(inductor: bool) -> Callable[[Path, list[Any]], Compile]:
             compiled: Any = torch.compile(model) if inductor else model
 
             def run() -> Sequence[Any]:
-                with torch.inference_mode():
+                with torch.no_grad() if freezing else torch.inference_mode():
                     result = compiled(*tensors)
                 return [tensor.numpy() for tensor in (result if isinstance(result, tuple) else (result,))]
 
@@ -84,12 +96,84 @@ def pytorch(inductor: bool) -> Callable[[Path, list[Any]], Compile]:
     return load
 
 
+def xnnpack(path: Path, inputs: list[Any]) -> Compile:
+    import torch
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.extension.pybindings import portable_lib as runtime
+
+    tensors = tuple(torch.from_numpy(array) for array in inputs)
+    exported = torch.export.load(path.with_name(path.name.replace(".core.", ".training.")))
+
+    runtime._unsafe_reset_threadpool(int(os.environ["OMP_NUM_THREADS"]))
+    kept: list[Any] = []  # it runs in the buffer that it was loaded from
+
+    def compile_() -> Run:
+        buffer = (
+            to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()]).to_executorch().buffer
+        )
+        method = runtime._load_for_executorch_from_buffer(buffer)
+        kept.extend((buffer, method))
+        return lambda: [tensor.numpy() for tensor in method.forward(tensors)]
+
+    return compile_
+
+
+def iree(path: Path, inputs: list[Any]) -> Compile:
+    from iree import compiler, runtime
+
+    import xdsl_exir
+
+    program = xdsl_exir.load(path)
+    method = xdsl_exir.compile(program).method()
+    given = zip(method.targets, method.bind(inputs), strict=True)
+    arrays = [
+        np.asarray(method.owner.array(name) if value is None else value, order="C") for name, value in given
+    ]
+    text = program.to("linalg").text(generic=True)
+
+    def compile_() -> Run:
+        arguments = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
+        code = compiler.compile_str(text, target_backends=["llvm-cpu"], extra_args=arguments)
+        config = runtime.Config("local-task")
+        module = runtime.load_vm_module(runtime.VmModule.copy_buffer(config.vm_instance, code), config)
+        on_device = [runtime.asdevicearray(config.device, array) for array in arrays]
+
+        def run() -> Sequence[Any]:
+            found = module.forward(*on_device)
+            return [one.to_host() for one in (found if isinstance(found, tuple) else (found,))]
+
+        return run
+
+    return compile_
+
+
 CONTENDERS: dict[str, Callable[[Path, list[Any]], Compile]] = {
     "interpreter": ours("interpreter"),
     "native": ours("native"),
     "eager": pytorch(inductor=False),
     "inductor": pytorch(inductor=True),
+    "frozen": pytorch(inductor=True, freezing=True),
+    "xnnpack": xnnpack,
+    "iree": iree,
 }
+NEEDS = {"xnnpack": ("executorch",), "iree": ("iree.compiler", "iree.runtime"), "eager": ("torch",)}
+"""Packages without which a contender is left out."""
+
+
+def lacking(name: str) -> str | None:
+    """Why a contender cannot run here; None if it can."""
+    for package in NEEDS.get(name, ()):
+        try:
+            found = importlib.util.find_spec(package)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            return f"{package} is not installed"
+    compilers = ("g++", "clang++", "c++")
+    if name in ("inductor", "frozen") and not any(map(shutil.which, compilers)):
+        return "there is no C++ compiler"
+    return None
 
 
 def serve(name: str, path: Path) -> None:
@@ -132,8 +216,10 @@ class Child:
             "XDSL_EXIR_CACHE": str(caches / "ours"),
             "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
         }
+        processors = sorted(os.sched_getaffinity(0))[:threads]
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--serve", name, str(path)],
+            preexec_fn=lambda: os.sched_setaffinity(0, processors),  # IREE has a thread for each
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -169,8 +255,20 @@ class Child:
         self.process.wait()
 
 
-def compare(names: Sequence[str], path: Path, rounds: int, threads: int) -> None:
-    """Prints a model's rows."""
+def work(model: str) -> tuple[float, float]:
+    """Operations of a model's products and convolutions, and bytes of its weights."""
+    import export_models
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    module, inputs = export_models.get_model_and_inputs(model)
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        module(*inputs)
+    return counter.get_total_flops(), sum(weight.nbytes for weight in module.parameters())
+
+
+def compare(names: Sequence[str], path: Path, rounds: int, threads: int, limits: Limits) -> None:
+    """Prints a model's rows, and the part of the limit that ours reaches."""
     model = path.name.split(".")[0]
     with tempfile.TemporaryDirectory() as caches:
         children = [Child(name, path, threads, Path(caches)) for name in names]
@@ -180,11 +278,12 @@ def compare(names: Sequence[str], path: Path, rounds: int, threads: int) -> None
         for child in children:
             child.close()
     best = min(min(child.times) for child in children)
+    least_seconds = limits.seconds(*work(model))
     for child in children:
         least, middle = min(child.times), statistics.median(child.times)
         print(
             f"{model:12} {child.name:12} {least * 1e3:9.3f} {middle * 1e3:9.3f} {least / best:7.2f}"
-            f" {child.cold:7.2f} {child.cached:7.2f}",
+            f" {least_seconds / least:7.1%} {child.cold:7.2f} {child.cached:7.2f}",
             flush=True,
         )
 
@@ -207,12 +306,16 @@ def main() -> int:
         export = [sys.executable, str(HERE / "export_models.py"), str(args.directory), *missing]
         subprocess.run(export, check=True, stdout=subprocess.DEVNULL)
     contenders: list[str] = args.contenders
-    if "inductor" in contenders and not any(map(shutil.which, ("g++", "clang++", "c++"))):
-        print("inductor needs a C++ compiler, and there is none: left out")
-        contenders.remove("inductor")
-    print(f"{'ms a call':12} {'':12} {'min':>9} {'median':>9} {'ratio':>7} {'cold':>7} {'cached':>7}")
+    for name, reason in [(name, reason) for name in contenders if (reason := lacking(name)) is not None]:
+        print(f"{name} is left out: {reason}")
+        contenders.remove(name)
+    limits = Limits.measured(args.threads)
+    print(limits)
+    print(
+        f"{'ms a call':12} {'':12} {'min':>9} {'median':>9} {'ratio':>7} {'limit':>7} {'cold':>7} {'cached':>7}"
+    )
     for name in args.names:
-        compare(contenders, args.directory / f"{name}.core.pt2", args.rounds, args.threads)
+        compare(contenders, args.directory / f"{name}.core.pt2", args.rounds, args.threads, limits)
     return 0
 
 
