@@ -264,6 +264,13 @@ class Executable:
         return tuple(self.engine.hosted)
 
     @property
+    def slow_paths(self) -> tuple[Unsupported, ...]:
+        """What takes the slow road: native dispatches that no kernel is written for, with the share of a call that each is estimated to take, where
+        that is noticeable; what Python computes between native pieces; and what the interpreter runs in place of native code."""
+        native: Sequence[Unsupported] = getattr(self.engine, "slow_paths", ())
+        return (*native, *self.hosted, *self.fallbacks)
+
+    @property
     def gradients(self) -> Mapping[str, Any]:
         """What the last call of a program with its backward pass found, by the parameter or input it is the gradient of:
         the last call of this thread, in a thread that made none the last of all."""

@@ -320,6 +320,11 @@ class SplitEngine:
             self.interpreter.register_implementations(NativePieces(self.native))
 
     @property
+    def slow_paths(self) -> Sequence[Unsupported]:
+        """What has no kernel in the native pieces."""
+        return self.native.slow_paths if self.native is not None else ()
+
+    @property
     def generator(self) -> Generator:
         """Where random numbers come from."""
         return generator_of(self.interpreter)

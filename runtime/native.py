@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -34,6 +34,7 @@ from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.pack_arguments import ENTRY
 from xdsl_exir.lowering.pools import ORDINARY, arenas_of
 from xdsl_exir.lowering.sizes import static
+from xdsl_exir.lowering.slow_paths import slow_paths
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
@@ -211,6 +212,8 @@ class Planned:
     """The processor that all this is for."""
     functions: Sequence[FuncOp] | None = None
     """The dispatches of a program that has them as functions."""
+    slow: list[Unsupported] = field(default_factory=list[Unsupported])
+    """What has no kernel, where that is noticeable."""
 
     def calls(self, names: Callable[[str], str] = str) -> dict[str, NativeCall]:
         """How each method's code is called; `names` says what its function is called where others see it."""
@@ -267,6 +270,7 @@ def plan_program(
         with REWRITING:
             planner = Planner(function, constants, target, planned.dispatches, boundaries)
             planned.plans[name] = planner.run(driver_name(index, suffix))
+            planned.slow.extend(slow_paths(planner.formed))
         planned.passed[name] = [
             position
             for position, arg in enumerate(function.args)
@@ -354,6 +358,8 @@ class NativeCode:
     """Object files, by the identity of their units."""
     cpu: Processor
     """What they are for, its threads counted."""
+    slow: Sequence[Unsupported] = ()
+    """What has no kernel, where that is noticeable; of code that was saved nobody says it."""
 
 
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
@@ -372,6 +378,7 @@ def compile_native(program: Program, cpu: Processor, known: Mapping[str, bytes] 
         planned.calls(),
         {identity: objects[identity] for identity in units},
         cpu.with_threads(cpu.machine().threads),
+        planned.slow,
     )
 
 
@@ -403,6 +410,11 @@ class NativeEngine:
             name: NativeMethod(call.plan, self.library.address(call.entry), call.passed, call.checks)
             for name, call in self.code.methods.items()
         }
+
+    @property
+    def slow_paths(self) -> Sequence[Unsupported]:
+        """The dispatches that have no kernel, where that is noticeable."""
+        return self.code.slow
 
     def reads(self, method: str) -> Collection[int]:
         """Positions of the argument values that it looks at; constants are in the code's own arrays."""

@@ -12,11 +12,14 @@ import zipfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl_exir.errors import InputError
 from xdsl_exir.program import Program, load
 from xdsl_exir.transforms.stages import RUN
+
+if TYPE_CHECKING:
+    from xdsl_exir.runtime.executable import Executable
 
 PATIENCE = 1.0
 """Seconds after which a step says that it is at work."""
@@ -84,6 +87,18 @@ def add_target(parser: argparse.ArgumentParser, default: str) -> None:
         default="error",
         help="what becomes of operators that the target cannot take (default: %(default)s)",
     )
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say on standard error what takes the slow road when it is compiled, and about what share of a call",
+    )
+
+
+def tell_slow_paths(executable: Executable, args: argparse.Namespace) -> None:
+    """What takes the slow road, where that is asked for."""
+    if args.verbose:
+        for item in dict.fromkeys(map(str, executable.slow_paths)):
+            print(f"slow: {item}", file=sys.stderr)
 
 
 def add_cpu(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,15 @@ from typing import Any
 
 from xdsl_exir.errors import InputError
 from xdsl_exir.program import Program
-from xdsl_exir.tools.common import EXECUTABLE, add_cpu, add_program_arguments, add_target, read_program, step
+from xdsl_exir.tools.common import (
+    EXECUTABLE,
+    add_cpu,
+    add_program_arguments,
+    add_target,
+    read_program,
+    step,
+    tell_slow_paths,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -98,6 +106,7 @@ def save(program: Program, args: argparse.Namespace) -> int:
         raise InputError(f"--{given[0]} is of C libraries, not of executables")
     with step("compiling"):
         executable = compile(program, args.target, args.fallback, args.cpu)
+        tell_slow_paths(executable, args)
         executable.save(args.output)
     print(f"{args.output}: {args.output.stat().st_size} bytes")
     return 0

@@ -18,6 +18,7 @@ from xdsl_exir.tools.common import (
     read_arrays,
     read_program,
     step,
+    tell_slow_paths,
 )
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = read_arrays(args.inputs)
     executable = read_executable(args)
     method = executable.method(args.method)
+    tell_slow_paths(executable, args)
     for item in dict.fromkeys(map(str, executable.fallbacks)):
         print(f"in the interpreter: {item}", file=sys.stderr)
     with step("running"):
