@@ -16,6 +16,7 @@ import importlib.util
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import torch
@@ -24,15 +25,24 @@ from torch import Tensor, nn
 MODELS = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")
 
 
-def get_model_and_inputs(name: str, seed: int = 0) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """The model bench/models/``name``.py in eval mode and its example inputs, both drawn from ``seed``."""
-    path = Path(__file__).resolve().parent / "models" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
+def load_file(path: Path) -> ModuleType:
+    """A Python file of bench/, from wherever it is run."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.get_model_and_inputs(seed)
+    return module
+
+
+HERE = Path(__file__).resolve().parent
+
+
+def get_model_and_inputs(name: str, seed: int = 0) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """The model bench/models/``name``.py, or that of bench/architectures.py, in eval mode and its example inputs, both drawn from ``seed``."""
+    if name not in MODELS:
+        return load_file(HERE / "architectures.py").get_model_and_inputs(name, seed)
+    return load_file(HERE / "models" / f"{name}.py").get_model_and_inputs(seed)
 
 
 def to_arrays(prefix: str, tensors: Sequence[Tensor]) -> dict[str, np.ndarray]:
@@ -61,11 +71,17 @@ def export_model(name: str, directory: Path) -> list[Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Export the models of bench/models.")
     parser.add_argument("directory", type=Path, metavar="OUTDIR")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; default: all")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"of {', '.join(MODELS)} (by default), or of architectures.py",
+    )
     arguments = parser.parse_args()
-    unknown = [name for name in arguments.names if name not in MODELS]
+    known = (*MODELS, *load_file(HERE / "architectures.py").ARCHITECTURES)
+    unknown = [name for name in arguments.names if name not in known]
     if unknown:
-        parser.error(f"no such model: {', '.join(unknown)} (there are {', '.join(MODELS)})")
+        parser.error(f"no such model: {', '.join(unknown)} (there are {', '.join(known)})")
 
     arguments.directory.mkdir(parents=True, exist_ok=True)
     for name in arguments.names or MODELS:

@@ -290,7 +290,13 @@ def compare(names: Sequence[str], path: Path, rounds: int, threads: int, limits:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", default=MODELS, metavar="NAME")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        default=MODELS,
+        metavar="NAME",
+        help="of `export_models.py`; all: all architectures",
+    )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
@@ -300,6 +306,10 @@ def main() -> int:
     if args.serve:
         serve(args.serve[0], Path(args.serve[1]))
         return 0
+    if args.names == ["all"]:
+        from architectures import ARCHITECTURES
+
+        args.names = list(ARCHITECTURES)
     args.directory.mkdir(exist_ok=True)
     missing = [name for name in args.names if not (args.directory / f"{name}.npz").is_file()]
     if missing:
