@@ -6,7 +6,7 @@ ExecuTorch's XNNPACK and IREE, measured in turns.
 Each contender lives in a process of its own, which loads the model, checks its results against those that eager PyTorch
 gave when the model was exported, and then waits. In every round each is asked, one after the other and after a pause in
 which the other's waiting threads go to sleep, for a burst of calls. `min` and `median` are over all calls, in
-milliseconds, with what it takes to call from Python; `ratio` is the minimum's to the best minimum. `cold` and `cached` are seconds to
+milliseconds (of the process, where it has one thread: then other work on the machine counts for little), with what it takes to call from Python; `ratio` is the minimum's to the best minimum. `cold` and `cached` are seconds to
 compile: with an empty cache, and again from what that left. Needs torch to export the models (into a directory that is
 kept and reused) and for its own columns; inductor also needs a C++ compiler. A contender that is not installed is left out with a word. ExecuTorch
 (`pip install --no-deps executorch==1.5.1 torchao==0.18.0`, and what these import) runs in an environment of its own: this script, run
@@ -192,12 +192,13 @@ def serve(name: str, path: Path) -> None:
     for actual, wanted in zip(run(), expected, strict=True):
         np.testing.assert_allclose(actual, wanted, rtol=1e-4, atol=1e-4)
     print(json.dumps(seconds), flush=True)
+    clock = time.process_time if os.environ["OMP_NUM_THREADS"] == "1" else time.perf_counter
     for line in sys.stdin:
         times: list[float] = []
         for _ in range(int(line)):
-            start = time.perf_counter()
+            start = clock()
             run()
-            times.append(time.perf_counter() - start)
+            times.append(clock() - start)
         print(json.dumps(times), flush=True)
 
 

@@ -112,9 +112,15 @@ GENERATION = "4"
 """Grows when other code is made of the same text by the same passes and tools."""
 
 
+@functools.cache
+def llvm_version() -> str:
+    """Version of llvmlite, for the cache's key: looking it up takes as long as planning a kernel."""
+    return importlib.metadata.version("llvmlite")
+
+
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
-    versions = tool_version(), importlib.metadata.version("llvmlite")
+    versions = tool_version(), llvm_version()
     parts = (
         GENERATION,
         text,
