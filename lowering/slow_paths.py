@@ -73,7 +73,7 @@ def products(op: Operation) -> float:
         case "aten.mm" | "aten.bmm":
             return 2 * count(op.results[0]) * number(tensor_meta(op.operands[0].type).shape[-1])
         case "aten.addmm" | "aten.baddbmm":
-            first = arguments.get("mat1", arguments.get("batch1"))
+            first = arguments["mat1" if "mat1" in arguments else "batch1"]
             return 2 * count(op.results[0]) * number(tensor_meta(first.type).shape[-1])
         case "aten.convolution" if result is not None:
             weight = tensor_meta(arguments["weight"].type).shape
