@@ -45,7 +45,7 @@ func.func @scan(%x : tensor<?x3xf32, #exir.shape<[s0, 3]>>) -> tensor<3xf32> att
   }
   func.return %last : tensor<3xf32>
 }
-// CHECK:         func.func @scan(%[[S0:.*]]: index, %[[X:.*]]: memref<?xf32>, %{{.*}}: memref<3xf32>, %[[OUT:.*]]: memref<3xf32>) attributes {{{.*}}exir.symbols = ["s0"], exir.plan = {inputs = [0 : i64], constants = ["scan.constant_0"], copies = [], conditions = [], checks = []}
+// CHECK:         func.func @scan(%[[S0:.*]]: index, %[[X:.*]]: memref<?xf32>, %{{.*}}: memref<3xf32>, %[[OUT:.*]]: memref<3xf32>) attributes {{{.*}}exir.symbols = ["s0"], exir.plan = {inputs = [0 : i64], constants = ["scan.constant_0"], copies = [], updates = [], conditions = [], checks = []}
 // CHECK:           scf.for %[[TURN:.*]] = %{{.*}} to %[[S0]] step %{{.*}} {
 // CHECK:             %[[AT:.*]] = arith.muli %{{.*}}, %[[TURN]] : index
 // CHECK:             memref.reinterpret_cast %[[X]] to offset: [%[[AT]]], sizes: [3], strides: [1] : memref<?xf32> to memref<3xf32, strided<[1], offset: ?>>
