@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.lowering.vector_builder import dense
@@ -73,9 +72,12 @@ def values_of(op: Operation) -> Iterator[SSAValue]:
 
 
 def element_of(type: Attribute) -> Attribute:
-    """The type of elements, or of a number."""
-    shaped = isa(type, MemRefType[Attribute] | TensorType[Attribute] | VectorType[Attribute])
-    return type.element_type if shaped else type
+    """The type of elements, or of a number. (It is asked of each value of each kernel: `isa` with types' arguments takes most of a compile.)"""
+    match type:
+        case MemRefType() | TensorType() | VectorType():
+            return type.element_type
+        case _:
+            return type
 
 
 def has_bfloat16(type: Attribute) -> bool:
