@@ -39,9 +39,12 @@ MOVING = ("arith.constant", "arith.select", "arith.bitcast", "arith.extf")
 
 def bfloat16_as_bits(function: FuncOp) -> None:
     """Puts integers in the place of a function's bfloat16, unless it computes with some."""
+    kinds = {id(value.type): value.type for op in function.walk() for value in made_by(op)}
+    if not any(map(has_bfloat16, kinds.values())):
+        return
     having = [op for op in function.walk() if any(has_bfloat16(value.type) for value in values_of(op))]
     names = {op.name for op in having if op.name.partition(".")[0] in COMPUTING}
-    if not having or not names <= {*MOVING}:
+    if not names <= {*MOVING}:
         return
     for op in having:
         if op.name == "arith.extf":
@@ -65,6 +68,11 @@ def bfloat16_as_bits(function: FuncOp) -> None:
 def values_of(op: Operation) -> Iterator[SSAValue]:
     """What an operation makes, in its regions too, and takes."""
     yield from op.operands
+    yield from made_by(op)
+
+
+def made_by(op: Operation) -> Iterator[SSAValue]:
+    """What an operation makes, in its regions too."""
     yield from op.results
     for region in op.regions:
         for block in region.blocks:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, Unrealize
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, register_impls
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
@@ -40,7 +41,7 @@ from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.interpreter import generator_of, make_interpreter, run_function, used_arguments
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.checks import is_draw
+from xdsl_exir.lowering.checks import is_draw, take_checks
 from xdsl_exir.lowering.dispatch import symbol_places
 from xdsl_exir.lowering.edge_to_linalg import (
     FunctionLowering,
@@ -51,7 +52,7 @@ from xdsl_exir.lowering.edge_to_linalg import (
 )
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
-from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge, without_checks
+from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge
 from xdsl_exir.targets.cpu.machine import Processor
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
@@ -76,7 +77,7 @@ def make_engine(
     """
     if stage_of(program.module) not in ("aten", *EDGE):
         return NativeEngine(program, cpu, known)
-    program = counted(as_edge(program))
+    program = as_edge(program, then=COUNTED)
     if not needs_host(program, fallback):
         return NativeEngine(program, cpu, known)
     cut = split(program)
@@ -85,20 +86,24 @@ def make_engine(
     return SplitEngine(cut, cpu, known)
 
 
-def counted(program: Program) -> Program:
-    """An edge program in which every size that depends on data is a number that is read, and numbers are tensors where code takes them so."""
-    return program.apply(CountSizes(), NumbersToTensors())
+COUNTED: Sequence[ModulePass] = (CountSizes(), NumbersToTensors())
+"""Every size of an edge program that depends on data becomes a number that is read, and numbers tensors where code takes them so."""
 
 
 def needs_host(
     program: Program, fallback: Fallback = "error", but: Callable[[Operation], bool] = lambda op: False
 ) -> bool:
     """Whether a program is not native throughout, `but` for operations that code does in other ways."""
-    unchecked, _ = without_checks(program)
-    candidates = (
-        unchecked.module.walk() if fallback == "interpreter" else filter(is_host, unchecked.module.walk())
-    )
-    return any(obstacle(op) is not None and not but(op) for op in candidates)
+
+    def has_obstacle(module: ModuleOp) -> bool:
+        candidates = module.walk() if fallback == "interpreter" else filter(is_host, module.walk())
+        return any(obstacle(op) is not None and not but(op) for op in candidates)
+
+    if not has_obstacle(program.module):  # what checks look at is looked at before
+        return False
+    unchecked = program.module.clone()
+    take_checks(unchecked, program.state)
+    return has_obstacle(unchecked)
 
 
 def is_host(op: Operation) -> bool:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.backend import DelegateOp
 from xdsl_exir.dialects.operator import OperatorOp
@@ -58,22 +59,17 @@ from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
-def as_edge(program: Program, keep: Collection[str] | None = None) -> Program:
+def as_edge(
+    program: Program, keep: Collection[str] | None = None, then: Sequence[ModulePass] = ()
+) -> Program:
     """The program at edge, with what delegates hold in their place, but for those of the backends to `keep` (by default those that are
-    registered), and without wishes for layouts."""
+    registered), and without wishes for layouts; a new one, which other passes went over `then`."""
     if stage_of(program.module) not in EDGE:
         program = program.to_edge()
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
     kept = registered_names() if keep is None else tuple(keep)
     inlined = (InlineDelegates(keep=kept),) if has_delegates else ()
-    return program.apply(*inlined, BodiesInPlace(), ForgetLayouts())
-
-
-def without_checks(program: Program, draws: bool = False) -> tuple[Program, dict[str, list[OperatorOp]]]:
-    """The program without the operators that only look at what tensors hold, and those by method; `draws` says whether random numbers that
-    nobody uses stay, as their stream goes on."""
-    program = replace(program, module=program.module.clone())
-    return program, take_checks(program.module, program.state, draws)
+    return program.apply(*inlined, BodiesInPlace(), ForgetLayouts(), *then)
 
 
 class Call:
@@ -262,7 +258,8 @@ def plan_program(
             pass
     cpu = cpu or processor()
     target = Cpu(cpu.machine(), draws)
-    program, checks = without_checks(as_edge(program).apply(target.forms, ForgetSizes()), draws is not None)
+    program = as_edge(program, then=(target.forms, ForgetSizes()))
+    checks = take_checks(program.module, program.state, draws is not None)
     boundaries = take_boundaries(program.module)
     planned = Planned(program, Dispatches(suffix), {}, {}, checks, cpu)
     for index, (name, function) in enumerate(program.methods.items()):

@@ -33,7 +33,7 @@ from xdsl_exir.runtime.c.header import header_text
 from xdsl_exir.runtime.c.interface import CLibrary, CMethod, Drive, Number, Step
 from xdsl_exir.runtime.c.methods import Memory, MethodMemory
 from xdsl_exir.runtime.c.pieces import Pieces, refuse_split
-from xdsl_exir.runtime.fallback import Split, counted, needs_host, split
+from xdsl_exir.runtime.fallback import COUNTED, Split, needs_host, split
 from xdsl_exir.runtime.linking import is_system_function
 from xdsl_exir.runtime.native import Planned, as_edge, plan_program
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES
@@ -174,8 +174,9 @@ class Parts:
         if stage_of(program.module) not in ("aten", *EDGE):
             return Parts(program.signatures, program)
         others = {op.backend.data for op in delegates_of(program.module)} - {NATIVE_BACKEND}
-        program = as_edge(program, others).apply(*([PreprocessDelegates()] if others else []), PlainDraws())
-        program = counted(program)
+        program = as_edge(
+            program, others, [*([PreprocessDelegates()] if others else []), PlainDraws(), *COUNTED]
+        )
         if not others and not needs_host(program, but=is_call):
             return Parts(program.methods, program)
         cut = split(program, others)
