@@ -17,11 +17,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xdsl_exir.dialects.builder import meta
+from xdsl_exir.dialects.builder import Namespace, meta
 from xdsl_exir.dialects.expr import Dim, Expr, provably
+from xdsl_exir.dialects.meta import same_shape
 from xdsl_exir.dialects.signature import (
     GUARDS,
     INPUT,
+    MUTATIONS,
     OUTPUT,
     RANGES,
     InputAttr,
@@ -34,6 +36,7 @@ from xdsl_exir.dialects.signature import (
 )
 from xdsl_exir.dialects.tensors import (
     SymBoolType,
+    is_tensor_type,
     is_value,
 )
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
@@ -94,8 +97,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     values, res_attrs = _mutated_inputs(build, program, given)
     for spec_, value in zip(program.outputs, outputs, strict=True):
         if is_value(value):
-            values.append(value)
             kind = OutputKind(spec_.kind)
+            values.append(_as_written(build, program, given, kind, spec_.target or "", value))
             ref = spec_.value if kind is OutputKind.USER_OUTPUT else None
             order = dim_order(program, ref.name) if isinstance(ref, g.Ref) else None
             if order and len(order) != meta(value).ndim:
@@ -186,6 +189,24 @@ def _mutated_inputs(
         values.append(tensor.read(build.builder))
         attrs.append(_attrs(OUTPUT, OutputAttr(OutputSpec(kind, target))))
     return values, attrs
+
+
+def _as_written(
+    build: GraphBuilder,
+    program: g.ExportedGraph,
+    given: Mapping[str, Tensor | SSAValue],
+    kind: OutputKind,
+    target: str,
+    value: SSAValue,
+) -> SSAValue:
+    """A result as it is left in what it is written to, which PyTorch leaves to who runs the program: it broadcasts it."""
+    names = {i.name if i.kind == "user_input" else i.target: i.name for i in program.inputs}
+    written = given.get(names.get(target, "")) if kind in MUTATIONS else None
+    if not isinstance(written, Tensor) or not is_tensor_type(value.type):
+        return value
+    before = written.storage.value
+    same = same_shape(meta(before).shape, meta(value).shape) and meta(before).dtype is meta(value).dtype
+    return value if same else Namespace(build.builder).copy(before, value)
 
 
 def _decided(guards: Sequence[Expr]) -> dict[Dim, int]:

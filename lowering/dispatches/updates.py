@@ -11,12 +11,12 @@ An element whose index is out of range is written nowhere; the method's caller i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 
 from xdsl_exir.dialects.meta import as_meta, wrap_dim
 from xdsl_exir.dialects.operator import OperatorOp
@@ -152,12 +152,23 @@ class Memory:
         for value in self.lying:
             if value in after or not self.is_real(value):
                 continue
-            for use in value.uses:
+            for use in self.read_by(value):
                 user = use.operation
                 goes_on = user in self.writing and use.index == 0 and (user is op or user.results[0] in after)
-                if not is_view(user) and not goes_on and order[user] >= order[op]:
+                if not goes_on and order[user] >= order[op]:
                     return False
         return True
+
+    def read_by(self, value: SSAValue) -> Iterator[Use]:
+        """What uses a value in memory as it is. Views are made when they are asked for: one that lies there is a value of its own, one
+        that has to be a copy is made for who uses it."""
+        left = [value]
+        while left:
+            for use in left.pop().uses:
+                if is_view(use.operation):
+                    left += [result for result in use.operation.results if result not in self.lying]
+                else:
+                    yield use
 
     def is_real(self, value: SSAValue) -> bool:
         """Whether a value lies in the memory: what would by operators that do not write there after all does not."""

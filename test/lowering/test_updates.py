@@ -110,6 +110,20 @@ def old_values_are_returned(s: Any, k: Tensor, at: Tensor) -> Any:
     return old
 
 
+def old_values_in_another_order(s: Any, k: Tensor, at: Tensor) -> Any:
+    """What no strides say of the buffer is a copy, made when it is used."""
+    old, later = s.a.clone().transpose(0, 3).reshape(-1), s.b.clone().transpose(0, 3)
+    s.a.index_copy_(2, at, k)
+    s.b[:, 1] = 2
+    return old, later.reshape(-1) + 1
+
+
+def turned_into_itself(s: Any, k: Tensor, at: Tensor) -> Any:
+    s.a[0].copy_(s.a[0].clone().transpose(0, 2).reshape(3, 8, 4))
+    s.b[:, :, at] = s.b.clone().transpose(0, 3).reshape(2, 3, 8, 4)[:, :, :2]
+    return s.a.sum() + s.b.sum()
+
+
 def written_to_itself(s: Any, k: Tensor, at: Tensor) -> Any:
     s.a[:, :, 1:] = s.a[:, :, :-1].clone()
     s.b[:, :, at] = s.b[:, :, :2].clone()
@@ -141,6 +155,8 @@ CHANGES: dict[Change, str] = {
     old_values_are_used: "",
     old_part_is_used: "",
     old_values_are_returned: "",
+    old_values_in_another_order: "",
+    turned_into_itself: "a",  # of a copy of it
     written_to_itself: "a",  # of a copy of it
     old_part_put_back: "",
     masked: "",
