@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,23 @@ def typed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, 
     return array.view(dtype) if array.dtype == np.dtype(f"V{dtype.itemsize}") else array
 
 
+@cache
+def in_numpy(torch_dtype: Any) -> tuple[Any, np.dtype[Any] | None]:
+    """Of a dtype that PyTorch does not give NumPy, as bfloat16, that of integers of its size, and NumPy's; (None, None) of others."""
+    dtype = BY_TORCH_NAME.get(str(torch_dtype).removeprefix("torch."))
+    if dtype is None or dtype.numpy.isbuiltin == 1:
+        return None, None
+    return getattr(sys.modules["torch"], f"uint{8 * dtype.itemsize}"), dtype.numpy
+
+
+def is_plain_tensor(value: Any) -> bool:
+    """Whether it is a tensor of PyTorch's, of no class of its own, that lies in memory, without gradients."""
+    torch = sys.modules.get("torch")
+    if torch is None or value.__class__ is not torch.Tensor:
+        return False
+    return value.layout is torch.strided and value.is_cpu and not value.requires_grad
+
+
 def array_of(value: Any) -> np.ndarray[Any, Any]:
     """The array of what has one: over the same memory, for arrays, tensors of PyTorch's on the CPU, and what has DLPack's protocol.
 
@@ -171,12 +189,11 @@ def array_of(value: Any) -> np.ndarray[Any, Any]:
         return np.asarray(value)
     torch = sys.modules.get("torch")  # who has a tensor has imported it
     if torch is not None and isinstance(value, torch.Tensor):
-        tensor = value.detach().resolve_conj().resolve_neg()
-        dtype = BY_TORCH_NAME.get(str(tensor.dtype).removeprefix("torch."))
-        if dtype is None or dtype.numpy.isbuiltin == 1:
-            return tensor.numpy()
-        # Which PyTorch does not give NumPy, as bfloat16.
-        return tensor.view(getattr(torch, f"uint{8 * dtype.itemsize}")).numpy().view(dtype.numpy)
+        tensor = value.detach() if value.requires_grad else value
+        if tensor.is_conj() or tensor.is_neg():
+            tensor = tensor.resolve_conj().resolve_neg()
+        seen, dtype = in_numpy(tensor.dtype)
+        return tensor.numpy() if seen is None else tensor.view(seen).numpy().view(dtype)
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.from_dlpack(value)
     return np.asarray(value)

@@ -16,11 +16,13 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.backend import DelegateOp
+from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import PLAN, SIGNATURE
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.dialects.tensors import is_tensor_type
+from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
@@ -34,12 +36,14 @@ from xdsl_exir.lowering.kernel import no_kernels
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.pack_arguments import ENTRY
 from xdsl_exir.lowering.pools import ORDINARY, arenas_of
+from xdsl_exir.lowering.preconditions import ASSERT
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.slow_paths import slow_paths
 from xdsl_exir.lowering.whole import plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
 from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
+from xdsl_exir.runtime.guards import array_of, is_plain_tensor
 from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
 from xdsl_exir.runtime.quick import NOWHERE, quick
 from xdsl_exir.targets.cpu.compile import (
@@ -156,10 +160,12 @@ class NativeMethod(PlannedMethod):
     def quick(
         self, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
     ) -> QuickCall | None:
-        """A call of the method with a list of arrays of these dtypes and shapes, its arguments at these positions: the results; or None, where
-        an array is another one, and nothing ran. None where the method needs more of Python than that."""
+        """A call of the method with a list of arrays (or tensors) of these dtypes and shapes, its arguments at these positions: the results; or None,
+        where an array is another one, or what the method asserts does not hold. None where the method needs more of Python than that."""
         plan = self.plan
-        if plan.symbols or plan.checks or plan.numbers or plan.copies or self.checks:
+        if plan.symbols or plan.checks or plan.numbers or plan.copies:
+            return None
+        if not all(map(is_assertion, self.checks)):
             return None
         if not set(self.passed) <= set(positions):
             return None
@@ -172,6 +178,7 @@ class NativeMethod(PlannedMethod):
         if run is None:
             return None
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
+        returned = self.returned
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
             if len(inputs) != count:
@@ -180,12 +187,26 @@ class NativeMethod(PlannedMethod):
             call = take()
             call.reserve(frame.arena_bytes)
             done = run([*inputs, *outputs], call.words)
+            if not done and any(map(is_plain_tensor, inputs)):
+                arrays = [array_of(value) if is_plain_tensor(value) else value for value in inputs]
+                done = run([*arrays, *outputs], call.words)
             put_back(call)
-            return outputs if done else None
+            if not done or not all(outputs[returned:]):
+                return None
+            del outputs[returned:]  # what is asserted holds
+            return outputs
 
         return called
 
 
+def is_assertion(check: OperatorOp) -> bool:
+    """Whether it is an error of a program that one Bool is not set."""
+    return check.SPEC.qualified_name == ASSERT and all(
+        as_meta(type) == FLAG for type in check.operand_types
+    )
+
+
+FLAG = TensorMeta((), dt.Bool)
 QuickCall = Callable[[Sequence[Any]], list[Any] | None]
 
 MOST_IDLE = os.cpu_count() or 1

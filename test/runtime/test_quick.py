@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import xdsl_exir
-from xdsl_exir.errors import InputError
+from xdsl_exir.errors import ExirError, InputError
 from xdsl_exir.runtime import quick
 from xdsl_exir.runtime.executable import Executable
 
@@ -133,6 +133,42 @@ def test_programs_that_need_more_of_python() -> None:
         run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
         assert run.method().quick is None
         np.testing.assert_array_equal(run.flat([x.numpy()])[0], [2, 2, 2])
+
+
+class Picks(torch.nn.Module):
+    def forward(self, rows: Any, index: Any) -> Any:
+        return rows.index_select(0, index)
+
+
+def test_what_is_asserted_of_indices_is_looked_at() -> None:
+    rows, index = torch.arange(12.0).reshape(4, 3), torch.tensor([3, 0])
+    exported = torch.export.export(Picks(), (rows, index))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    call = run.method().quick
+    assert call is not None
+    given = call([rows.numpy(), index.numpy()])
+    assert given is not None
+    assert len(given) == 1
+    np.testing.assert_array_equal(given[0], rows[index])
+    wrong = np.array([3, 4])
+    assert call([rows.numpy(), wrong]) is None
+    with pytest.raises(ExirError, match="out of range"):
+        run.flat([rows.numpy(), wrong])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_tensors_are_quick_too(dtype: torch.dtype) -> None:
+    rows, index = torch.arange(12.0).reshape(4, 3).to(dtype), torch.tensor([3, 0])
+    exported = torch.export.export(Picks(), (rows, index))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    call = run.method().quick
+    assert call is not None
+    given = call([rows, index])
+    assert given is not None
+    np.testing.assert_array_equal(given[0].astype(np.float32), rows[index].float())
+    # Of others all is looked at before.
+    assert call([rows.clone().requires_grad_(), index]) is None
+    assert call([rows.to_sparse(), index]) is None
 
 
 def test_interpreters_with_other_objects(run: Executable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,10 @@ REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
 DType = Literal["f32", "f64", "f16", "bf16", "i1", "i32", "i64"]
 
 
+HALVES = ("f16", "bf16")
+"""Of 16 bits."""
+
+
 @dataclass(frozen=True)
 class Node:
     """One value of a row program."""
@@ -162,6 +166,12 @@ class Rows(Kernel):
         return 4 * row * prod(self.leading)
 
     @property
+    def lanes(self) -> int:
+        """Of a vector: where there are halves as many of them as fill a register, which are two of float32."""
+        halves = any(node.stored in HALVES for node in self.program)
+        return self.machine.lanes * (2 if halves else 1)
+
+    @property
     def threads(self) -> int:
         rows, threads = prod(self.leading), workers(self.machine, self.work)
         return min(threads, rows) if isinstance(rows, int) else threads
@@ -216,7 +226,7 @@ class Schedule:
     """
 
     def __init__(self, kernel: Rows):
-        self.lanes = kernel.machine.lanes
+        self.lanes = kernel.lanes
         self.nodes = kernel.program
         self.users: list[list[int]] = [[] for _ in self.nodes]
         for n, node in enumerate(self.nodes):
@@ -272,7 +282,7 @@ class RowBuilder:
     def __init__(self, kernel: Rows, b: KernelBuilder, worker: Index, row: Sequence[Index]):
         self.kernel, self.b, self.worker, self.row_index = kernel, b, worker, list(row)
         self.nodes, self.schedule = kernel.program, Schedule(kernel)
-        self.lanes = kernel.machine.lanes
+        self.lanes = kernel.lanes
         self.numbers: dict[int, SSAValue] = {}
         """Numbers of this row, by node."""
         self.held: dict[tuple[int, Index], SSAValue] = {}
