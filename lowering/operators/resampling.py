@@ -6,7 +6,7 @@ Along each dimension there are taps: a place and the weight of what is there. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import inf
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 Tap: TypeAlias = tuple[Scalar, Scalar | None]
@@ -89,17 +90,59 @@ def linear_taps(factor: float | None, align_corners: bool, compute: DType) -> Ta
 
 
 def upsampled(b: LinalgBuilder, input: Tensor, taps: Sequence[Taps], out: TensorMeta) -> Tensor:
-    """An image of other sizes, by the taps of each spatial dimension."""
+    """An image of other sizes, by the taps of each spatial dimension, which are in tables: they are the same for all rows."""
     shape = out.shape
+    tables = [
+        tabulated(b, partial(at_index, dim, size, count), size, (count,))
+        for dim, size, count in zip(taps, input.shape[2:], shape[2:], strict=True)
+    ]
 
     def element(*at: SSAValue) -> Scalar:
-        found = [
-            dim(s.from_index(place), size, count)
-            for dim, place, size, count in zip(taps, at[2:], input.shape[2:], shape[2:], strict=True)
-        ]
+        found = [table(place) for table, place in zip(tables, at[2:], strict=True)]
         return weighted(found, lambda places: read(input, [*at[:2], *places]))
 
     return b.indexed(element, shape, out.dtype)
+
+
+def at_index(taps: Taps, size: Dim, count: Dim, at: SSAValue) -> list[Tap]:
+    return taps(s.from_index(at), size, count)
+
+
+MOST_INT = (1 << 31) - 1
+
+
+def tabulated(
+    b: LinalgBuilder, taps: Callable[..., list[Tap]], size: Dim, shape: Sizes
+) -> Callable[..., list[Tap]]:
+    """Taps of a dimension of a size, computed once for each point of a shape: from indices to what tables hold."""
+    found: list[Tap] = []
+
+    def table(number: int, part: int, dtype: DType) -> Tensor:
+        def element(*at: SSAValue) -> Scalar:
+            found[:] = taps(*at)
+            value = found[number][part]
+            assert value is not None
+            return value
+
+        return b.indexed(element, shape, dtype)
+
+    places = dt.Int if isinstance(size, int) and size <= MOST_INT else dt.Long
+    first = table(0, 0, places)
+    tables = [
+        (
+            first if number == 0 else table(number, 0, places),
+            None if weight is None else table(number, 1, weight.dtype),
+        )
+        for number, (_, weight) in enumerate([*found])
+    ]
+
+    def read_at(*at: SSAValue) -> list[Tap]:
+        return [
+            (s.cast(read(place, at), dt.Long), None if weight is None else read(weight, at))
+            for place, weight in tables
+        ]
+
+    return read_at
 
 
 @lowering("aten.upsample_nearest2d")
@@ -213,12 +256,20 @@ def padded(place: Scalar, size: Dim, padding_mode: int, align_corners: bool) -> 
     return s.minimum(s.maximum(place, 0), size - 1)
 
 
+OUTSIDE = -1
+"""The place of what is not in the input."""
+
+
+def within(place: Scalar, size: Dim) -> Scalar:
+    """A place, a whole number as float, as integer; `OUTSIDE` if it is."""
+    inside = (place >= 0) & (place < size)
+    return s.select(inside, s.cast(s.select(inside, place, 0), dt.Long), OUTSIDE)
+
+
 def element_or_zero(input: Tensor, batch: Sequence[SSAValue], places: Sequence[Scalar]) -> Scalar:
-    """The element at places (whole numbers, as floats), 0 outside."""
-    limits = zip(places, input.shape[2:], strict=True)
-    inside = reduce(lambda a, b: a & b, ((at >= 0) & (at < size) for at, size in limits))
-    within = [s.cast(s.select(inside, at, 0), dt.Long) for at in places]
-    return s.select(inside, read(input, [*batch, *within]), 0)
+    """The element at places, 0 outside."""
+    inside = reduce(lambda a, b: a & b, (at >= 0 for at in places))
+    return s.select(inside, read(input, [*batch, *(s.maximum(at, 0) for at in places)]), 0)
 
 
 def linear_pair(place: Scalar) -> list[Tap]:
@@ -251,36 +302,37 @@ def grid_sampler(
     align_corners: bool,
     out: Out,
 ) -> Tensor:
-    sizes = input.shape[2:]
+    sizes, points = input.shape[2:], grid.shape[:-1]
 
-    def inside(places: Sequence[Scalar]) -> list[Scalar]:
-        return [
-            padded(place, size, padding_mode, align_corners)
-            for place, size in zip(places, sizes, strict=True)
-        ]
+    def place(dim: int, at: Sequence[SSAValue]) -> Scalar:
+        # The grid's last dimension is x, y, z.
+        coordinate = s.constant(len(sizes) - 1 - dim, dt.Long)
+        return unnormalized(read(grid, [*at, coordinate]), sizes[dim], align_corners)
+
+    def taps(dim: int, *at: SSAValue) -> list[Tap]:
+        x, size = place(dim, at), sizes[dim]
+        if interpolation_mode == BICUBIC:
+            found = [
+                (padded(tap, size, padding_mode, align_corners), weight) for tap, weight in cubic_taps(x)
+            ]
+        else:
+            x = padded(x, size, padding_mode, align_corners)
+            found = linear_pair(x) if interpolation_mode == BILINEAR else [(s.round_even(x), None)]
+        return [(within(tap, size), weight) for tap, weight in found]
+
+    # They are the same for all channels.
+    tables = [tabulated(b, partial(taps, dim), size, points) for dim, size in enumerate(sizes)]
 
     def element(*at: SSAValue) -> Scalar:
         batch, where = at[:2], [at[0], *at[2:]]
-        # The grid's last dimension is x, y, z.
-        coordinates = [s.constant(len(sizes) - 1 - dim, dt.Long) for dim in range(len(sizes))]
-        places = [
-            unnormalized(read(grid, [*where, coordinate]), size, align_corners)
-            for coordinate, size in zip(coordinates, sizes, strict=True)
-        ]
-        if interpolation_mode == BICUBIC:
-            return weighted(
-                [cubic_taps(place) for place in places],
-                lambda found: element_or_zero(input, batch, inside(found)),
-            )
-        places = inside(places)
-        taps: list[list[Tap]] = [
-            linear_pair(place) if interpolation_mode == BILINEAR else [(s.round_even(place), None)]
-            for place in places
-        ]
-        result = weighted(taps, lambda found: element_or_zero(input, batch, found))
+        found = [table(*where) for table in tables]
+        result = weighted(found, lambda places: element_or_zero(input, batch, places))
         if len(sizes) == 2:
             return result
         # In volumes what is outside is skipped, not multiplied by 0: places without end as well.
+        places = (
+            padded(place(dim, where), size, padding_mode, align_corners) for dim, size in enumerate(sizes)
+        )
         finite = reduce(lambda a, b: a & b, (s.absolute(place) < inf for place in places))
         return s.select(finite, result, 0)
 
