@@ -201,9 +201,7 @@ class NativeMethod(PlannedMethod):
 
 def is_assertion(check: OperatorOp) -> bool:
     """Whether it is an error of a program that one Bool is not set."""
-    return check.SPEC.qualified_name == ASSERT and all(
-        as_meta(type) == FLAG for type in check.operand_types
-    )
+    return check.SPEC.qualified_name == ASSERT and all(as_meta(type) == FLAG for type in check.operand_types)
 
 
 FLAG = TensorMeta((), dt.Bool)
