@@ -2,7 +2,8 @@
 
     weight * s, (bias - mean) * s + shift      where s = scale / sqrt(var + eps)
 
-is written as operators of the weights alone, for `fold-constants` to compute. Results are rounded elsewhere: their last bits change.
+is written as operators of the weights alone, for `fold-constants` to compute; what there is of each channel in float64. Results are rounded
+elsewhere: their last bits change.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, meta
-from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.dtypes import Category, Double
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.transforms.canonicalization import in_delegate
 from xdsl_exir.transforms.fold_constants import is_of_state
@@ -94,11 +95,19 @@ class FoldNorm(OperatorPattern):
         if not of_one_dtype or dtype.category is not Category.FLOAT or dtype.bits < 32 or None in spare:
             return KEEP
         aten = Namespace(builder)
+
+        bias, scale, shift, mean, variance = (
+            value if value is None or dtype is Double else aten._to_copy(value, dtype=Double)
+            for value in (bias, scale, shift, mean, variance)
+        )
         factor = aten.rsqrt(aten.add.Tensor(variance, norm["eps"]))
         factor = factor if scale is None else aten.mul.Tensor(factor, scale)
         centred = aten.neg(mean) if bias is None else aten.sub.Tensor(bias, mean)
         moved = aten.mul.Tensor(centred, factor)
         moved = moved if shift is None else aten.add.Tensor(moved, shift)
+        factor, moved = (
+            value if dtype is Double else aten._to_copy(value, dtype=dtype) for value in (factor, moved)
+        )
         along = aten.view(factor, [-1] + [1] * (meta(weight).ndim - 1 - layer.channels))
         folded = layer.build(aten, given, aten.mul.Tensor(weight, along), moved)
         nothing = [builder.constant(0, meta(v).dtype, tuple(s or ())) for v, s in zip(op.results[1:], spare, strict=True)]  # fmt: skip

@@ -1,8 +1,7 @@
 """Matrix products and convolutions as dispatches: which schedule takes which operator, and with what folded in.
 
-Weights that do not depend on inputs are packed; a batch norm is folded into the convolution before it; elementwise
-operators that follow go into the epilogue; permuted operands and results are read and written in place. A `cat` of many
-pieces is copies.
+Weights that do not depend on inputs are packed; elementwise operators that follow go into the epilogue; permuted
+operands and results are read and written in place. A `cat` of many pieces is copies.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.lowering.dispatches import groups
-from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Shape, Value
+from xdsl_exir.lowering.dispatches.buffers import Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
@@ -408,17 +407,11 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if 0 in shape or frame != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
         return False
     result = op.results[0]
-    norm, ops = result.get_user_of_unique_use(), [op]
+    ops: list[Operation] = [op]
     weight = bias = np.zeros(o, np.float32)
     if known:
         weight = constants[a["weight"]].reshape(filters)
         bias = constants[a["bias"]] if a["bias"] is not None else bias
-    folded = fold_batch_norm(planner, norm, weight, bias) if known else None
-    if isinstance(norm, OperatorOp) and folded is not None and planner.boundaries.are_together(op, norm):
-        weight, bias = folded
-        planner.absorbed.add(norm)
-        ops.append(norm)
-        result = norm.results[0]
     absorber = Absorber(
         planner, result, lambda value: value.is_plain and fits_convolution(value, conv), frame
     )
@@ -473,30 +466,6 @@ def static_of(shape: Shape) -> tuple[int, ...] | None:
 def fits_convolution(value: Value, conv: Conv2d) -> bool:
     """Whether a convolution's epilogue takes an input of this shape: both spatial dimensions, or neither."""
     return value.shape[-2:] in (conv.out_size, (1, 1))
-
-
-def fold_batch_norm(
-    planner: Planner, norm: Operation | None, weight: Array, bias: Array
-) -> tuple[Array, Array] | None:
-    """Weights and bias of a convolution that does what a batch norm after it did; None if there is none."""
-    if not isinstance(norm, OperatorOp):
-        return None
-    if norm.SPEC.qualified_name != "aten._native_batch_norm_legit_no_training":
-        return None
-    a, constants = norm.arguments(), planner.constants
-    names = ("weight", "bias", "running_mean", "running_var")
-    if any(a[name] is not None and a[name] not in constants for name in names):
-        return None
-    if any(result.uses for result in norm.results[1:]):
-        return None
-    scale = 1 / np.sqrt(constants[a["running_var"]].astype(np.float64) + a["eps"])
-    if a["weight"] is not None:
-        scale = scale * constants[a["weight"]]
-    shift = (bias - constants[a["running_mean"]]) * scale
-    if a["bias"] is not None:
-        shift = shift + constants[a["bias"]]
-    folded = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
-    return folded.astype(np.float32), shift.astype(np.float32)
 
 
 # --- long lists ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
     addmm(x, a, b, alpha = 2)           becomes    x + 2 * mm(a, b), but of float32 without factors, whose kernel adds
     convolution of three dimensions     becomes    one of two, whose channels are those of each depth that the kernel sees
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
+    a batch norm after a convolution    becomes    part of its weight and bias (`fold-batch-norm`)
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
 
 What is made of weights is written as operators of weights, for constants to be folded. A rule says KEEP where it has no
@@ -31,6 +32,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form
+from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
 from xdsl_exir.transforms.matching import is_tensor, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
@@ -375,10 +377,11 @@ class KernelForm(OperatorPattern):
 
 @dataclass(frozen=True)
 class KernelForms(ModulePass):
-    """Puts products, convolutions, reductions and norms in the forms that kernels take."""
+    """Puts products, convolutions, reductions and norms in the forms that kernels take, norms of known statistics in what is before them."""
 
     name = "kernel-forms"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         BodiesInPlace().apply(ctx, op)
+        FoldBatchNorm().apply(ctx, op)
         apply_once(op, KernelForm())

@@ -34,6 +34,7 @@ from xdsl_exir.targets.cpu.kernels import Elementwise, Input, Machine
 from xdsl_exir.targets.cpu.kernels.rows import Concat, Load, Map, Reduce, Rows, Slice
 from xdsl_exir.targets.cpu.machine import processor
 from xdsl_exir.targets.cpu.target import Cpu
+from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
 from xdsl_exir.transforms.fold_constants import Folding
 
 
@@ -190,8 +191,12 @@ def test_what_only_folded_operators_needed_is_dropped():
 @pytest.mark.native
 def test_batch_norm_residual_and_relu_are_folded_into_the_convolution():
     t = "tensor<1x6x9x9xf32>"
-    text = f"""func.func @main(%x: {t}, %w: tensor<6x6x3x3xf32>, %g: tensor<6xf32>, %b: tensor<6xf32>,
-                               %m: tensor<6xf32>, %v: tensor<6xf32>) -> {t} {{
+    sizes = {"w": "6x6x3x3", "g": "6", "b": "6", "m": "6", "v": "6"}
+    state = ", ".join(
+        f'%{name}: tensor<{size}xf32> {{exir.input = #exir.input<parameter, "{name}">}}'
+        for name, size in sizes.items()
+    )
+    text = f"""func.func @main(%x: {t} {{exir.input = #exir.input<user_input, "x">}}, {state}) -> {t} {{
       %c = edge.aten.convolution(%x, %w, bias = none, stride = [1, 1], padding = [1, 1], dilation = [1, 1],
         transposed = false, output_padding = [0, 0], groups = 1) : ({t}, tensor<6x6x3x3xf32>) -> {t}
       %n, %n1, %n2 = edge.aten._native_batch_norm_legit_no_training(%c, %g, %b, %m, %v, momentum = 0.1, eps = 1.0e-05)
@@ -201,7 +206,9 @@ def test_batch_norm_residual_and_relu_are_folded_into_the_convolution():
       func.return %r : {t}
     }}"""
     weights = [random(6, 6, 3, 3), random(6), random(6), random(6), np.abs(random(6)) + 1]
-    assert kinds(check(text, random(1, 6, 9, 9), constants=weights)) == ["kernel"]
+    module = module_of(text)
+    FoldBatchNorm().apply(Context(), module)
+    assert kinds(check(str(module), random(1, 6, 9, 9), constants=weights)) == ["kernel"]
 
 
 @pytest.mark.native
