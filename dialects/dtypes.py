@@ -61,7 +61,7 @@ class DType:
 
     @cached_property
     def numpy(self) -> np.dtype[Any]:
-        """The NumPy dtype; bfloat16 and the eight-bit floats come from ml_dtypes."""
+        """The NumPy dtype; bfloat16, complex32 and the eight-bit floats come from ml_dtypes."""
         import numpy as np
 
         if self.torch_name in _ML_DTYPES:
@@ -87,7 +87,9 @@ def _int(bits: int, signed: bool = True) -> IntegerType:
     return IntegerType(bits, Signedness.SIGNLESS if signed else Signedness.UNSIGNED)
 
 
-_ML_DTYPES = frozenset({"bfloat16", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz"})
+_ML_DTYPES = frozenset(
+    {"bfloat16", "complex32", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz"}
+)
 
 Byte = DType("Byte", "uint8", 0, 1, _int(8, signed=False), Category.INT, 8)
 Char = DType("Char", "int8", 1, 2, _int(8), Category.INT, 8)
@@ -97,6 +99,7 @@ Long = DType("Long", "int64", 4, 5, _int(64), Category.INT, 64)
 Half = DType("Half", "float16", 5, 6, Float16Type(), Category.FLOAT, 16)
 Float = DType("Float", "float32", 6, 7, Float32Type(), Category.FLOAT, 32)
 Double = DType("Double", "float64", 7, 8, Float64Type(), Category.FLOAT, 64)
+ComplexHalf = DType("ComplexHalf", "complex32", 8, 9, ComplexType(Float16Type()), Category.COMPLEX, 32)
 ComplexFloat = DType("ComplexFloat", "complex64", 9, 10, ComplexType(Float32Type()), Category.COMPLEX, 64)
 ComplexDouble = DType(
     "ComplexDouble", "complex128", 10, 11, ComplexType(Float64Type()), Category.COMPLEX, 128
@@ -120,6 +123,7 @@ DTYPES: tuple[DType, ...] = (
     Half,
     Float,
     Double,
+    ComplexHalf,
     ComplexFloat,
     ComplexDouble,
     Bool,
@@ -132,7 +136,7 @@ DTYPES: tuple[DType, ...] = (
     UInt32,
     UInt64,
 )
-"""Every dtype that a tensor in the IR can have. Others (quantized, complex32) are refused at import."""
+"""Every dtype that a tensor in the IR can have. Others (quantized ones) are refused at import."""
 
 BY_NAME = {dtype.name: dtype for dtype in DTYPES}
 BY_TORCH_NAME = {dtype.torch_name: dtype for dtype in DTYPES}

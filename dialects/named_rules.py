@@ -121,7 +121,7 @@ and a bool only with bools (the check of `alpha` in ATen/native/BinaryOps.h).
 """
 
 RETURN_RULES: dict[str, Mapping[DType, DType]] = {
-    "to_real": {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double},
+    "to_real": {dt.ComplexHalf: dt.Half, dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double},
     "to_opmath": {dt.Half: dt.Float, dt.BFloat16: dt.Float},
     "to_mask": {dtype: dt.Bool for dtype in dt.DTYPES if dtype is not dt.Byte},
 }

@@ -54,8 +54,8 @@ def promote_types(a: DType, b: DType) -> DType:
         return dt.Short
     if {low, high} == {dt.Half, dt.BFloat16}:
         return dt.Float
-    if high is dt.ComplexFloat and low is dt.Double:
-        return dt.ComplexDouble
+    if high.category is Category.COMPLEX and low.category is Category.FLOAT:
+        return promote_types(_COMPLEX_OF[low], high)
     return high
 
 
@@ -78,8 +78,13 @@ def _combine(higher: DType | None, lower: DType | None) -> DType | None:
     return promote_types(higher, lower) if lower.category > higher.category else higher
 
 
-_COMPLEX_OF = {dt.BFloat16: dt.ComplexFloat, dt.Float: dt.ComplexFloat, dt.Double: dt.ComplexDouble}
-"""What a float and a complex number of a lower tier compute in (float16 would in complex32, which the IR lacks)."""
+_COMPLEX_OF = {
+    dt.Half: dt.ComplexHalf,
+    dt.BFloat16: dt.ComplexFloat,
+    dt.Float: dt.ComplexFloat,
+    dt.Double: dt.ComplexDouble,
+}
+"""What a float and a complex number of a lower tier compute in."""
 
 
 @cache

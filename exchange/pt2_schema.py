@@ -370,7 +370,7 @@ def _make(build: Callable[[T], Any], codec: Codec[T]) -> Codec[Any]:
 
 # Dtypes, tensors, symbolic numbers
 
-_UNSUPPORTED = {9: "ComplexHalf", 33: "Float8_e8m0fnu"}
+_UNSUPPORTED = {33: "Float8_e8m0fnu"}
 SCALAR_TYPES = {code: dtype.name for code, dtype in BY_SERIALIZED_CODE.items()} | _UNSUPPORTED
 
 LAYOUTS = {

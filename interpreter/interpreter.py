@@ -75,12 +75,16 @@ def dtype_of(array_dtype: np.dtype[Any]) -> DType:
     raise ExirError(f"NumPy dtype {array_dtype} is no PyTorch dtype")
 
 
-_REDUCED = {dtype.numpy for dtype in dt.DTYPES if dtype.category is Category.FLOAT and dtype.bits < 32}
+_OPMATH = {
+    dtype.numpy: np.dtype(np.float32)
+    for dtype in dt.DTYPES
+    if dtype.category is Category.FLOAT and dtype.bits < 32
+} | {dt.ComplexHalf.numpy: np.dtype(np.complex64)}
 
 
 def opmath(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that operators compute in: float32 for shorter floats."""
-    return np.dtype(np.float32) if dtype in _REDUCED else dtype
+    """The dtype that operators compute in: float32 for shorter floats, complex64 for pairs of them."""
+    return _OPMATH.get(dtype, dtype)
 
 
 _TWICE = {np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128)}
@@ -100,7 +104,7 @@ def wide(array: Array) -> Array:
 def raise_precision(value: Any) -> Any:
     """An argument with reduced floats as float32."""
     if is_array(value):
-        return value.astype(np.float32) if value.dtype in _REDUCED else value
+        return value.astype(opmath(value.dtype), copy=False)
     if is_list(value):
         return [raise_precision(item) for item in value]
     return value
@@ -154,8 +158,8 @@ def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def _rounded(array: Array, dtype: np.dtype[Any]) -> Array:
     """The numbers in another dtype. Short floats are rounded from float32, so float64 is rounded twice, as in PyTorch."""
-    if dtype in _REDUCED and array.dtype != dtype:
-        array = array.astype(np.float32, copy=False)
+    if array.dtype != dtype:
+        array = array.astype(opmath(dtype), copy=False)
     return array.astype(dtype, copy=False)
 
 
@@ -163,7 +167,8 @@ def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
     """A cast as PyTorch does it: complex to real drops the imaginary part."""
     if array.dtype == dtype:
         return array
-    if array.dtype.kind == "c" and dtype.kind != "c":
+    array = raise_precision(array)
+    if array.dtype.kind == "c" and opmath(dtype).kind != "c":
         array = array.astype(np.bool_) if dtype.kind == "b" else np.real(array)
     return _rounded(array, dtype)
 

@@ -23,7 +23,7 @@ def is_short(dtype: DType) -> bool:
 
 def compute_dtype(dtype: DType) -> DType:
     """The dtype that bodies compute a tensor's elements in."""
-    return dt.Float if is_short(dtype) else dtype
+    return dt.ComplexFloat if dtype is dt.ComplexHalf else dt.Float if is_short(dtype) else dtype
 
 
 TWICE = {dt.Float: dt.Double, dt.ComplexFloat: dt.ComplexDouble}
@@ -91,7 +91,7 @@ def is_held(number: float) -> bool:
     return isinf(number) or (number.is_integer() and abs(number) <= 256)
 
 
-PARTS = {dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}
+PARTS = {dt.ComplexHalf: dt.Half, dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}
 """Dtypes of the real and the imaginary part."""
 
 

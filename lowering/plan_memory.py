@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     ComplexType,
+    Float16Type,
     FixedBitwidthType,
     Float32Type,
     Float64Type,
@@ -241,7 +242,7 @@ def bytes_of(op: Operation, type: MemRefType[Attribute]) -> Dim:
     element = type.element_type
     if isinstance(element, FixedBitwidthType):
         return count * element.size
-    if isa(element, ComplexType[Float32Type] | ComplexType[Float64Type]):  # its two parts
+    if isa(element, ComplexType[Float16Type | Float32Type | Float64Type]):  # its two parts
         return count * 2 * element.element_type.size
     raise ExirError(f"plan-memory: {op.name} of {element}, whose elements have no size")
 

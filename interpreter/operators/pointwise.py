@@ -142,8 +142,8 @@ def identity(self: Array) -> Array:
 
 
 @impl("aten.view_as_real", raw=True)
-def view_as_real(self: Array) -> Array:
-    return np.stack([np.real(self), np.imag(self)], -1)
+def view_as_real(self: Array, out: tuple[DType, ...]) -> Array:
+    return np.ascontiguousarray(self)[..., np.newaxis].view(out[0].numpy)
 
 
 @impl("aten.round.decimals")
@@ -407,11 +407,11 @@ def copy(self: Array, src: Array | Number) -> Any:
 
 
 @impl("aten.view_as_complex", raw=True)
-def view_as_complex(self: Array) -> Array:
-    return to_complex(self[..., 0], self[..., 1])
+def view_as_complex(self: Array, out: tuple[DType, ...]) -> Array:
+    return np.ascontiguousarray(self).view(out[0].numpy)[..., 0]
 
 
-@impl("aten.complex", raw=True)
+@impl("aten.complex")
 def to_complex(real: Array, imag: Array) -> Array:
     """Part by part: 1j * infinity would have a NaN as real part."""
     real, imag = np.broadcast_arrays(real, imag)

@@ -55,7 +55,6 @@ def test_result_type_is_torch_result_type():
         (Operand(dtype, 0), number) for dtype, number in zip(NUMBER_DTYPE.values(), NUMBERS, strict=True)
     ]
     for (a, x), (b, y) in itertools.product(values, repeat=2):
-        # complex32 is none of ours
         expected = ours_of.get(attempt(lambda x=x, y=y: torch.result_type(x, y), RuntimeError))
         assert attempt(lambda a=a, b=b: result_type((a, b)), DtypeError) is expected, (a, b)
 
