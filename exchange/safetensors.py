@@ -43,7 +43,8 @@ DTYPES: dict[str, DType] = {
     "F8_E5M2FNUZ": dt.Float8_e5m2fnuz,
     "F8_E4M3FNUZ": dt.Float8_e4m3fnuz,
     "C64": dt.ComplexFloat,
-    # The format has no name for this one; only we read it.
+    # The format has no names for these; only we read them.
+    "C32": dt.ComplexHalf,
     "C128": dt.ComplexDouble,
 }
 

@@ -34,6 +34,7 @@ from xdsl_exir.transforms.runnable import runnable
 
 TOLERANCE = {  # (rtol, atol) of torch.testing.assert_close
     torch.float16: (1e-3, 1e-5),
+    torch.complex32: (1e-3, 1e-5),
     torch.bfloat16: (1.6e-2, 1e-5),
     torch.float32: (1.3e-6, 1e-5),
     torch.float64: (1e-7, 1e-7),
@@ -41,20 +42,28 @@ TOLERANCE = {  # (rtol, atol) of torch.testing.assert_close
     torch.complex128: (1e-7, 1e-7),
 }
 
+UNKNOWN_TO_NUMPY = {
+    torch.bfloat16: (torch.int16, ml_dtypes.bfloat16),
+    torch.complex32: (torch.int32, ml_dtypes.complex32),
+}
+"""Dtypes that PyTorch does not give NumPy: integers of their size, and what ml_dtypes has for them."""
+
 
 def to_numpy(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    """A tensor as array; bfloat16 as ml_dtypes has it."""
+    """A tensor as array; bfloat16 and complex32 as ml_dtypes has them."""
     tensor = tensor.detach().resolve_conj().resolve_neg()
-    if tensor.dtype == torch.bfloat16:
-        return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if tensor.dtype in UNKNOWN_TO_NUMPY:
+        bits, in_numpy = UNKNOWN_TO_NUMPY[tensor.dtype]
+        return tensor.contiguous().view(bits).numpy().view(in_numpy)
     return tensor.numpy()
 
 
 def to_torch(array: np.ndarray[Any, Any]) -> torch.Tensor:
     """The reverse of `to_numpy`."""
     array = np.ascontiguousarray(array).reshape(array.shape)
-    if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
+    for dtype, (bits, in_numpy) in UNKNOWN_TO_NUMPY.items():
+        if array.dtype == in_numpy:
+            return torch.from_numpy(array.view(f"i{bits.itemsize}").copy()).view(dtype)
     return torch.from_numpy(array.copy())
 
 
@@ -135,6 +144,8 @@ def compare(
     )
     if values:
         rtol, atol = TOLERANCE.get(expected.dtype, (0, 0))
+        if expected.dtype == torch.complex32:  # which PyTorch does not compare
+            actual, expected = actual.to(torch.complex64), expected.to(torch.complex64)
         torch.testing.assert_close(
             actual,
             expected.resolve_conj().resolve_neg().contiguous(),

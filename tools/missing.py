@@ -37,7 +37,6 @@ REASONS = {
     "aten.to_sparse.sparse_dim": SPARSE,
     "aten._to_sparse": SPARSE,
     "aten._to_sparse.sparse_dim": SPARSE,
-    "aten.chalf": "complex32 is no dtype of the IR",
     "aten.histogramdd": "gives a tensor and a list of tensors, which no operation of the IR does",
     "aten.histogramdd.TensorList_bins": "gives a tensor and a list of tensors, which no operation of the IR does",
 }

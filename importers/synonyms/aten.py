@@ -19,6 +19,7 @@ ATEN.renamed("_is_any_true", "aten.any", "self")
 ATEN.renamed("_reshape_alias", "aten.view", "self size stride=")
 for _name, _dtype in dt.BY_NAME.items():
     ATEN.renamed(f"_cast_{_name}", "aten.to.dtype", "self non_blocking", dtype=_dtype)
+ATEN.renamed("chalf", "aten.to.dtype", "self memory_format", dtype=dt.ComplexHalf)
 for _name in ("index_put", "index_put_"):
     _own = _name.replace("put", "put_impl")
     ATEN.renamed(f"_{_own}", f"aten.{_name}", "self indices values accumulate unsafe=")

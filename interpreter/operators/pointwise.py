@@ -143,7 +143,7 @@ def identity(self: Array) -> Array:
 
 @impl("aten.view_as_real", raw=True)
 def view_as_real(self: Array, out: tuple[DType, ...]) -> Array:
-    return np.ascontiguousarray(self)[..., np.newaxis].view(out[0].numpy)
+    return np.ascontiguousarray(self[..., np.newaxis]).view(out[0].numpy)
 
 
 @impl("aten.round.decimals")

@@ -49,8 +49,13 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     if self.ndim == 0:
         return self.reshape(1)[:size]
     dim = dimension % self.ndim
-    windows = np.lib.stride_tricks.sliding_window_view(self, size, dim)
-    return windows[at(self, dim, slice(None, None, step))]
+    windows = np.lib.stride_tricks.sliding_window_view(as_bytes(self), size, dim)
+    return windows[at(self, dim, slice(None, None, step))].view(self.dtype)
+
+
+def as_bytes(array: Array) -> Array:
+    """Elements as bytes: NumPy's tricks with strides do not know complex32."""
+    return array.view(f"V{array.itemsize}")
 
 
 def strided(flat: Array, size: list[int], stride: list[int], offset: int | None, writeable: bool) -> Array:
@@ -62,7 +67,8 @@ def strided(flat: Array, size: list[int], stride: list[int], offset: int | None,
     inside = min(*size, *stride, offset, 0) == 0 and last < flat.size
     check(inside, f"as_strided reaches element {last} of {flat.size}")
     strides = [step * flat.strides[0] for step in stride]
-    return np.lib.stride_tricks.as_strided(flat[offset:], size, strides, writeable=writeable)
+    elements = as_bytes(flat[offset:])
+    return np.lib.stride_tricks.as_strided(elements, size, strides, writeable=writeable).view(flat.dtype)
 
 
 @impl("aten.as_strided", raw=True)

@@ -545,11 +545,10 @@ def test_not_a_program() -> None:
         (lambda: torch.ones(2, 2).to_sparse(), "quantized, sparse"),
         (lambda: torch.quantize_per_tensor(torch.ones(2, 2), 0.5, 0, torch.qint8), "quantized, sparse"),
         (lambda: torch.ones(2, 2, device="meta"), "without data"),
-        (lambda: torch.ones(2, 2).to(torch.complex32), "dtype complex32"),
         (lambda: torch.ones(2, 2).as_subclass(_Subclass), "tensor subclass _Subclass"),
         (lambda: _leaked(), "of a function transform"),
     ],
-    ids=["sparse", "quantized", "meta", "complex32", "subclass", "transformed"],
+    ids=["sparse", "quantized", "meta", "subclass", "transformed"],
 )
 def test_refused_tensors(export: Any, tensor: Callable[[], Any], message: str) -> None:
     ep = export(weights)
