@@ -1,19 +1,18 @@
-"""Operators that make tensors, reach edge and have no lowering yet: native code leaves them to the interpreter, or refuses them.
-What draws random numbers, and linear algebra, is the host's, which is no fallback.
-Those of `dim_order_ops` need none, since native code forgets layouts first.
+"""Operators that make tensors, reach edge and have no lowering, each with the reason.
+
+What draws random numbers, and linear algebra, is the host's, with `fallback="error"` as well.
 """
 
-INTERPRETER_ONLY = frozenset(
-    {
-        "aten._linalg_eigvals",
+DRAWS = "draws random numbers: there is one generator a process, whose numbers native code takes (C libraries draw by `draw.*`)"
+LAPACK = "LAPACK's: results that PyTorch has of it, which an algorithm of ours would order, scale or pivot in another way"
+LAYOUT = "of dim_order_ops: native code forgets layouts first, and with them the operator"
+
+INTERPRETER_ONLY = dict.fromkeys(
+    (
         "aten.bernoulli.p",
-        "aten.linalg_eig",
-        "aten.linalg_eigvals",
-        "aten.linalg_ldl_factor_ex",
-        "aten.linalg_ldl_solve",
+        "aten.log_normal",
         "aten.multinomial",
         "aten.native_dropout",
-        "aten.log_normal",
         "aten.rand",
         "aten.rand_like",
         "aten.randint",
@@ -28,8 +27,24 @@ INTERPRETER_ONLY = frozenset(
         "aten.randperm",
         "aten.rrelu_with_noise_functional",
         "aten.uniform",
+    ),
+    DRAWS,
+)
+INTERPRETER_ONLY |= dict.fromkeys(
+    (
+        "aten._linalg_eigvals",
+        "aten.linalg_eig",
+        "aten.linalg_eigvals",
+        "aten.linalg_ldl_factor_ex",
+        "aten.linalg_ldl_solve",
+    ),
+    LAPACK,
+)
+INTERPRETER_ONLY |= dict.fromkeys(
+    (
         "dim_order_ops._clone_dim_order",
         "dim_order_ops._empty_dim_order",
         "dim_order_ops._to_dim_order_copy",
-    }
+    ),
+    LAYOUT,
 )

@@ -26,6 +26,7 @@ CODE = (
     "interpreter",
     "lowering",
     "runtime",
+    "targets",
     "tools",
     "transforms",
 )

@@ -338,4 +338,4 @@ def test_operators_left_to_the_interpreter_are_listed() -> None:
         and name not in SCALAR_TWINS
         and (DECOMPOSITIONS.find(spec) is None or IMPLS.find(spec) is not None)
     }
-    assert lacking == INTERPRETER_ONLY
+    assert lacking == INTERPRETER_ONLY.keys()
