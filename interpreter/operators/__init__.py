@@ -25,7 +25,7 @@ Arrays may be read-only and views of others: a function never writes to its argu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -35,6 +35,12 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.registry import Registry
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+def with_strides(array: Array, shape: Sequence[int], strides: Sequence[int], writeable: bool) -> Array:
+    """Elements at these strides, in bytes, from an array's first one on. NumPy does that to bytes: what ml_dtypes has it may not know."""
+    elements = array.view(f"V{array.itemsize}")
+    return np.lib.stride_tricks.as_strided(elements, shape, strides, writeable=writeable).view(array.dtype)
 
 
 def is_array(value: object) -> TypeIs[Array]:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from xdsl_exir.interpreter.operators import Array, impl
+from xdsl_exir.interpreter.operators import Array, impl, with_strides
 from xdsl_exir.interpreter.operators.view import check
 
 Index = tuple[slice | int, ...]
@@ -49,13 +49,9 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     if self.ndim == 0:
         return self.reshape(1)[:size]
     dim = dimension % self.ndim
-    windows = np.lib.stride_tricks.sliding_window_view(as_bytes(self), size, dim)
-    return windows[at(self, dim, slice(None, None, step))].view(self.dtype)
-
-
-def as_bytes(array: Array) -> Array:
-    """Elements as bytes: NumPy's tricks with strides do not know complex32."""
-    return array.view(f"V{array.itemsize}")
+    windows = [length - size + 1 if axis == dim else length for axis, length in enumerate(self.shape)]
+    found = with_strides(self, (*windows, size), (*self.strides, self.strides[dim]), writeable=False)
+    return found[at(self, dim, slice(None, None, step))]
 
 
 def strided(flat: Array, size: list[int], stride: list[int], offset: int | None, writeable: bool) -> Array:
@@ -67,8 +63,7 @@ def strided(flat: Array, size: list[int], stride: list[int], offset: int | None,
     inside = min(*size, *stride, offset, 0) == 0 and last < flat.size
     check(inside, f"as_strided reaches element {last} of {flat.size}")
     strides = [step * flat.strides[0] for step in stride]
-    elements = as_bytes(flat[offset:])
-    return np.lib.stride_tricks.as_strided(elements, size, strides, writeable=writeable).view(flat.dtype)
+    return with_strides(flat[offset:], size, strides, writeable)
 
 
 @impl("aten.as_strided", raw=True)

@@ -35,7 +35,7 @@ from xdsl.ir.affine import (
 )
 
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.interpreter.operators import Array, with_strides
 
 LOOPS = "exir.loops"
 """Key of the loops in work, the innermost last, in the interpreter's data."""
@@ -131,7 +131,7 @@ def seen(array: Array, map: AffineMap, sizes: Sequence[int]) -> Array:
             strides[dim] += factor * array.strides[axis]
     shape = [size if stride else 1 for size, stride in zip(sizes, strides, strict=True)]
     begin = array[(*(slice(at, None) for at in start), ...)]
-    return np.lib.stride_tricks.as_strided(begin, shape, strides, writeable=array.flags.writeable)
+    return with_strides(begin, shape, strides, array.flags.writeable)
 
 
 def sizes_of(op: GenericOp, arrays: Sequence[Array]) -> list[int]:

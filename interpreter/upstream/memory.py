@@ -13,7 +13,7 @@ from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.interpreter.operators import Array, with_strides
 from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
 from xdsl_exir.interpreter.upstream.tensors import mixed, number, parts, unwritten
 
@@ -104,6 +104,4 @@ def view(memory: Array, offset: int, sizes: list[int], strides: list[int], name:
     if 0 not in sizes and not 0 <= offset <= reach < memory.size:
         raise ExirError(f"{name}: elements {offset} to {reach} of {memory.size}")
     flat = memory.reshape(-1)[offset if 0 not in sizes else 0 :]
-    return np.lib.stride_tricks.as_strided(
-        flat, sizes, [stride * memory.itemsize for stride in strides], writeable=memory.flags.writeable
-    )
+    return with_strides(flat, sizes, [stride * memory.itemsize for stride in strides], memory.flags.writeable)

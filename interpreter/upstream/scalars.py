@@ -45,6 +45,14 @@ FLOATS: dict[type[Attribute], Any] = {
     Float64Type: np.float64,
 }
 
+COMPLEX: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.float16): np.dtype(ml_dtypes.complex32),
+    np.dtype(np.float32): np.dtype(np.complex64),
+    np.dtype(np.float64): np.dtype(np.complex128),
+}
+"""The dtype of numbers with parts of a dtype."""
+PARTS = {whole: part for part, whole in COMPLEX.items()}
+
 
 @cache
 def numpy_dtype(type: Attribute) -> np.dtype[Any]:
@@ -57,7 +65,7 @@ def numpy_dtype(type: Attribute) -> np.dtype[Any]:
         if isinstance(type, kind):
             return np.dtype(found)
     if isa(type, ComplexType[AnyFloat]):
-        return np.dtype(f"c{2 * numpy_dtype(type.element_type).itemsize}")
+        return COMPLEX[numpy_dtype(type.element_type)]
     raise ExirError(f"the interpreter has no numbers of type {type}")
 
 
@@ -149,10 +157,18 @@ def power(x: Any, n: Any) -> Any:
 
 def of_parts(re: Any, im: Any) -> Array:
     """A complex number of its parts, which may be infinite or NaN."""
-    re, im = np.broadcast_arrays(re, im)
-    made = np.empty(re.shape, f"c{2 * re.dtype.itemsize}")
-    made.real, made.imag = re, im
-    return made
+    parts = np.stack(np.broadcast_arrays(re, im), -1)
+    return parts.view(COMPLEX[parts.dtype])[..., 0]
+
+
+def part(index: int) -> Unary:
+    """The real or the imaginary part; NumPy knows none of complex32."""
+
+    def of(x: Any) -> Array:
+        numbers = np.asarray(x)[..., np.newaxis]
+        return np.ascontiguousarray(numbers).view(PARTS[numbers.dtype])[..., index]
+
+    return of
 
 
 BINARY: dict[type[Operation], Binary] = {
@@ -228,8 +244,8 @@ UNARY: dict[type[Operation], Unary] = {
     math.TanOp: np.tan,
     math.TanhOp: np.tanh,
     math.TruncOp: np.trunc,
-    complex.ReOp: np.real,
-    complex.ImOp: np.imag,
+    complex.ReOp: part(0),
+    complex.ImOp: part(1),
 }
 
 CASTS: dict[type[Operation], Unary] = {
