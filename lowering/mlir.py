@@ -102,7 +102,8 @@ def all_to_llvm_ir(modules: Sequence[tuple[str, Sequence[Pass]]]) -> list[str]:
     lowered: list[str] = []
     for indices in together.values():
         text = f"\n{between}\n".join(modules[index][0] for index in indices)
-        lowered.append(run_passes(text, modules[indices[0]][1], "--split-input-file"))
+        # What is given and what is made are verified, by this tool and the next; after each pass would be a third of the time.
+        lowered.append(run_passes(text, modules[indices[0]][1], "--split-input-file", "--verify-each=0"))
     translate = [
         str(find_tool("mlir-translate")),
         "--mlir-to-llvmir",

@@ -48,6 +48,17 @@ def is_array(value: object) -> TypeIs[Array]:
     return isinstance(value, np.ndarray)
 
 
+def special(name: str) -> Callable[..., Array]:
+    """A function of scipy.special, imported when first called."""
+
+    def compute(*arrays: Array) -> Array:
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+        return getattr(special, name)(*arrays)
+
+    return compute
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 IMPLS: Registry[Callable[..., Any]] = Registry(

@@ -13,7 +13,7 @@ import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array, impl
+from xdsl_exir.interpreter.operators import Array, impl, special
 from xdsl_exir.interpreter.operators.symbolic import require
 
 Number: TypeAlias = bool | int | float | complex
@@ -51,17 +51,6 @@ def reciprocal(self: Array) -> Array:
 
 def sigmoid(self: Array) -> Array:
     return 1 / (1 + np.exp(-self))
-
-
-def special(name: str) -> Callable[[Array], Array]:
-    """A function of scipy.special, imported when first called."""
-
-    def compute(self: Array) -> Array:
-        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
-
-        return getattr(special, name)(self)
-
-    return compute
 
 
 erf = special("erf")

@@ -8,25 +8,14 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from xdsl_exir.interpreter.operators import Array, impl
-from xdsl_exir.interpreter.operators.pointwise import binary, special, unary
+from xdsl_exir.interpreter.operators import Array, impl, special
+from xdsl_exir.interpreter.operators.pointwise import binary, unary
 from xdsl_exir.interpreter.operators.symbolic import require
 
 gammaln, psi = special("gammaln"), special("psi")
 
 
-def special_binary(name: str) -> Callable[[Array, Array], Array]:
-    """A function of two arrays of scipy.special, imported when first called."""
-
-    def compute(self: Array, other: Array) -> Array:
-        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
-
-        return getattr(special, name)(self, other)
-
-    return compute
-
-
-hurwitz, gammainc, gammaincc = map(special_binary, ("zeta", "gammainc", "gammaincc"))
+hurwitz, gammainc, gammaincc = map(special, ("zeta", "gammainc", "gammaincc"))
 
 
 def lgamma(self: Array) -> Array:

@@ -13,7 +13,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 from xdsl.dialects import arith, complex, math
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -36,7 +35,7 @@ from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.interpreter.operators import Array, special
 
 FLOATS: dict[type[Attribute], Any] = {
     BFloat16Type: ml_dtypes.bfloat16,
@@ -226,8 +225,8 @@ UNARY: dict[type[Operation], Unary] = {
     math.CosOp: np.cos,
     math.CoshOp: np.cosh,
     math.CountLeadingZerosOp: leading_zeros,
-    math.ErfOp: wide(special.erf),
-    ErfcOp: wide(special.erfc),
+    math.ErfOp: wide(special("erf")),
+    ErfcOp: wide(special("erfc")),
     math.Exp2Op: np.exp2,
     math.ExpM1Op: np.expm1,
     math.ExpOp: np.exp,

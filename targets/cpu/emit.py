@@ -4,16 +4,20 @@
 
 llvmlite lets one thread at a time into LLVM, so that what is to be compiled in parallel takes processes. This file is all that they need:
 it imports nothing of the package, and llvmlite from where the asking process would, whatever the environment says. A request is JSON,
-`{"path": [folder, ...], "machine": [cpu, features, triple, abi], "modules": [text, ...]}`; the answer is a digest of the rest, and the objects in
-order, each behind its length as 8 bytes, lowest first.
+`{"path": [folder, ...], "library": name, "machine": [cpu, features, triple, abi], "modules": [text, ...]}`; the answer is a digest of the rest, and
+the objects in order, each behind its length as 8 bytes, lowest first.
+
+Modules by themselves are compiled by the LLVM that MLIR's tools are linked with, through its C interface, where there is one: llvmlite's is built
+with assertions and takes about twice as long.
 """
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +32,7 @@ def target_machine(llvm: Any, cpu: str, features: str, triple: str = "", abi: st
         llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(triple or llvm.get_process_triple())
     return target.create_target_machine(
-        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small", abiname=abi
+        cpu=cpu, features=features, opt=SPEED, reloc="pic", codemodel="small", abiname=abi
     )
 
 
@@ -38,6 +42,111 @@ def parsed(llvm: Any, llvm_ir: str, machine: Any) -> Any:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     return module
+
+
+SPEED = 3
+"""The level that LLVM optimises at."""
+TUNING = {"loop_vectorization": 1, "loop_interleaving": 1, "slp_vectorization": 1, "loop_unrolling": 0}
+"""Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed)."""
+STEPS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter")
+TARGETS = ("X86", "AArch64", "ARM", "RISCV", "WebAssembly", "PowerPC", "SystemZ", "LoongArch")
+"""LLVM's names for architectures, of those that a library may have; and what is set up of each."""
+PIC, SMALL, OBJECT_FILE, RETURN_STATUS = 2, 3, 1, 2
+"""Of the C interface's enumerations: LLVMRelocPIC, LLVMCodeModelSmall, LLVMObjectFile, LLVMReturnStatusAction."""
+
+
+class Library:
+    """LLVM as a shared library with its C interface. Raises `OSError` where there is none of this name."""
+
+    def __init__(self, name: str):
+        self.functions = ctypes.CDLL(name)
+        for target in TARGETS:
+            for step in STEPS:
+                if hasattr(self.functions, f"LLVMInitialize{target}{step}"):
+                    getattr(self.functions, f"LLVMInitialize{target}{step}")()
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """A call of a function that gives a pointer, or nothing."""
+        function = getattr(self.functions, f"LLVM{name}")
+        function.restype = ctypes.c_void_p
+        return function(*arguments)
+
+    def check(self, name: str, *arguments: Any, then: Sequence[Any] = ()) -> None:
+        """A call of a function that gives whether it failed, and by an argument after these why. Raises `RuntimeError`."""
+        said = ctypes.c_void_p()
+        function = getattr(self.functions, f"LLVM{name}")
+        function.restype = ctypes.c_int
+        failed = function(*arguments, ctypes.byref(said), *then)
+        message = ctypes.string_at(said).decode(errors="backslashreplace") if said else ""
+        if said:
+            self.call("DisposeMessage", said)
+        if failed:
+            raise RuntimeError(message.strip())
+
+    def triple(self) -> bytes:
+        """Of this process, as a target has it."""
+        said = ctypes.c_void_p(self.call("GetDefaultTargetTriple"))
+        triple = ctypes.string_at(said)
+        self.call("DisposeMessage", said)
+        return triple
+
+    def version(self) -> str:
+        parts = [ctypes.c_uint() for _ in range(3)]
+        self.call("GetVersion", *map(ctypes.byref, parts))
+        return ".".join(str(part.value) for part in parts)
+
+
+class Machine:
+    """What `target_machine` makes, by a shared library."""
+
+    def __init__(self, library: Library, cpu: str, features: str, triple: str = "", abi: str = ""):
+        self.library, self.triple = library, triple.encode() or library.triple()
+        target, call = ctypes.c_void_p(), library.call
+        library.check("GetTargetFromTriple", self.triple, ctypes.byref(target))
+        options = ctypes.c_void_p(call("CreateTargetMachineOptions"))
+        for name, value in (("CPU", cpu), ("Features", features), ("ABI", abi)):
+            call(f"TargetMachineOptionsSet{name}", options, value.encode())
+        for name, value in (("CodeGenOptLevel", SPEED), ("RelocMode", PIC), ("CodeModel", SMALL)):
+            call(f"TargetMachineOptionsSet{name}", options, value)
+        made = call("CreateTargetMachineWithOptions", target, self.triple, options)
+        call("DisposeTargetMachineOptions", options)
+        self.pointer = ctypes.c_void_p(made)
+        self.layout = ctypes.c_void_p(call("CreateTargetDataLayout", self.pointer))
+
+    def emit(self, llvm_ir: str) -> bytes:
+        """The object file of LLVM IR, optimised. Raises `RuntimeError` where LLVM refuses it."""
+        call = self.library.call
+        context = ctypes.c_void_p(call("ContextCreate"))
+        try:
+            return self._emit(context, llvm_ir.encode())
+        finally:
+            call("ContextDispose", context)  # and all that is in it
+
+    def _emit(self, context: ctypes.c_void_p, text: bytes) -> bytes:
+        call, check, module, made = (
+            self.library.call,
+            self.library.check,
+            ctypes.c_void_p(),
+            ctypes.c_void_p(),
+        )
+        given = ctypes.c_void_p(
+            call("CreateMemoryBufferWithMemoryRangeCopy", text, ctypes.c_size_t(len(text)), b"")
+        )
+        check("ParseIRInContext", context, given, ctypes.byref(module))
+        call("SetTarget", module, self.triple)
+        call("SetModuleDataLayout", module, self.layout)
+        check("VerifyModule", module, RETURN_STATUS)
+        options = ctypes.c_void_p(call("CreatePassBuilderOptions"))
+        for name, value in TUNING.items():
+            spelled = name.title().replace("_", "").replace("Slp", "SLP")
+            call(f"PassBuilderOptionsSet{spelled}", options, value)
+        error = call("RunPasses", module, f"default<O{SPEED}>".encode(), self.pointer, options)
+        call("DisposePassBuilderOptions", options)
+        assert error is None, "these are passes of LLVM"
+        check("TargetMachineEmitToMemoryBuffer", self.pointer, module, OBJECT_FILE, then=[ctypes.byref(made)])
+        data = ctypes.string_at(call("GetBufferStart", made), call("GetBufferSize", made))
+        call("DisposeMemoryBuffer", made)
+        return data
 
 
 def types_in(module: Any) -> set[str]:
@@ -53,9 +162,14 @@ BRACKETS = str.maketrans("<>[]{}(),*", " " * 10)
 """What is around names in types."""
 
 
-def emit(llvm: Any, llvm_ir: str, machine: Any) -> bytes:
-    """The object file of LLVM IR, optimised. Raises `RuntimeError` where LLVM refuses it."""
-    return machine.emit_object(optimised(llvm, llvm_ir, machine))
+def emitter(llvm: Callable[[], Any], library: str, *machine: str) -> Callable[[str], bytes]:
+    """What makes an object file of LLVM IR, optimised, and raises `RuntimeError` where LLVM refuses it: by the shared library of this name, by
+    what `llvm` gives if there is no name."""
+    if library:
+        return Machine(Library(library), *machine).emit
+    binding = llvm()
+    made = target_machine(binding, *machine)
+    return lambda llvm_ir: made.emit_object(optimised(binding, llvm_ir, made))
 
 
 def optimised(llvm: Any, llvm_ir: str, machine: Any, renamed: Mapping[str, str] = NOTHING) -> Any:
@@ -66,10 +180,9 @@ def optimised(llvm: Any, llvm_ir: str, machine: Any, renamed: Mapping[str, str] 
     for name, other in renamed.items():
         if name in functions and other not in functions:
             functions[name].name = other
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    # Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed).
-    options.loop_unrolling = False
-    options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
+    options = llvm.create_pipeline_tuning_options(speed_level=SPEED)
+    for name, value in TUNING.items():
+        setattr(options, name, bool(value))
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
@@ -107,9 +220,15 @@ def hide(module: Any, public: Mapping[str, str]) -> None:
             value.linkage = "internal"
 
 
-def request(modules: Sequence[str], *machine: str, together: Sequence[Any] = ()) -> bytes:
-    """What to ask this program for, of what `target_machine` takes; `together` is what `one_module` takes besides."""
-    asked = {"path": sys.path, "machine": machine, "modules": modules, "together": together}
+def request(modules: Sequence[str], library: str, *machine: str, together: Sequence[Any] = ()) -> bytes:
+    """What to ask this program for, of what `emitter` takes; `together` is what `one_module` takes besides."""
+    asked = {
+        "path": sys.path,
+        "library": library,
+        "machine": machine,
+        "modules": modules,
+        "together": together,
+    }
     return json.dumps(asked).encode()
 
 
@@ -137,20 +256,27 @@ def main() -> None:
     """Compiles what standard input asks for."""
     asked = json.load(sys.stdin.buffer)
     sys.path[:] = asked["path"]
+    try:
+        if asked["together"]:
+            llvm = binding()
+            machine = target_machine(llvm, *asked["machine"])
+            made = one_module(llvm, asked["modules"], machine, *asked["together"])
+        else:
+            emit = emitter(binding, asked["library"], *asked["machine"])
+            made = [emit(text) for text in asked["modules"]]
+        sys.stdout.buffer.write(answer(made))
+    except RuntimeError as error:
+        sys.exit(f"LLVM refused the code: {error}")
+
+
+def binding() -> Any:
+    """llvmlite's, set up."""
     import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
     llvm: Any = llvmlite.binding
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    machine = target_machine(llvm, *asked["machine"])
-    try:
-        if asked["together"]:
-            made = one_module(llvm, asked["modules"], machine, *asked["together"])
-        else:
-            made = [emit(llvm, text, machine) for text in asked["modules"]]
-        sys.stdout.buffer.write(answer(made))
-    except RuntimeError as error:
-        sys.exit(f"LLVM refused the code: {error}")
+    return llvm
 
 
 if __name__ == "__main__":

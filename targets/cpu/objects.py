@@ -10,7 +10,8 @@ import hashlib
 import importlib.metadata
 import struct
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xdsl_exir.errors import ToolchainError, Unsupported, UnsupportedError
@@ -21,6 +22,7 @@ from xdsl_exir.names import own_name
 from xdsl_exir.targets.cpu import emit, libcalls
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES
 from xdsl_exir.targets.cpu.machine import BASELINE, Processor, baseline, llvm_binding, of_triple, processor
+from xdsl_exir.threads import wait_for_in_forks
 
 APART = Pass(
     "math-expand-ops{ops=roundeven,fma}",
@@ -44,10 +46,32 @@ def described(cpu: Processor) -> tuple[str, str, str, str]:
     return cpu.name, cpu.features, cpu.triple, ARCHITECTURES[cpu.arch].abi if cpu.triple else ""
 
 
+@functools.cache
+def library() -> tuple[str, str]:
+    """The LLVM that MLIR's tools are linked with, if it is a shared library of llvmlite's release: its name and its version; else none."""
+    major, minor, *_ = llvm_binding().llvm_version_info
+    try:
+        name = f"libLLVM.so.{major}.{minor}"
+        return name, emit.Library(name).version()
+    except OSError:
+        return "", ""
+
+
+EMITTING = threading.Lock()
+"""Held while LLVM's shared library makes code."""
+wait_for_in_forks(EMITTING)
+
+
+@functools.cache
+def _emitter(cpu: Processor) -> Callable[[str], bytes]:
+    return emit.emitter(llvm_binding, library()[0], *described(cpu))
+
+
 def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
     """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
     try:
-        return emit.emit(llvm_binding(), llvm_ir, _target_machine(cpu))
+        with EMITTING:
+            return _emitter(cpu)(llvm_ir)
     except RuntimeError as error:
         raise ToolchainError(f"LLVM refused the code: {error}") from None
 
@@ -88,12 +112,12 @@ def one_module(modules: Sequence[str], cpu: Processor, public: Mapping[str, str]
     renamed = {"malloc": MALLOC} if cpu.arch == "wasm32" else {}
     modules = [*modules, *([SHORT_MALLOC] if renamed else [])]
     support = (dict(public), support_ir(cpu.triple), sorted(libcalls.NAMES), renamed)
-    return OneModule(*emitted(emit.request(modules, *described(cpu), together=support), 3))
+    return OneModule(*emitted(emit.request(modules, "", *described(cpu), together=support), 3))
 
 
 def emit_elsewhere(modules: Sequence[str], cpu: Processor) -> list[bytes]:
     """The object files of modules in LLVM IR, made in a process of its own."""
-    return emitted(emit.request(modules, *described(cpu)), len(modules))
+    return emitted(emit.request(modules, library()[0], *described(cpu)), len(modules))
 
 
 def emitted(asked: bytes, count: int) -> list[bytes]:
@@ -120,7 +144,7 @@ def llvm_version() -> str:
 
 def cache_key(text: str, passes: Sequence[Pass], cpu: Processor) -> str:
     """Everything an object file is made from: text, passes, the tools' versions and the processor."""
-    versions = tool_version(), llvm_version()
+    versions = tool_version(), llvm_version(), library()[1]
     parts = (
         GENERATION,
         text,

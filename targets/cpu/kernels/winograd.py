@@ -425,7 +425,9 @@ def transform_filters(weight: NDArray[np.float32]) -> NDArray[np.float32]:
     import numpy as np
 
     g = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
-    return (g @ weight.astype(np.float64) @ g.T).astype(np.float32).reshape(*weight.shape[:2], 16)
+    # One product of matrices: NumPy multiplies stacks of small ones one by one.
+    taps = weight.astype(np.float64).reshape(*weight.shape[:2], 9)
+    return (taps @ np.kron(g, g).T).astype(np.float32)
 
 
 def pack_transformed(weight: NDArray[np.float32], width: int) -> NDArray[np.float32]:

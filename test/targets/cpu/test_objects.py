@@ -23,7 +23,7 @@ from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu import compile as compiling
 from xdsl_exir.targets.cpu import emit, objects
 from xdsl_exir.targets.cpu.compile import Unit
-from xdsl_exir.targets.cpu.machine import processor
+from xdsl_exir.targets.cpu.machine import llvm_binding, processor
 
 pytestmark = [pytest.mark.native, pytest.mark.usefixtures("native_tools")]
 
@@ -127,6 +127,29 @@ def test_one_bad_unit_is_one_error(cores: int, monkeypatch: pytest.MonkeyPatch, 
 def test_the_code_generator_says_what_llvm_refuses() -> None:
     with pytest.raises(ToolchainError, match="the code generator refused the module:\nLLVM refused the code"):
         objects.emit_elsewhere(["define i32 @f() { ret i64 0 }"], processor())
+
+
+def test_whichever_llvm_makes_it_an_object_is_the_same() -> None:
+    """The library that MLIR's tools are linked with, where it is one of llvmlite's release, and llvmlite's."""
+    planned = plan_program(layers(24, 8))
+    library, _ = objects.library()
+    emitters = [
+        emit.emitter(llvm_binding, name, *objects.described(planned.cpu))
+        for name in dict.fromkeys((library, ""))
+    ]
+    for llvm_ir in planned.llvm_ir():
+        code = [code_in(emitter(llvm_ir)) for emitter in emitters]
+        assert all(code)
+        assert code == code[:1] * len(code)
+        for emitter in emitters:
+            with pytest.raises(RuntimeError):
+                emitter(llvm_ir.replace("ret void", "ret i64 0"))
+
+
+def code_in(data: bytes) -> bytes:
+    """The code of an object file; other sections name the tools that made it."""
+    sections = llvm_binding().ObjectFileRef.from_data(data).sections()
+    return b"".join(section.data() for section in sections if section.is_text())
 
 
 @settings(max_examples=50, deadline=None)
