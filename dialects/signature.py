@@ -271,5 +271,7 @@ GUARDS = "exir.guards"
 """Names of the discardable attributes that carry the above."""
 RECOMPUTED = "exir.recomputed"
 """Of an operation that computes again what another one did, to be apart from it: passes that merge what is equal leave it."""
+STRAIGHT = "exir.straight_through"
+"""Of a copy over another value: its gradient is that other value's, as it is. So are writes that autograd does not see."""
 INHERITED = (ORIGIN, RECOMPUTED)
 """What operations hand to those that descend from them."""

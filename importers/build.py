@@ -32,6 +32,7 @@ from xdsl_exir.dialects.signature import (
     Origin,
     OriginAttr,
 )
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import (
     SymType,
@@ -44,7 +45,7 @@ from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import composites, overlaps
 from xdsl_exir.importers.built_apart import BUILT_APART
-from xdsl_exir.importers.functionalize import COMPOSED, Mutation, Tensor, cast_like, mutation_of
+from xdsl_exir.importers.functionalize import COMPOSED, Autograd, Mutation, Tensor, cast_like, mutation_of
 from xdsl_exir.importers.nodes import (
     ASKS,
     AUTOCAST,
@@ -97,6 +98,7 @@ class GraphBuilder:
         self.builder.dialect_of = dialect_of
         self.check_targets()
         self.mutates = any(may_write(node.target) for node in all_nodes(self.graph))
+        self.autograd = Autograd()
         self.autocasts: list[Autocast | None] = [None]
         """What autocast does, outermost region first."""
         self.infers_types = any(
@@ -343,7 +345,7 @@ class GraphBuilder:
         if not isinstance(base, Tensor) or not isinstance(made, Tensor):
             return
         if shares(node, base.memory, made.memory):
-            view = base.view(_step(node, bound, index), value, made.described)
+            view = base.view(_step(node, bound, index, meta(value).ndim), value, made.described)
             sharing = spec.find(node.target).sharing
             is_base = sharing is not None and sharing.or_itself and view.memory == base.memory
             self.values[name] = base if is_base else view
@@ -419,7 +421,7 @@ class GraphBuilder:
         made = flat_results(self.builder.build(cls, bound, self.result_types(cls, bound, [name])))
         described = self.graph.values.get(name)
         known = described if isinstance(described, g.TensorMeta) else None
-        target.become(target.view(_step(viewing, bound, None), made[0], known))
+        target.become(target.view(_step(viewing, bound, None, meta(made[0]).ndim), made[0], known))
         self.values[name] = target
 
     def write(self, node: g.Node, mutation: Mutation, target: Tensor, value: SSAValue) -> None:
@@ -522,6 +524,10 @@ def _has_no_dims(graph: GraphBuilder, node: g.Node) -> bool:
     return any(item.name == "dim" and item.value == () for item in node.inputs)
 
 
+def _is_along_the_last(graph: GraphBuilder, node: g.Node) -> bool:
+    return any(item.name == "dim" and item.value == -1 for item in node.inputs)
+
+
 def _is_of_booleans(graph: GraphBuilder, node: g.Node) -> bool:
     """Whether a node is of a tensor of booleans and of one, which is no power of integers."""
     [base, exponent] = (item.value for item in node.inputs)
@@ -532,18 +538,24 @@ MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
     **dict.fromkeys(("aten.native_dropout_backward", "aten.threshold_backward"), GraphBuilder.is_mixed),
     **dict.fromkeys(("aten.nansum", "aten.nanmean"), _has_no_dims),
     "aten.pow.Tensor_Scalar": _is_of_booleans,
+    "aten.unique_consecutive": _is_along_the_last,
 }
 """Operators that tracers give another type than kernels do, and of which calls: the former two promote, and are traced in
-the gradient's dtype; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers. What follows is
-then described wrongly, too."""
+the gradient's dtype; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers; distinct
+rows along a dimension counted from the end have more dimensions. What follows is then described wrongly, too."""
 
 
-def _step(node: g.Node, bound: Mapping[str, Any], index: int | None) -> Step:
-    """What a node with a `viewed_by` makes of that."""
+def _step(node: g.Node, bound: Mapping[str, Any], index: int | None, ndim: int) -> Step:
+    """What a node with a `viewed_by` makes of that: a view of so many dimensions."""
     sharing = spec.find(node.target).sharing
     assert sharing is not None
     place = (index or 0) if is_sequence(bound[sharing.source]) else None
     others = {name: value for name, value in bound.items() if place is not None or name != sharing.source}
+    if node.target == "aten.squeeze.dim":
+        viewed, dim = meta(bound["self"]), bound["dim"]
+        if ndim < viewed.ndim and not is_static(viewed.shape):
+            # Only a guard may say that the size is 1, and not all types know: what is left is the first of that dimension.
+            return Step("aten.select.int", "self", {"dim": dim, "index": 0})
     return Step(node.target, sharing.source, others, index, place)
 
 

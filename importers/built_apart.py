@@ -1,5 +1,5 @@
-"""Operators that are not always built as themselves: those that write to arguments which their schema does not mark, and writes to memory
-that overlaps itself."""
+"""Operators that are not always built as themselves: those that write to arguments which their schema does not mark, writes to memory
+that overlaps itself, and what PyTorch's tracer describes wrongly."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import (
-    Namespace,
-    meta,
-    sizes,
-)
+from xdsl_exir.dialects import aten
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.builder import Namespace, flat_results, meta, sizes
 from xdsl_exir.dialects.sharing import Memory
-from xdsl_exir.dialects.tensors import (
-    is_value,
-)
+from xdsl_exir.dialects.tensors import is_value, tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import overlaps
 from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.strides import size_of
 from xdsl_exir.importers.views import Step
 
 if TYPE_CHECKING:
@@ -96,14 +93,34 @@ def _as_strided_scatter(build: GraphBuilder, node: g.Node, bound: dict[str, Any]
     base, src = bound["self"], bound["src"]
     given = {name: bound[name] for name in ("size", "stride", "storage_offset")}
     view = Step("aten.as_strided", "self", given)
-    aten = Namespace(build.builder)
-    changed = overlaps.differs(aten, src, view.apply(build.builder, base))
-    build.define_all(node.result_names, [overlaps.put_where(aten, base, [view], src, changed)])
+    namespace = Namespace(build.builder)
+    changed = overlaps.differs(namespace, src, view.apply(build.builder, base))
+    build.define_all(node.result_names, [overlaps.put_where(namespace, base, [view], src, changed)])
+    return True
+
+
+def _unique_consecutive(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+    """Distinct neighbours along the last dimension, which PyTorch's tracer describes wrongly where it is called -1: how many there are is
+    the one thing that it says right."""
+    known, name = meta(bound["self"]), node.result_names[0]
+    described = build.graph.values.get(name) if name is not None else None
+    if bound["dim"] != -1 or not known.ndim or not isinstance(described, g.TensorMeta):
+        return False
+    count = size_of(described.sizes[known.ndim - 1])
+    shapes = ((*known.shape[:-1], count), known.shape[-1:], (count,))
+    types = [
+        tensor_type(shape, dtype)
+        for shape, dtype in zip(shapes, (known.dtype, dt.Long, dt.Long), strict=True)
+    ]
+    cls = aten.OPERATORS[node.target]
+    made = build.builder.build(cls, {**bound, "dim": known.ndim - 1}, types)
+    build.define_all(node.result_names, flat_results(made))
     return True
 
 
 BUILT_APART: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
     **IMPLICIT_WRITES,
     "aten.as_strided_scatter": _as_strided_scatter,
+    "aten.unique_consecutive": _unique_consecutive,
 }
 """Operators that are not always built as themselves."""

@@ -7,7 +7,7 @@ are built in place. A sub-graph that writes to its operands is refused, as PyTor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import StringAttr
@@ -16,8 +16,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xdsl_exir.dialects import backend
 from xdsl_exir.dialects import control_flow as cf
-from xdsl_exir.dialects.builder import Namespace, cast, meta
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.builder import Namespace, cast
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import as_meta, as_operand, may_equal
 from xdsl_exir.dialects.promotion import Operand, result_type
@@ -294,7 +294,7 @@ def _inline(build: GraphBuilder, node: g.Node, subgraph: g.Subgraph, arguments: 
     """Builds a sub-graph where it is called. It shares the storages of its operands, so writes to them are seen."""
     graph = subgraph.graph
     inner = _within(build, graph, build.block)
-    inner.mutates = build.mutates
+    inner.mutates, inner.autograd = build.mutates, build.autograd
     _check_operands(subgraph, len(arguments))
     for value, argument in zip(graph.inputs, arguments, strict=True):
         if isinstance(value, g.Ref):
@@ -383,19 +383,22 @@ def _autocast(build: GraphBuilder, node: g.Node) -> None:
 
 def _set_grad_enabled(build: GraphBuilder, node: g.Node) -> None:
     """`wrap_with_set_grad_enabled(enabled, fn, *operands)`: what is made while it is off is a constant to gradients."""
-    before = {id(known.storage) for known in build.values.values() if isinstance(known, Tensor)}
+    enabled, before = bool(node.inputs[0].value), build.autograd.is_on
+    names = [name for item in node.inputs[2:] for name in g.references(item.value)]
+    _turn(build, enabled, names if before else build.values)
     _call(1, 2)(build, node)
-    if not node.inputs[0].value:
-        results = (build.values.get(name) for name in node.result_names if name is not None)
-        storages = [known.storage for known in results if isinstance(known, Tensor)]
-        for storage in {id(each): each for each in storages if id(each) not in before}.values():
-            if meta(storage.value).dtype.category >= Category.FLOAT:
-                storage.value = Namespace(build.builder).detach(storage.value)
-                storage.version += 1
+    _turn(build, before, [*names, *filter(None, node.result_names)])
 
 
-def _nothing(build: GraphBuilder, node: g.Node) -> None:
-    """What means nothing to values."""
+def _turn(build: GraphBuilder, enabled: bool, names: Iterable[str]) -> None:
+    """Turns gradients on or off; `names` are of all that was or will be made and written meanwhile."""
+    tensors = [value for name in names if isinstance(value := build.values.get(name), Tensor)]
+    build.autograd.turn(enabled, build.builder, tensors)
+
+
+def _turn_all(build: GraphBuilder, node: g.Node) -> None:
+    """`_set_grad_enabled(enabled)`: gradients are on or off from here on."""
+    _turn(build, bool(node.inputs[0].value), build.values)
 
 
 HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
@@ -412,7 +415,7 @@ HIGHER_ORDER: dict[str, Callable[[GraphBuilder, g.Node], None]] = {
     "higher_order.out_dtype": _out_dtype,
     "higher_order.wrap_with_set_grad_enabled": _set_grad_enabled,
     "higher_order.wrap_with_autocast": _autocast,
-    "torch._C._set_grad_enabled": _nothing,
+    "torch._C._set_grad_enabled": _turn_all,
     "torch.amp.autocast_mode._enter_autocast": _enter_autocast,
     "torch.amp.autocast_mode._exit_autocast": _exit_autocast,
     "higher_order.invoke_subgraph": _call(0, 2),

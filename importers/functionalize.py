@@ -8,7 +8,7 @@ mutating operator pay nothing: their tensors are storages of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -23,7 +23,7 @@ from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import SpecError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.strides import memory_of, tensor_of
-from xdsl_exir.importers.views import CONJUGATIONS, Step, and_then, write_through
+from xdsl_exir.importers.views import CONJUGATIONS, Step, and_then, straight_through, write_through
 
 
 @dataclass(eq=False)
@@ -107,6 +107,41 @@ class Tensor:
         self.storage.value, self.steps, self.described = value, (), described
         self.storage.version += 1
         self.cached, self.version = value, self.storage.version
+
+
+@dataclass(eq=False)
+class Autograd:
+    """Whether gradients are on, and what there was when they were turned off (`no_grad`)."""
+
+    is_on: bool = True
+    values: dict[Storage, SSAValue] = field(default_factory=dict[Storage, SSAValue])
+    tensors: set[Tensor] = field(default_factory=set["Tensor"])
+
+    def turn(self, on: bool, builder: Builder, known: Sequence[Tensor]) -> None:
+        """Turns gradients on or off. Of what was made and written while they were off, autograd knows nothing: new memory
+        and new views are constants; what was written keeps the gradient it had."""
+        if on and not self.is_on:
+            floats = [each for each in known if meta(each.storage.value).dtype.category >= Category.FLOAT]
+            for storage in dict.fromkeys(tensor.storage for tensor in floats):
+                self.make_constant(builder, storage)
+            for tensor in floats:
+                if tensor.storage in self.values and tensor not in self.tensors:
+                    value = Namespace(builder).detach(tensor.read(builder))
+                    tensor.become(tensor.view(Step("aten.detach", "self", {}), value, tensor.described))
+        self.is_on = on
+        self.values.update((tensor.storage, tensor.storage.value) for tensor in known)
+        self.tensors.update(known)
+
+    def make_constant(self, builder: Builder, storage: Storage) -> None:
+        """Makes what was written while gradients were off constant."""
+        value, before = storage.value, self.values.get(storage)
+        if before is value:
+            return
+        is_new = before is None
+        storage.value = (
+            Namespace(builder).detach(value) if is_new else straight_through(builder, before, value)
+        )
+        storage.version += 1
 
 
 # --- functional variants of mutating operators ---------------------------------------------------------------

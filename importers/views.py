@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice, takewhile
 from typing import Any
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
@@ -19,6 +20,7 @@ from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.signature import STRAIGHT
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers import composites
 
@@ -94,7 +96,7 @@ def _by_places(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SS
 def places_of(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
     """Where in `base` the elements of its view by `steps` lie. Raises `UnsupportedError` where steps do more than move."""
     # Steps that change no element may be of operators that convert places.
-    steps = [step for step in steps if INVERSES.get(step.operator) is not _same]
+    steps = [step for step in steps if INVERSES.get(step.operator) not in (_same, _detach)]
     for step in steps:
         if not _moves(step, meta(base).dtype) or meta(value).dtype is not meta(base).dtype:
             raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
@@ -172,7 +174,24 @@ def write_through(builder: Builder, base: SSAValue, steps: Sequence[Step], value
     return value
 
 
-@inverse("alias", "detach", "lift", "lift_fresh", "contiguous", "to.dtype", "to.device", "to.dtype_layout", "to.other",
+def straight_through(builder: Builder, base: SSAValue, value: SSAValue) -> SSAValue:
+    """What a write makes of `base` that autograd does not see: another value, with the gradient that `base` has."""
+    if meta(base).dtype.category < Category.FLOAT:
+        return value
+    aten, attributes = Namespace(builder), builder.attributes
+    value = aten.detach(value)
+    builder.attributes = {**attributes, STRAIGHT: UnitAttr()}
+    value = aten.copy(base, value)
+    builder.attributes = attributes
+    return value
+
+
+@inverse("detach")
+def _detach(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:
+    return straight_through(aten.builder, base, value)
+
+
+@inverse("alias", "lift", "lift_fresh", "contiguous", "to.dtype", "to.device", "to.dtype_layout", "to.other",
          "type_as", "positive", "dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "conj_physical",
          "resolve_conj", "resolve_neg", "sum_to_size")  # fmt: skip
 def _same(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> SSAValue:

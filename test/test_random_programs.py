@@ -137,6 +137,8 @@ FOUND = {
     "no areas": ([I32, 2, 1], "v1 = torch.trapezoid(v0, dx=2)"),
     "powers of booleans": ([B8, 3], "v1 = v0 ** True", "v2 = v0 ** False", "v3 = v0 ** 2"),
     "a complex number in a tensor of integers": ([I32, 2], "v1 = v0 + 1", "v1.copy_(1j)"),
+    "a write to what guards squeeze": ([F32, "s0", "s0"], "v1 = v0 + 1", "v1[:, 2:3:2].squeeze(1)[1:2].mul_(2)"),
+    "distinct rows from the end": ([I64, 3, 4], "v1, v2, v3 = torch.unique_consecutive(v0 > 0, return_inverse=True, return_counts=True, dim=-1)"),
     "nothing laid flat": ([F32, 2, 0, "s0"], "v1 = v0.transpose(0, 1).unfold(2, 2, 2).flatten(-2)"),
     "pieces of a computed size": ([F32, "s0", "s1"], "v1 = torch.nn.functional.avg_pool1d(v0.reshape(1, 1, -1), 2)", "v1.tensor_split(3, -1)[0].fill_(2.0)"),
     "pieces of a quotient of sizes": ([F32, "s0", 1, "s0"], "v1 = v0.reshape(-1, v0.shape[0], v0.shape[0]) + 1", "v1.tensor_split(3, -2)[0].fill_(-1)"),

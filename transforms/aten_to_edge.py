@@ -24,6 +24,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.promotion import NUMBER_DTYPE
+from xdsl_exir.dialects.signature import STRAIGHT
 from xdsl_exir.dialects.spec import find
 from xdsl_exir.dialects.tensors import is_tensor_type, is_value, number_category
 from xdsl_exir.narrowing import is_list
@@ -100,6 +101,8 @@ class Specialiser(OperatorPattern):
         order = order_of(op, arguments)
         if name in NO_OPS and order is None and op.operands[0].type == op.results[0].type:
             return op.operands[0]
+        if STRAIGHT in op.attributes and op.operands[1].type == op.results[0].type:
+            return op.operands[1]
         target = edge.OPERATORS[SCALAR_TWINS.get(name, name)]
         explicit = self.promote(builder, op, arguments)
         explicit = {given: value for given, value in explicit.items() if given != "memory_format"}

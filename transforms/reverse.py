@@ -17,6 +17,7 @@ from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.meta import may_equal
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.registry import Entry
+from xdsl_exir.dialects.signature import STRAIGHT
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.dialects.tensors import is_value
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
@@ -101,6 +102,8 @@ class Backward:
     def shares(self, op: Operation, grads: list[SSAValue | None]) -> Iterable[Share]:
         if isinstance(op, RefineOp):
             return [(op.input, grads[0])]
+        if STRAIGHT in op.attributes:
+            return [(op.operands[0], grads[0])]
         if isinstance(op, OperatorOp):
             entry = GRADIENTS.find(op.SPEC)
             assert entry is not None
