@@ -217,7 +217,8 @@ class RowGroup:
         if space is None or space.leading != self.leading or len(self.ops) >= MOST:
             return False
         together = [*self.ops, op]
-        if any(map(is_wide, together)) and not all(is_map(self.planner, each) for each in together):
+        wide = any(map(is_wide, together))
+        if wide and not all(is_map(self.planner, each) for each in together):
             return False
         joined = JOINED.get(op.SPEC.qualified_name)
         for operand in op.operands:
@@ -229,6 +230,9 @@ class RowGroup:
                 if last(shape_of(operand)).leading != self.leading:
                     return False
                 if last(shape_of(root)).leading != self.leading or self.cut(operand) is None:
+                    return False
+                # What a part is cut out of lies in a buffer.
+                if wide and shape_of(operand)[-1:] != shape_of(root)[-1:]:
                     return False
         return True
 

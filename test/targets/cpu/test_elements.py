@@ -72,6 +72,23 @@ def test_every_dtype(dtype: str) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("dtype", ["float64", "int64", "int32", "int16", "bool", "float16", "float32"])
+@pytest.mark.parametrize("length", [8, 200])
+def test_parts_of_what_is_computed(dtype: str, length: int) -> None:
+    """As gates of a recurrent network are: a part is read out of memory that holds the dtype."""
+
+    def gates(x: Any, y: Any) -> Any:
+        first, second = (x + y).chunk(2, -1)
+        return first * second, first
+
+    torch.manual_seed(0)
+    x, y = (torch.randint(0, 99, (3, length)).to(getattr(torch, dtype)) for _ in range(2))
+    got = xdsl_exir.compile(edge_of([gates], x, y), "native").flat([x.numpy(), y.numpy()])
+    for array, wanted in zip(got, gates(x, y), strict=True):
+        np.testing.assert_array_equal(np.asarray(array), wanted.numpy())
+
+
+@pytest.mark.native
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_what_moves_halves(dtype: str) -> None:
     """Bits stay, through dispatches without a kernel as well."""
