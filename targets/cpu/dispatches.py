@@ -1,7 +1,8 @@
 """Matrix products and convolutions as dispatches: which schedule takes which operator, and with what folded in.
 
 Weights that do not depend on inputs are packed; elementwise operators that follow go into the epilogue; permuted
-operands and results are read and written in place. A `cat` of many pieces is copies.
+operands and results are read and written in place. Reductions over outer dimensions read halves as they are. A `cat` of
+many pieces is copies.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import storage_type
+from xdsl_exir.lowering.sizes import static
 from xdsl_exir.targets.cpu.epilogues import Absorber, epilogue_input
-from xdsl_exir.targets.cpu.kernels import Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
+from xdsl_exir.targets.cpu.kernels import Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 
 if TYPE_CHECKING:
@@ -328,6 +330,72 @@ def order(planner: Planner, op: OperatorOp, machine: Machine, dim: int, descendi
     assert len(known) == len(arguments)
     planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
     return True
+
+
+# --- reductions over outer dimensions ------------------------------------------------------------------------
+
+REDUCED = {
+    **{f"aten.{name}": kind for name, kind in (("sum.dim_IntList", "sum"), ("mean.dim", "mean"))},
+    **{f"aten.{name}": kind for name, kind in (("amax", "max"), ("amin", "min"), ("prod.dim_int", "prod"))},
+}
+"""Kinds of reductions, by operator."""
+HALVES = {dt.Half: "f16", dt.BFloat16: "bf16"}
+
+
+def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    """A reduction over dimensions that lie behind one another, before others that are long enough for vectors."""
+    a, source = op.arguments(), op.operands[0]
+    shape, dtypes = shape_of(source), (meta_of(source).dtype, meta_of(op.results[0]).dtype)
+    given = a["dim"]
+    dims = (
+        sorted(dim % len(shape) for dim in ([given] if isinstance(given, int) else given or []))
+        if shape
+        else []
+    )
+    same = dtypes[0] is dtypes[1] or dtypes == (dt.Int, dt.Long)
+    together = dims == list(range(dims[0], dims[-1] + 1)) and dims[-1] < len(shape) - 1 if dims else False
+    if not together or not same or not is_static(shape) or 0 in shape or not set(dtypes) <= set(ELEMENTS):
+        return False
+    halves = before_widening(planner, source, op)
+    value = planner.value(source if halves is None else halves.operands[0])
+    outer, size, inner = (
+        static([prod(part)])[0]
+        for part in (shape[: dims[0]], shape[dims[0] : dims[-1] + 1], shape[dims[-1] + 1 :])
+    )
+    if not value.is_plain or inner < machine.lanes or size == 1:
+        return False
+    ops = [op] if halves is None else [halves, op]
+    dtype = ELEMENTS[dtypes[0]] if halves is None else HALVES[meta_of(halves.operands[0]).dtype]
+    kernel = Columns(
+        outer, size, inner, REDUCED[op.SPEC.qualified_name], dtype, ELEMENTS[dtypes[1]], machine=machine
+    )
+    x = reshaped(value, (outer, size, inner))
+    total = {text: kind for kind, text in ELEMENTS.items()}[kernel.total]
+    scratch = [planner.allocate(kernel.scratch, total)] if kernel.scratch else []
+    out = reshaped(planner.make(op.results[0]), (outer, inner))
+    assert x is not None
+    assert out is not None
+    if halves is not None:
+        del planner.pending[halves]
+    arguments = [x, *scratch, out]
+    planner.call_kernel(
+        kernel, arguments, lambda: Outline(planner, ops, True).body(arguments, [op.results[0]]), ops
+    )
+    return True
+
+
+for _name in REDUCED:
+    schedule(_name, Columns)(columns)
+
+
+def before_widening(planner: Planner, value: SSAValue, user: OperatorOp) -> OperatorOp | None:
+    """What makes float32 of halves, if it waits and nothing else uses it."""
+    op = value.owner
+    if not isinstance(op, OperatorOp) or op not in planner.pending or not value.has_one_use():
+        return None
+    is_widening = op.SPEC.qualified_name == "aten._to_copy" and meta_of(op.operands[0]).dtype in HALVES
+    fits = is_widening and is_float32(value) and shape_of(op.operands[0]) == shape_of(value)
+    return op if fits and planner.boundaries.are_together(op, user) else None
 
 
 # --- scans ---------------------------------------------------------------------------------------------------

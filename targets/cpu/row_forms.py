@@ -67,7 +67,7 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
             if name == "sum"
             else getattr(aten, name)
         )
-        if shape is not None and is_outer_run(a):
+        if name in ("amax", "amin") and shape is not None and is_outer_run(a):
             first, last = dims[0], dims[-1]
             made = reduce(aten.view(x, [*shape[:first], -1, *shape[last + 1 :]]), [first])
         elif not inner or len(inner) == len(dims) or shape is None or 0 in shape:

@@ -1,0 +1,178 @@
+"""Reductions over a dimension that others follow: rows that lie behind one another become one, column by column.
+
+A task is some columns. Several of its rows are read at a time, whole vectors of neighbours, and combined with what was before. In which order
+the elements of a column are combined depends on nothing but how many there are, so results are the same for any number of threads. Sums and
+products of floats are in float64, those of halves a few at a time in float32 before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from xdsl_exir.dialects import vectors
+from xdsl_exir.lowering.vector_builder import type_of
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
+from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.rows import HALVES
+
+ROWS = 8
+"""That are combined at a time."""
+MOST, FEWEST = 1024, 64
+"""Columns of a task: their totals stay in the first-level cache, and their rows are whole cache lines."""
+
+KINDS: Mapping[str, tuple[type[Operation], type[Operation]]] = {
+    "sum": (arith.AddfOp, arith.AddiOp),
+    "mean": (arith.AddfOp, arith.AddiOp),
+    "prod": (arith.MulfOp, arith.MuliOp),
+    "max": (arith.MaximumfOp, arith.MaxSIOp),
+    "min": (arith.MinimumfOp, arith.MinSIOp),
+}
+"""What combines floats, and integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Kernel):
+    """out[o, i] is what x[o, :, i] becomes, of x[outer, size, inner].
+
+    The function's arguments: x, of `dtype`, scratch if `scratch` is not None, out[outer, inner], of `result`.
+    """
+
+    outer: int
+    size: int
+    inner: int
+    kind: str
+    dtype: str
+    result: str
+    machine: Machine = field(default_factory=Machine)
+
+    @property
+    def total(self) -> str:
+        """In which dtype a column's elements are combined."""
+        exact = self.kind in ("max", "min") or self.dtype.startswith("i")
+        return self.result if exact else "f64"
+
+    @property
+    def few(self) -> str:
+        """In which dtype a few of them are."""
+        return "f32" if self.dtype in HALVES else self.total
+
+    @property
+    def work(self) -> int:
+        return 2 * self.outer * self.size * self.inner
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, self.work)
+
+    @property
+    def columns(self) -> int:
+        """Of a task: as many tasks as there are threads, if rows are long enough."""
+        share = -(-self.outer * self.inner // self.threads)
+        return min(self.inner, max(FEWEST, min(MOST, share // FEWEST * FEWEST)))
+
+    @property
+    def lanes(self) -> int:
+        return self.machine.lanes * (2 if self.dtype in HALVES else 1)
+
+    @property
+    def scratch(self) -> tuple[int, int] | None:
+        """Shape of the buffer of `total` that the kernel needs, or None."""
+        return (self.threads, self.columns) if self.size > ROWS else None
+
+    @property
+    def types(self) -> dict[str, MemRefType[Any]]:
+        """The function's arguments and their types, in order."""
+        types = {"x": memref((self.outer, self.size, self.inner), self.dtype)}
+        if self.scratch:
+            types["scratch"] = memref(self.scratch, self.total)
+        return types | {"out": memref((self.outer, self.inner), self.result)}
+
+    def build(self, b: KernelBuilder) -> None:
+        full, rest = divmod(self.inner, self.columns)
+        blocks = full + (1 if rest else 0)
+        with b.share(self.outer * blocks, self.threads, self.work) as (worker, task):
+            lead, block = b.delinearize(task, (self.outer, blocks))
+            first = b.mul(block, self.columns)
+            for count, predicate in ((self.columns, "ult"), (rest, "eq")):
+                if count:
+                    with b.when(block, predicate, full) if rest else b.loop(0, 1):
+                        Task(self, b, worker, lead, first, count).run()
+
+
+class Task:
+    """Builds the reduction of some columns."""
+
+    def __init__(
+        self, kernel: Columns, b: KernelBuilder, worker: Index, lead: Index, first: Index, count: int
+    ):
+        self.kernel, self.b, self.worker = kernel, b, worker
+        self.lead, self.first, self.count = lead, first, count
+
+    def run(self) -> None:
+        """Over the rows of the first group, then of the others, each of which adds to the totals; the last one's are the result."""
+        kernel, b = self.kernel, self.b
+        first = (kernel.size - 1) % ROWS + 1
+        groups = (kernel.size - first) // ROWS
+        self.group(0, first, begins=True, ends=not groups)
+        if groups > 1:
+            with b.loop(0, groups - 1) as group:
+                self.group(b.add(b.mul(group, ROWS), first), ROWS)
+        if groups:
+            self.group(kernel.size - ROWS, ROWS, ends=True)
+
+    def group(self, row: Index, rows: int, begins: bool = False, ends: bool = False) -> None:
+        kernel, b = self.kernel, self.b
+        for at, size, mask in b.pieces(self.count, kernel.lanes):
+            value = self.combined(row, rows, at, size, mask)
+            place = [self.worker, at]
+            if not begins:
+                before = b.load(b.buffers["scratch"], place, size, mask, kernel.total)
+                value = self.both(before, value, kernel.total, size)
+            if ends:
+                b.store(
+                    self.finished(value, size), b.buffers["out"], [self.lead, b.add(self.first, at)], mask
+                )
+            else:
+                b.store(value, b.buffers["scratch"], place, mask)
+
+    def combined(self, row: Index, rows: int, at: Index, size: int, mask: Mask) -> SSAValue:
+        """Some rows as one: pairs of them, then pairs of these."""
+        kernel, b = self.kernel, self.b
+        column = b.add(self.first, at)
+        values: list[SSAValue] = []
+        for number in range(rows):
+            place = [self.lead, b.add(row, number), column]
+            given = b.load(b.buffers["x"], place, size, mask, kernel.dtype)
+            values.append(self.widened(given, kernel.dtype, kernel.few, size))
+        while len(values) > 1:
+            pairs = zip(values[::2], values[1::2], strict=False)
+            odd = values[-1:] if len(values) % 2 else []
+            values = [*(self.both(x, y, kernel.few, size) for x, y in pairs), *odd]
+        return self.widened(values[0], kernel.few, kernel.total, size)
+
+    def both(self, x: SSAValue, y: SSAValue, dtype: str, size: int) -> SSAValue:
+        floats, integers = KINDS[self.kernel.kind]
+        return self.b.op(floats if dtype.startswith("f") else integers, [x, y], type_of(dtype, size))
+
+    def widened(self, value: SSAValue, given: str, wanted: str, size: int) -> SSAValue:
+        if given == wanted:
+            return value
+        kind = vectors.ExtSIOp if wanted.startswith("i") else vectors.ExtFOp
+        return self.b.op(kind, [value], type_of(wanted, size))
+
+    def finished(self, total: SSAValue, size: int) -> SSAValue:
+        """A result of a total."""
+        kernel, b, dtype = self.kernel, self.b, self.kernel.total
+        if kernel.kind == "mean":
+            count = b.constant(float(kernel.size), dtype, size)
+            total = b.op(arith.DivfOp, [total, count], type_of(dtype, size))
+        if kernel.result == dtype:
+            return total
+        return b.op(vectors.TruncFOp, [total], type_of(kernel.result, size))
