@@ -434,11 +434,13 @@ class Planner:
                 group.dispatch(outputs)
 
     def is_used_outside(self, value: SSAValue, inside: set[Operation]) -> bool:
-        """Whether a value, or a view of it, is used by other operations than these."""
+        """Whether a value, or a view of it, is used by other operations than these. What only needs its type is known already."""
         left = [value]
         while left:
             for use in left.pop().uses:
                 results = use.operation.results
+                if self.is_constant(use.operation):
+                    continue
                 if is_view(use.operation) or any(result in self.identities for result in results):
                     left += results
                 elif use.operation not in inside:

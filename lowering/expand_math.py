@@ -62,8 +62,9 @@ def polynomial(w: Lanes, x: SSAValue, coefficients: Sequence[float]) -> SSAValue
 
 def exp(w: Lanes, x: SSAValue) -> SSAValue:
     """e^x = 2^n e^r with n the integer nearest to x / log(2). 2^n in two factors, as it may exceed the exponent's range."""
-    # Beyond these limits the result is 0 or infinity; NaN passes.
-    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-105.0))
+    # Beyond these limits the result is infinity, or 0 as a product by factors that are 0: what underflows takes processors a hundred
+    # times as long, and masked scores are far below. NaN passes.
+    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-176.0))
     rounded = w.fma(x, w.constant(LOG2_E), w.constant(ROUND))
     n = w.op(arith.SubfOp, rounded, w.constant(ROUND))
     r = w.fma(n, w.constant(-LOG2_HIGH), x)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
@@ -132,11 +133,26 @@ class Absorber:
         value = epilogue_input(
             self.planner.value(operand), shape, self.frame_shape or meta_of(self.start).shape
         )
-        if value is None or not self.fits(value):
+        if value is None or not self.fits(value) or (self.is_mask(value) and self.is_for_rows(op)):
             return False
         self.places[operand] = len(self.inputs)
         self.inputs.append(value)
         return True
+
+    def is_mask(self, value: Value) -> bool:
+        """Whether an input has an element for each of a matrix, the same for several of them."""
+        shape = self.frame_shape or meta_of(self.start).shape
+        return value.shape[-2:] == shape[-2:] and prod(value.shape) != prod(shape)
+
+    def is_for_rows(self, op: Operation) -> bool:
+        """Whether what an operator makes is reduced row by row: that reads rows of a mask as they lie, where a product goes from panel to panel."""
+        target, users = self.planner.target, [use.operation for use in op.results[0].uses]
+        return any(
+            isinstance(user, OperatorOp)
+            and elementwise(user, self.planner.arguments_of(user)) is None
+            and target.group(self.planner, user) is not None
+            for user in users
+        )
 
     def leaves_one(self) -> bool:
         """Whether nothing but the last step's result is used further on."""

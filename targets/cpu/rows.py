@@ -427,8 +427,8 @@ class Builder:
                 seen = reshaped(self.planner.contiguous(expanded(given, shape)), rows)
             assert seen is not None
             seen = one_sized(seen)
-            self.loads[value, rows, whole] = self.add(
-                Load(seen.shape[-1], (), NODES[seen.dtype], len(self.inputs))
-            )
-            self.inputs.append(seen)
+            if seen not in self.inputs:
+                self.inputs.append(seen)
+            load = Load(seen.shape[-1], (), NODES[seen.dtype], self.inputs.index(seen))
+            self.loads[value, rows, whole] = self.nodes.index(load) if load in self.nodes else self.add(load)
         return self.loads[value, rows, whole]
