@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -111,10 +112,12 @@ def turned(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 
 def is_across(a: Arguments) -> bool:
-    """Whether it is along another dimension than the last one, and rows along it would be of some length."""
+    """Whether it is along another dimension than the last one, and rows along it are of some length, or many of them lie side by side."""
     shape = static(meta(a["self"]).shape)
-    dim = a["dim"] % len(shape) if shape else 0
-    return bool(shape) and 0 not in shape and dim != len(shape) - 1 and shape[dim] >= SHORT
+    if not shape or 0 in shape:
+        return False
+    dim: int = a["dim"] % len(shape)
+    return dim != len(shape) - 1 and max(shape[dim], prod(shape[dim + 1 :])) >= SHORT
 
 
 def scan(name: str) -> Callable[[Namespace, Arguments], Results]:

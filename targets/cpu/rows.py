@@ -19,8 +19,10 @@ from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import lengthwise, static
+from xdsl_exir.targets.cpu.across import dispatch_across, one_sized
 from xdsl_exir.targets.cpu.elements import elementwise
 from xdsl_exir.targets.cpu.epilogues import input_of
+from xdsl_exir.targets.cpu.kernels import Across
 from xdsl_exir.targets.cpu.kernels.rows import (
     Concat,
     DType,
@@ -167,7 +169,7 @@ JOINED: dict[str, Joined] = {
 
 def space_of(cpu: Cpu, planner: Planner, op: OperatorOp) -> Space | None:
     """The rows that an operator runs over; None if it does not work row by row."""
-    if not planner.boundaries.takes(op, Rows.__name__):
+    if not any(planner.boundaries.takes(op, kind.__name__) for kind in (Rows, Across)):
         return None
     if elementwise(op, planner.arguments_of(op)) is not None:
         shape = shape_of(op.results[0])
@@ -263,7 +265,9 @@ class RowGroup:
 
     def dispatch(self, outputs: Sequence[SSAValue]) -> None:
         """Makes a dispatch of the group; outputs are what is used outside."""
-        builder = Builder(self.planner, self)
+        if dispatch_across(self, outputs):
+            return
+        builder = self.builder()
         program, results = needed(builder.nodes, [builder.made[value] for value in outputs])
         leading, length = self.leading, lengthwise([program[n].length for n in results])
         inputs = builder.inputs
@@ -283,6 +287,9 @@ class RowGroup:
             lambda: Outline(self.planner, self.ops, True).body(arguments, outputs),
             self.ops,
         )
+
+    def builder(self, as_they_lie: bool = False) -> Builder:
+        return Builder(self.planner, self, as_they_lie)
 
     def is_elementwise(self, length: Dim) -> bool:
         """Whether all elements are computed alike."""
@@ -331,17 +338,12 @@ def must(value: Value | None) -> Value:
     return value
 
 
-def one_sized(value: Value) -> Value:
-    """A value with size 1 where it repeats."""
-    sizes = tuple(n if s else 1 for n, s in zip(value.shape, value.strides, strict=True))
-    return replace(value, shape=sizes)
-
-
 class Builder:
     """Makes a group's nodes."""
 
-    def __init__(self, planner: Planner, group: RowGroup):
-        self.planner, self.group = planner, group
+    def __init__(self, planner: Planner, group: RowGroup, as_they_lie: bool = False):
+        self.planner, self.group, self.as_they_lie = planner, group, as_they_lie
+        """Whether inputs may have strides along their rows, which are otherwise put in order."""
         self.inputs: list[Value] = []
         self.nodes: list[Node] = []
         self.loads: dict[tuple[SSAValue, Shape, bool], int] = {}
@@ -420,15 +422,16 @@ class Builder:
         if (value, rows, whole) not in self.loads:
             given = self.planner.value(value)
             seen = reshaped(expanded(given, shape), rows)
-            if seen is None or (rows[-1] != 1 and seen.strides[-1] not in (0, 1)):
+            if seen is None or (rows[-1] != 1 and seen.strides[-1] not in (0, 1) and not self.as_they_lie):
                 given = self.planner.contiguous(given)
                 seen = reshaped(expanded(given, shape), rows)
             if seen is None or (whole and rows[-1] != 1 and seen.strides[-1] == 0):
                 seen = reshaped(self.planner.contiguous(expanded(given, shape)), rows)
             assert seen is not None
-            seen = one_sized(seen)
+            load_length = seen.shape[-1] if seen.strides[-1] else 1
+            seen = seen if self.as_they_lie else one_sized(seen)
             if seen not in self.inputs:
                 self.inputs.append(seen)
-            load = Load(seen.shape[-1], (), NODES[seen.dtype], self.inputs.index(seen))
+            load = Load(load_length, (), NODES[seen.dtype], self.inputs.index(seen))
             self.loads[value, rows, whole] = self.nodes.index(load) if load in self.nodes else self.add(load)
         return self.loads[value, rows, whole]

@@ -13,6 +13,7 @@ float32 buffer it needs, `pack` the weights as it takes them. Products are of fl
 Bools too (`elements`), most else of float32. Which operators become which kernel, and where buffers live, is decided elsewhere.
 """
 
+from xdsl_exir.targets.cpu.kernels.across import Across
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
@@ -25,6 +26,7 @@ from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 
 __all__ = [
+    "Across",
     "Columns",
     "Constant",
     "Conv2d",

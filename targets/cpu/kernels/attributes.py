@@ -18,6 +18,7 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.targets.cpu.kernels import description, rows
+from xdsl_exir.targets.cpu.kernels.across import Across
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
@@ -32,7 +33,7 @@ KIND, SIZE = "is", "size"
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Columns, Matmul, Conv2d, Copy, MaxPool2d, Order, Scan, rows.Rows),
+        *(Across, Columns, Matmul, Conv2d, Copy, MaxPool2d, Order, Scan, rows.Rows),
         *(description.Machine, description.Input, description.Elementwise, description.Constant),
         *(description.Step, description.Epilogue, description.Body, description.Instruction),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),

@@ -1,0 +1,117 @@
+"""Rows that lie side by side natively: what PyTorch says, of any sizes and special values, without a copy of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import xdsl_exir
+from xdsl_exir.runtime.native import plan_program
+from xdsl_exir.targets.cpu.kernels import Across, Copy
+
+pytestmark = pytest.mark.native
+F = torch.nn.functional
+
+
+class Model(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, call: Callable[..., Any]):
+        super().__init__()
+        self.call = call
+
+    def forward(self, *args: Any) -> Any:
+        return self.call(*args)
+
+
+def program(call: Callable[..., Any], *args: torch.Tensor) -> xdsl_exir.Program:
+    return xdsl_exir.from_exported_program(torch.export.export(Model(call), args))
+
+
+def draw(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(len(shape))).to(dtype)
+
+
+def check(call: Callable[..., Any], *args: torch.Tensor, tolerance: float = 2e-6) -> None:
+    run = xdsl_exir.compile(program(call, *args), "native")
+    (got,) = run.flat(list(args))
+    wanted = call(*args)
+    np.testing.assert_allclose(np.asarray(got).astype("f8"), wanted.double().numpy(), tolerance, tolerance)
+
+
+def channels_first(x: Any, weight: Any) -> Any:
+    return F.layer_norm(x.permute(0, 2, 3, 1), weight.shape, weight).permute(0, 3, 1, 2)
+
+
+def both_ways(x: Any) -> Any:
+    return (x + x.t()).sum(-1)
+
+
+def softmax_first(x: Any) -> Any:
+    return x.softmax(0)
+
+
+SOFTMAXES = [((2, 5, 7, 9), 1), ((3, 37, 3, 11), 1), ((40, 100), 0), ((4, 170, 24), 0), ((2, 600, 130), 1)]
+
+
+@pytest.mark.parametrize(("shape", "dim"), SOFTMAXES)
+def test_softmaxes(shape: tuple[int, ...], dim: int) -> None:
+    x = draw(*shape)
+    x[..., 1], x[..., 2], x[0, ..., 3] = -torch.inf, torch.nan, -torch.inf
+    for call in (torch.softmax, torch.log_softmax):
+        check(lambda x, call=call: call(x, dim), x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_softmax_of_halves(dtype: torch.dtype) -> None:
+    check(lambda x: x.softmax(1), draw(3, 21, 50, dtype=dtype), tolerance=2e-2)
+
+
+def test_norms() -> None:
+    check(lambda x: F.batch_norm(x, None, None, training=True), draw(33, 100), tolerance=1e-5)
+    check(channels_first, draw(2, 40, 6, 7), draw(40), tolerance=1e-5)
+
+
+def test_products_and_sums() -> None:
+    """What meets rows may be one row for all, or one number for each."""
+    x = draw(65, 77)
+    check(lambda x, y: x.t() @ y, x, draw(65), tolerance=1e-5)
+    check(lambda x, y: (x.t() * y[:, None]).sum(-1), x, draw(77), tolerance=1e-5)
+    check(lambda x: (x.t() - 1).exp().sum(-1), x, tolerance=1e-5)
+    check(lambda x: x.permute(2, 0, 1).amax(-1), draw(3, 9, 40))
+
+
+def test_nothing_is_copied() -> None:
+    kernels = plan_program(program(lambda x: x.softmax(1), draw(2, 40, 60))).dispatches.kernels.values()
+    assert [type(kernel) for kernel in kernels] == [Across]
+
+
+def test_rows_that_lie_otherwise_too_are_put_in_order() -> None:
+    x = draw(40, 40)
+    check(both_ways, x, tolerance=1e-5)
+    kernels = plan_program(program(both_ways, x)).dispatches.kernels.values()
+    assert Across not in map(type, kernels)
+    assert Copy in map(type, kernels)
+
+
+def test_a_program_says_the_kernel() -> None:
+    """Dispatches that are written down are planned as they were."""
+    x = draw(2, 40, 60)
+    written = program(lambda x: x.softmax(1), x).to_edge().transform("form-dispatches")
+    assert '"Across"' in str(written)
+    (got,) = xdsl_exir.compile(written, "native").flat([x])
+    np.testing.assert_allclose(got, x.softmax(1).numpy(), 2e-6, 2e-6)
+
+
+def test_threads_and_neighbours_change_nothing() -> None:
+    """Rows alone are, bit by bit, what they are among others that are shared out to threads."""
+    x = draw(203, 3000)
+    (whole,) = xdsl_exir.compile(program(softmax_first, x), "native").flat([x])
+    for start, end in ((0, 30), (1000, 1100), (2990, 3000)):
+        part = x[:, start:end].contiguous()
+        (alone,) = xdsl_exir.compile(program(softmax_first, part), "native").flat([part])
+        assert whole[:, start:end].tobytes() == alone.tobytes()
