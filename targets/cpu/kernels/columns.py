@@ -60,8 +60,8 @@ class Columns(Kernel):
 
     @property
     def few(self) -> str:
-        """In which dtype a few of them are."""
-        return "f32" if self.dtype in HALVES else self.total
+        """In which dtype a few of them are: a product of halves, unlike a sum of a few, may leave float32."""
+        return "f32" if self.dtype in HALVES and self.kind != "prod" else self.total
 
     @property
     def work(self) -> int:
