@@ -40,6 +40,8 @@ PASSES: list[tuple[Any, ...]] = [
     ("aten._assert_tensor_metadata", X),
     ("aten._assert_tensor_metadata", X, [3, 4], [4, 1], torch.float32),
     ("aten._assert_tensor_metadata", X.bfloat16(), None, None, torch.bfloat16),
+    ("aten._assert_tensor_metadata", X.to(torch.uint16), None, None, torch.uint16),
+    ("aten._assert_tensor_metadata", X.to(torch.uint64), None, None, torch.uint64),
     ("aten.sym_constrain_range", 5),
     ("aten.sym_constrain_range_for_size", 0),
 ]

@@ -29,6 +29,8 @@ PASSES: list[tuple[Any, ...]] = [
     ("aten._assert_tensor_metadata", X),
     ("aten._assert_tensor_metadata", X, [3, 4], [4, 1], torch.float32),
     ("aten._assert_tensor_metadata", X.bfloat16(), None, None, torch.bfloat16),
+    ("aten._assert_tensor_metadata", X.to(torch.uint16), None, None, torch.uint16),
+    ("aten._assert_tensor_metadata", X.to(torch.uint64), None, None, torch.uint64),
     ("aten._assert_tensor_metadata", X > 0, None, None, torch.bool),
     ("aten._assert_tensor_metadata", torch.tensor(1), [], None, torch.int64),
     ("aten._assert_tensor_metadata", X[:0], [0, 4], None, None),
