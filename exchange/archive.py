@@ -24,6 +24,15 @@ _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED, _UTF8 = 1 << 0, 1 << 11
 
 
+def no_file(path: str | os.PathLike[str]) -> str | None:
+    """What is wrong with a path at which there is no file."""
+    if os.path.isfile(path):
+        return None
+    if not os.path.lexists(path):
+        return "there is no such file"
+    return "a folder, not a file" if os.path.isdir(path) else "not a file"
+
+
 class Archive:
     """The entries of a file under their names within its root folder, if it has one."""
 
@@ -32,8 +41,8 @@ class Archive:
 
     def __init__(self, path: str, mapped: bool):
         self.path = path
-        if not os.path.isfile(path):
-            self.fail("", "not a file")
+        if (problem := no_file(path)) is not None:
+            self.fail("", problem)
         try:
             self._file = SourceFile(path, mapped)
             with self._file.open() as file, zipfile.ZipFile(file) as directory:

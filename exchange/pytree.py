@@ -564,7 +564,9 @@ def _rebind(
         raise InputError(f"arguments passed twice: {', '.join(sorted(twice))}")
     bound |= kwargs
     if missing := [name for name in names[:count] if name not in bound]:
-        raise InputError(f"missing arguments: {', '.join(missing)}")
+        others = [name for name in bound if name not in names]
+        found = f"; unexpected: {', '.join(others)}" if others else ""
+        raise InputError(f"missing arguments: {', '.join(missing)}{found}")
     return [bound.pop(name) for name in names[:count]], bound
 
 

@@ -10,7 +10,11 @@ import struct
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
+
+from xdsl_exir.errors import LoadError
+from xdsl_exir.exchange.archive import no_file
 
 SAVE = 'torch.export.save(torch.export.export(model, inputs), "model.pt2") writes programs'
 WEIGHTS = (
@@ -74,6 +78,9 @@ KINDS = (
         but=r"[^/]+/code/.*",
     ),
     Kind("an archive of NumPy's (.npz)", WEIGHTS, of_entries=r"[^/]+\.npy"),
+    Kind(
+        "an executable", "xdsl_exir.load_executable reads it", of_entries=r"executable/manifest\.json",
+    ),
     Kind("a Keras model", SAVE, of_entries=r"model\.weights\.h5"),
     Kind("a pickle, maybe a checkpoint of torch.save", f"{WEIGHTS}; no pickle is run", _begins(b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")),
     Kind("an ONNX model", f"{SAVE}; ONNX is another format", _is_onnx),
@@ -92,6 +99,16 @@ KINDS = (
     Kind("a TorchScript graph as text", "xdsl_exir.from_torchscript_text reads it", _begins(b"graph(")),
     Kind("MLIR text", "programs in text are files named .mlir", is_mlir),
 )  # fmt: skip
+
+
+def check_kind(path: Path) -> None:
+    """Raises `LoadError` where there is no file, or one of a kind that holds no program. Text is its parser's to judge."""
+    problem = no_file(path)
+    if problem is None and path.suffix != ".mlir":
+        with open(path, "rb") as file:
+            problem = recognised(file)
+    if problem is not None:
+        raise LoadError(f"{path}: {problem}")
 
 
 def recognised(file: BinaryIO) -> str | None:

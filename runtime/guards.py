@@ -238,7 +238,8 @@ def check_input(name: str, value: Any, type: Attribute, seen: list[Seen], is_wri
             raise InputError(f"{what} is written to, and its bytes are in another order than this machine's")
         array = array.astype(meta.dtype.numpy)
     if array.dtype != meta.dtype.numpy:
-        found = value.__class__.__name__ if array.dtype.kind in "OUS" else str(array.dtype)
+        is_array = array is value or array.dtype.kind not in "OUS"
+        found = str(array.dtype) if is_array else value.__class__.__name__
         raise InputError(f"{what} is {found}, expected {meta.dtype.torch_name}")
     if array.ndim != meta.ndim:
         raise InputError(f"{what} has {array.ndim} dimensions, expected {meta.ndim}")

@@ -221,9 +221,6 @@ class SavedFile(Archive):
     kind = TITLE
 
     def __init__(self, path: str):
-        if not os.path.isfile(path):
-            self.path = path
-            self.fail("", "not a file")
         super().__init__(path, mapped=True)
         self.check()
 
@@ -233,7 +230,9 @@ class SavedFile(Archive):
         said = self._file.read(max(0, size - DIGITS - 40), min(size, DIGITS + 40))
         found = re.search(rf"{TITLE} (\d+) ([0-9a-f]{{{DIGITS}}})$".encode(), said)
         if found is None:
-            self.fail("", f"not an {TITLE}, or not whole: it does not end as one")
+            self.fail(
+                "", f"not an {TITLE}, or not whole: it does not end as one; xdsl_exir.load reads programs"
+            )
         if int(found[1]) != FORMAT:
             self.fail("", f"an {TITLE} of format {int(found[1])}; this version reads format {FORMAT}")
         data = self._file.storage(0, size - DIGITS).buffer

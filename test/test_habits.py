@@ -148,6 +148,11 @@ def test_missing_inputs_are_told_with_their_types(program: Program) -> None:
             call()
 
 
+def test_arrays_of_objects(program: Program) -> None:
+    with pytest.raises(xdsl_exir.InputError, match="input 'x' is object, expected float32"):
+        xdsl_exir.compile(program)(np.asarray(X).astype(object))
+
+
 # --- programs ------------------------------------------------------------------------------------------------
 
 
@@ -169,6 +174,11 @@ def test_what_is_no_program() -> None:
     for value in ("model.pt2", None, torch.nn.ReLU()):
         with pytest.raises(xdsl_exir.ExirError, match="expected a Program, got"):
             xdsl_exir.compile(value)  # pyright: ignore
+
+
+def test_passes_that_are_none(program: Program) -> None:
+    with pytest.raises(xdsl_exir.ExirError, match=r"no pass is called 'canonicalise'; is it canonicalize\?"):
+        program.transform("cse,canonicalise")
 
 
 @pytest.mark.parametrize("suffix", ["pt2", "mlir"])

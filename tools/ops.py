@@ -11,6 +11,7 @@ from typing import Any
 from xdsl_exir.dialects.spec import FAMILIES, OperatorSpec, find, specs
 from xdsl_exir.dialects.spec.edge_yaml import edge_yaml_at
 from xdsl_exir.errors import SpecError
+from xdsl_exir.names import like
 
 
 def add_parser(subparsers: Any) -> None:
@@ -52,16 +53,22 @@ def stages_of(spec: OperatorSpec) -> dict[str, bool]:
     }
 
 
+def plain(pattern: str) -> str:
+    """A name without what PyTorch writes around it: `torch.ops.aten.relu.default` and `aten::relu` are `aten.relu`."""
+    return re.sub(r"^(torch\.ops\.|edge\.)|\.default$", "", pattern.replace("::", "."))
+
+
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name is what a pattern says or, where that is no operator's name, contains it."""
+    """Whether a name is what a pattern says or, where that is no operator's name, contains it, in capitals or not."""
     if pattern in specs():
         return name == pattern
-    return fnmatch.fnmatchcase(name, pattern if re.search(r"[*?\[]", pattern) else f"*{pattern}*")
+    pattern = pattern if re.search(r"[*?\[]", pattern) else f"*{pattern}*"
+    return fnmatch.fnmatchcase(name.lower(), pattern.lower())
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints one operator in full, or a line for each."""
-    patterns: list[str] = args.patterns
+    patterns = [plain(pattern) for pattern in args.patterns]
     if args.edge_yaml is not None:
         show_mistakes(args.edge_yaml)
         return 0
@@ -76,7 +83,9 @@ def run(args: argparse.Namespace) -> int:
         and (args.tag is None or args.tag in spec.tags)
     ]
     if not selected:
-        raise SpecError(f"no operator matches {' '.join(patterns) or 'this selection'}")
+        bases = {name.split(".")[1] for name in specs()}
+        meant = [like(pattern.rpartition(".")[2], bases) for pattern in patterns]
+        raise SpecError(f"no operator matches {' '.join(patterns) or 'this selection'}{''.join(meant)}")
     width = max(len(spec.qualified_name) for spec in selected)
     for spec in selected:
         known = ", ".join(stage for stage, has in stages_of(spec).items() if has)

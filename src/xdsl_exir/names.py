@@ -7,7 +7,9 @@ parameters have names made of them (`c_name`).
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 
 from xdsl_exir.limits import LIMITS
 
@@ -22,6 +24,12 @@ lines and tabs are left."""
 def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def like(name: str, known: Iterable[str]) -> str:
+    """What to say to a name that is none of those known: which of them looks most like it, if any does."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"; is it {close[0]}?" if close else ""
 
 
 def printable(text: str) -> str:

@@ -18,7 +18,7 @@ from xdsl.printer import Printer
 
 from xdsl_exir.errors import ExirError, LoadError, VerificationError
 from xdsl_exir.limits import LIMITS
-from xdsl_exir.names import flaw
+from xdsl_exir.names import flaw, like
 from xdsl_exir.narrowing import is_mapping, is_sequence
 from xdsl_exir.threads import lock_against_forks
 
@@ -412,10 +412,14 @@ class Program:
     def passes(pipeline: str) -> tuple[ModulePass, ...]:
         """The passes of a pipeline, as `xdsl-opt -p` takes it. Raises `ExirError` for one that does not parse."""
         from xdsl.universe import Universe
+        from xdsl.utils.arg_spec import parse_pipeline
         from xdsl.utils.exceptions import ArgSpecParseError
 
         try:
-            return tuple(PassPipeline.parse_spec(Universe.get_multiverse().all_passes, pipeline).passes)
+            known = Universe.get_multiverse().all_passes
+            if unknown := [spec.name for spec in parse_pipeline(pipeline) if spec.name not in known]:
+                raise ExirError(f"no pass is called {unknown[0]!r}{like(unknown[0], known)}")
+            return tuple(PassPipeline.parse_spec(known, pipeline).passes)
         except (ValueError, ArgSpecParseError) as error:
             raise ExirError(f"pass pipeline '{pipeline}': {error}") from error
 
@@ -557,17 +561,13 @@ def load(
 
 
 def _load(path: Path, mmap: bool, inputs: Sequence[Any] | None) -> Program:
+    from xdsl_exir.importers.foreign import check_kind
+
+    check_kind(path)
     if path.suffix == ".mlir":
         from xdsl_exir.importers.mlir import read_mlir
 
         return read_mlir(path, mmap).verify()
-
-    from xdsl_exir.importers.foreign import recognised
-
-    if path.is_file():
-        with open(path, "rb") as file:
-            if (found := recognised(file)) is not None:
-                raise LoadError(f"{path}: {found}")
     if path.suffix != ".pt2":
         from xdsl_exir.importers.torchscript.archive import is_torchscript
 

@@ -195,6 +195,7 @@ def test_call() -> None:
         ((1, [2]), {"mask": 4}, None, r"keyword arguments: expected the keys .* missing 'scale'"),
         ((1, [2]), {"mask": 4, "scale": 3, "y": 5}, NAMES, "unexpected 'y'"),
         ((1,), {"mask": 4, "scale": 3}, NAMES, "missing arguments: rest"),
+        ((1,), {"mask": 4, "scale": 3, "rst": [2]}, NAMES, "missing arguments: rest; unexpected: rst"),
         ((1, [2]), {"mask": 4, "scale": 3, "x": 1}, NAMES, "arguments passed twice: x"),
         ((1, [2], 3, 4, 5), {}, NAMES, "expected at most 4 arguments, got 5"),
         ((1, 2), {"mask": 4, "scale": 3}, NAMES, r"args\[1\]: expected a list, got a int"),

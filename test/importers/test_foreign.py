@@ -42,6 +42,7 @@ FILES = {
         r"an AOTInductor package: it holds machine code.* torch.export.save\(",
     ),
     "checkpoint": (archive("w/data.pkl", "w/data/0", "w/version"), r"a checkpoint of torch.save: .*torch.export.save\(.*load_state"),
+    "executable": (archive("executable/manifest.json", "executable/code/0"), r"an executable: .*load_executable"),
     "npz": (array(np.savez, np.ones(3)), "an archive of NumPy's"),
     "Keras": (archive("metadata.json", "model.weights.h5"), "a Keras model"),
     "pickle": (pickle.dumps({"w": 1}), "a pickle, .* no pickle is run"),
@@ -94,6 +95,16 @@ def test_any_bytes() -> None:
         data = rng.choice(starts)[: rng.randrange(40)] + rng.randbytes(rng.randrange(60))
         with pytest.raises(LoadError):
             xdsl_exir.load(data)
+
+
+@pytest.mark.parametrize("suffix", ["pt2", "pt", "mlir"])
+def test_no_file(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"model.{suffix}"
+    with pytest.raises(LoadError, match="there is no such file"):
+        xdsl_exir.load(path)
+    path.mkdir()
+    with pytest.raises(LoadError, match="a folder, not a file"):
+        xdsl_exir.load(path)
 
 
 def test_what_torch_saves(tmp_path: Path) -> None:

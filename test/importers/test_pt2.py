@@ -690,9 +690,9 @@ def test_other_compression(tmp_path: Path, compression: int) -> None:
 
 
 def test_not_files(tmp_path: Path) -> None:
-    _refused(tmp_path / "missing.pt2", "not a file")
+    _refused(tmp_path / "missing.pt2", "there is no such file")
     (tmp_path / "folder.pt2").mkdir()
-    _refused(tmp_path / "folder.pt2", "not a file")
+    _refused(tmp_path / "folder.pt2", "a folder, not a file")
     os.mkfifo(tmp_path / "fifo.pt2")
     _refused(tmp_path / "fifo.pt2", "not a file")
     (tmp_path / "empty.pt2").touch()

@@ -276,9 +276,24 @@ def test_ops(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(" matmul " in line for line in matmuls)
     adds = output_of(capsys, "ops", "aten.add.*", "aten.mm").splitlines()
     assert [line.split()[0] for line in adds] == ["aten.add.Tensor", "aten.add.Scalar", "aten.mm"]
-    assert adds[0].split()[1:] == ["pointwise", "promote", "shape", "rule,", "interpreter,", "lowering"]
+    assert adds[0].split(maxsplit=3)[1:] == [
+        "pointwise",
+        "promote",
+        "shape rule, gradient, interpreter, lowering",
+    ]
     views = output_of(capsys, "ops", "--tag", "view").splitlines()
     assert any(line.startswith("aten.permute ") for line in views)
+
+
+@pytest.mark.parametrize("name", ["aten::relu", "torch.ops.aten.relu.default", "edge.aten.relu"])
+def test_names_as_others_write_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert output_of(capsys, "ops", name).startswith("aten::relu(Tensor self)")
+
+
+def test_names_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "aten.relu " in output_of(capsys, "ops", "ReLU")
+    assert main(["ops", "aten.relux"]) == 1
+    assert "no operator matches aten.relux; is it relu?" in capsys.readouterr().err
 
 
 def test_parts_of_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,7 +312,7 @@ def test_one_operator(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.startswith(
         "aten::sigmoid(Tensor self) -> Tensor\nfamily: pointwise\ntags: core, pointwise\n"
     )
-    assert "shape rule: yes\ndecomposition: no\ninterpreter: yes\n" in shown
+    assert "shape rule: yes\ndecomposition: no\ngradient: yes\ninterpreter: yes\n" in shown
     for line in (
         "func: aten::sigmoid",
         "namespace: edge",
