@@ -275,11 +275,18 @@ def test_what_is_cut_off_or_longer_is_an_error(saved: Path) -> None:
             xdsl_exir.load_executable(saved)
 
 
-@pytest.mark.parametrize("name", ["nothing", "folder", "model.pt2"])
-def test_what_is_no_executable_is_an_error(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nothing", "there is no such file"),
+        ("folder", "a folder, not a file"),
+        ("model.pt2", "not an xdsl-exir executable, .*xdsl_exir.load reads"),
+    ],
+)
+def test_what_is_no_executable_is_an_error(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     export(torch.relu).save(tmp_path / "model.pt2")
-    with pytest.raises(ExirError, match="not a"):
+    with pytest.raises(ExirError, match=message):
         xdsl_exir.load_executable(tmp_path / name)
 
 
