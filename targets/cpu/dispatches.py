@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
@@ -475,7 +475,7 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if 0 in shape or frame != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape)):
         return False
     result = op.results[0]
-    ops: list[Operation] = [op]
+    ops = [op]
     weight = bias = np.zeros(o, np.float32)
     if known:
         weight = constants[a["weight"]].reshape(filters)
