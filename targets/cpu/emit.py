@@ -14,6 +14,7 @@ with assertions and takes about twice as long.
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import json
 import sys
@@ -24,15 +25,29 @@ from typing import Any
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def target_machine(llvm: Any, cpu: str, features: str, triple: str = "", abi: str = "") -> Any:
-    """Code for a processor of this kind, of this process's architecture and system or another one, position independent, at
-    O3. `llvm` is llvmlite's binding, set up."""
+SPEED = 3
+"""The level that LLVM optimises at."""
+TUNING = {"loop_vectorization": 1, "loop_interleaving": 1, "slp_vectorization": 1, "loop_unrolling": 0}
+"""Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed)."""
+
+
+def level_of(llvm_ir: str) -> int:
+    """The level that code is generated at. A function that is not optimised is long: allocating registers for it well, too, takes time that grows
+    with the square of its length."""
+    return 0 if " optnone" in llvm_ir else SPEED
+
+
+def target_machine(
+    llvm: Any, cpu: str, features: str, triple: str = "", abi: str = "", level: int = SPEED
+) -> Any:
+    """Code for a processor of this kind, of this process's architecture and system or another one, position independent. `llvm` is
+    llvmlite's binding, set up."""
     if triple:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(triple or llvm.get_process_triple())
     return target.create_target_machine(
-        cpu=cpu, features=features, opt=SPEED, reloc="pic", codemodel="small", abiname=abi
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small", abiname=abi
     )
 
 
@@ -44,10 +59,6 @@ def parsed(llvm: Any, llvm_ir: str, machine: Any) -> Any:
     return module
 
 
-SPEED = 3
-"""The level that LLVM optimises at."""
-TUNING = {"loop_vectorization": 1, "loop_interleaving": 1, "slp_vectorization": 1, "loop_unrolling": 0}
-"""Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed)."""
 STEPS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter")
 TARGETS = ("X86", "AArch64", "ARM", "RISCV", "WebAssembly", "PowerPC", "SystemZ", "LoongArch")
 """LLVM's names for architectures, of those that a library may have; and what is set up of each."""
@@ -99,14 +110,16 @@ class Library:
 class Machine:
     """What `target_machine` makes, by a shared library."""
 
-    def __init__(self, library: Library, cpu: str, features: str, triple: str = "", abi: str = ""):
+    def __init__(
+        self, library: Library, cpu: str, features: str, triple: str = "", abi: str = "", level: int = SPEED
+    ):
         self.library, self.triple = library, triple.encode() or library.triple()
         target, call = ctypes.c_void_p(), library.call
         library.check("GetTargetFromTriple", self.triple, ctypes.byref(target))
         options = ctypes.c_void_p(call("CreateTargetMachineOptions"))
         for name, value in (("CPU", cpu), ("Features", features), ("ABI", abi)):
             call(f"TargetMachineOptionsSet{name}", options, value.encode())
-        for name, value in (("CodeGenOptLevel", SPEED), ("RelocMode", PIC), ("CodeModel", SMALL)):
+        for name, value in (("CodeGenOptLevel", level), ("RelocMode", PIC), ("CodeModel", SMALL)):
             call(f"TargetMachineOptionsSet{name}", options, value)
         made = call("CreateTargetMachineWithOptions", target, self.triple, options)
         call("DisposeTargetMachineOptions", options)
@@ -165,11 +178,16 @@ BRACKETS = str.maketrans("<>[]{}(),*", " " * 10)
 def emitter(llvm: Callable[[], Any], library: str, *machine: str) -> Callable[[str], bytes]:
     """What makes an object file of LLVM IR, optimised, and raises `RuntimeError` where LLVM refuses it: by the shared library of this name, by
     what `llvm` gives if there is no name."""
-    if library:
-        return Machine(Library(library), *machine).emit
-    binding = llvm()
-    made = target_machine(binding, *machine)
-    return lambda llvm_ir: made.emit_object(optimised(binding, llvm_ir, made))
+    binding, shared = (None, Library(library)) if library else (llvm(), None)
+
+    @functools.cache
+    def at_level(level: int) -> Callable[[str], bytes]:
+        if shared is not None:
+            return Machine(shared, *machine, level=level).emit
+        made = target_machine(binding, *machine, level=level)
+        return lambda llvm_ir: made.emit_object(optimised(binding, llvm_ir, made))
+
+    return lambda llvm_ir: at_level(level_of(llvm_ir))(llvm_ir)
 
 
 def optimised(llvm: Any, llvm_ir: str, machine: Any, renamed: Mapping[str, str] = NOTHING) -> Any:

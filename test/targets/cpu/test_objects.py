@@ -137,13 +137,18 @@ def test_whichever_llvm_makes_it_an_object_is_the_same() -> None:
         emit.emitter(llvm_binding, name, *objects.described(planned.cpu))
         for name in dict.fromkeys((library, ""))
     ]
-    for llvm_ir in planned.llvm_ir():
+    long = """define i32 @long(i32 %x) noinline optnone {
+  %y = add i32 %x, %x
+  ret i32 %y
+}"""
+    assert emit.level_of(long) == 0
+    for llvm_ir in (*planned.llvm_ir(), long):
         code = [code_in(emitter(llvm_ir)) for emitter in emitters]
         assert all(code)
         assert code == code[:1] * len(code)
         for emitter in emitters:
             with pytest.raises(RuntimeError):
-                emitter(llvm_ir.replace("ret void", "ret i64 0"))
+                emitter(llvm_ir.replace("ret ", "ret i64 0 ;"))
 
 
 def code_in(data: bytes) -> bytes:
