@@ -32,6 +32,7 @@ from xdsl_exir.lowering.arithmetic import SYMBOLS
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
+from xdsl_exir.lowering.hoisting import hoist
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, tensor_of
 from xdsl_exir.lowering.target import Group
 
@@ -181,6 +182,7 @@ def destination_style(function: FuncOp, arguments: Sequence[Value], into: int | 
     function.properties["function_type"] = type(function.function_type).from_lists(
         [arg.type for arg in block.args], []
     )
+    hoist(function)
     return function
 
 
