@@ -63,6 +63,7 @@ def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
 
     if not isinstance(ep, torch.export.ExportedProgram):
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
+    ep = _without_vmap(ep)
     register_containers(ep.module_call_graph)
     storages = _Storages(share)
     reader = _GraphReader(ep.graph_module)
@@ -94,9 +95,24 @@ def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
     return program
 
 
+def _without_vmap(ep: Any) -> Any:
+    """A program in which `torch.vmap` is what it does operator by operator, as PyTorch itself says. Around `flex_attention` it makes
+    the block masks, which nobody needs."""
+    targets = {
+        node.target
+        for module in ep.graph_module.modules()
+        for node in module.graph.nodes
+        if node.op == "call_function"
+    }
+    mapped = any(getattr(target, "__module__", None) == VMAP for target in targets)
+    return ep.run_decompositions({}) if mapped and FLEX_ATTENTION not in map(str, targets) else ep
+
+
 # Graphs
 
 
+VMAP = "torch._functorch.predispatch"
+FLEX_ATTENTION = "flex_attention"
 FLAT_APPLY = "higher_order.flat_apply"
 MOD_INDEX = "torch._dynamo._trace_wrapped_higher_order_op.ModIndex"
 """How functions of `flex_attention` index tensors, a function of Python that `flat_apply` calls."""
