@@ -47,6 +47,7 @@ from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.least_sizes import least_sizes
 from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import (
     as_laid,
@@ -116,7 +117,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         said = {str(Expr.from_str_expr(size)): bounds for size, bounds in program.range_constraints.items()}
         ranges = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
         function.attributes[RANGES] = DictionaryAttr(ranges)
-    if guards := [guard for guard in guards if not provably(guard, program.range_constraints)]:
+    guards = [guard for guard in guards if not provably(guard, program.range_constraints)]
+    if guards := [*guards, *least_sizes(function)]:
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function
 

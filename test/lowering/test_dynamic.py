@@ -285,6 +285,18 @@ def test_sizes_of_which_no_range_was_said(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_types_do_not_hold_for(target: str) -> None:
+    """The last row is traced as one; where there is none, it would be read from beyond the memory."""
+    program = export(lambda self, x: (x + 1)[-1:] * 2, (rand(5, 4),), ({0: Dim.AUTO, 1: Dim.AUTO},))
+    run = xdsl_exir.compile(program, target)
+    for rows, columns in ((3, 2), (1, 5), (2, 0), (1, 1)):
+        x = rand(rows, columns)
+        np.testing.assert_allclose(run(x.numpy()), ((x + 1)[-1:] * 2).numpy())
+    with pytest.raises(InputError, match=r"input 'x', dimension 0: s\d+ = 0; not s\d+ >= 1"):
+        run(rand(0, 4).numpy())
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_equal_and_derived_sizes(target: str) -> None:
     half = Dim("half", min=2, max=9)
     program = export(

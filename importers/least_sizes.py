@@ -1,0 +1,84 @@
+"""How small sizes may be of which nobody said a range: 0 and 1 too, unless what was traced of larger ones does not hold for them.
+
+PyTorch traces `x[:1]` of such a size as one row, and runs the exported program at 0 too, where there is none. Types say one; so
+what is computed by them would be read from beyond the memory. Where a type does not hold at 0, or at 1, that is a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from xdsl_exir.dialects.exir import RefineOp
+from xdsl_exir.dialects.expr import Dim, Expr, apply
+from xdsl_exir.dialects.meta import as_meta, infer_result_types, same_shape
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import UNSAID, ranges_of
+from xdsl_exir.dialects.sizes import sizes_of, symbols_of
+from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, tensor_meta
+from xdsl_exir.errors import ExirError
+from xdsl_exir.narrowing import is_sequence
+
+
+def least_sizes(function: FuncOp) -> Iterator[Expr]:
+    """What has to hold of a function's symbols beyond its guards: that they are at least 1, or 2."""
+    unsaid = {symbol for symbol, said in ranges_of(function).items() if said == UNSAID}
+    of_each: dict[str, list[Operation]] = {}
+    for op in unlike(function):
+        for symbol in symbols_of(sizes_of(op.operands)) & unsaid:
+            of_each.setdefault(symbol, []).append(op)
+    for symbol, ops in sorted(of_each.items()):
+        for value in (1, 0):
+            if not all(holds(op, {symbol: value}) for op in ops):
+                condition = apply("ge", Expr.symbol(symbol), value + 1)
+                assert isinstance(condition, Expr)
+                yield condition
+                break
+
+
+def unlike(function: FuncOp) -> Iterator[Operation]:
+    """A function's operations that may make other shapes of 0 and of 1: of those that are alike, one."""
+    seen = set[Any]()
+    for op in function.body.block.ops:
+        if (isinstance(op, OperatorOp) and "pointwise" not in op.SPEC.tags) or isinstance(op, RefineOp):
+            key = (op.name, tuple(op.operand_types), tuple(op.properties.items()), tuple(op.result_types))
+            if key not in seen:
+                seen.add(key)
+                yield op
+
+
+def holds(op: Operation, sizes: Mapping[str, Dim]) -> bool:
+    """Whether an operation's results have their types' shapes where symbols have these values."""
+    declared = [result.type for result in op.results]
+    try:
+        if isinstance(op, OperatorOp):
+            arguments = op.arguments(lambda value: as_meta(value.type))
+            given = {name: with_sizes(value, sizes) for name, value in arguments.items()}
+            made = infer_result_types(op.SPEC, given)
+        else:
+            made = [value.type for value in op.operands]
+        pairs = [
+            (tensor_meta(a), tensor_meta(b))
+            for a, b in zip(made, declared, strict=False)
+            if is_tensor_type(a) and is_tensor_type(b)
+        ]
+        return all(same_shape(with_sizes(a, sizes).shape, with_sizes(b, sizes).shape) for a, b in pairs)
+    except ExirError:
+        return False
+
+
+def with_sizes(argument: Any, sizes: Mapping[str, Dim]) -> Any:
+    """An argument with values in the place of symbols."""
+    match argument:
+        case TensorMeta():
+            return replace(argument, shape=tuple(with_sizes(size, sizes) for size in argument.shape))
+        case Expr():
+            return argument.substitute(sizes)
+        case _ if is_sequence(argument):
+            return [with_sizes(item, sizes) for item in argument]
+        case _:
+            return argument
