@@ -12,6 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import fused_programs as fused  # noqa: E402
+from fused_programs import judged  # noqa: E402
 from random_programs import (  # noqa: E402
     Expected,
     Input,
@@ -237,6 +239,14 @@ def test_random_programs_natively(figures: Callable[[str], None]) -> None:
     counts = run(12, "native", "training")
     figures(str(dict(counts)))
     assert counts["ok"] >= 9
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_programs_that_are_fused() -> None:
+    """`python test/fused_programs.py` runs more of them; of the second, later sizes are none that it was traced for."""
+    engines = ["interpreter", "native"]
+    outcomes = [judged(o) for seed in range(3) for o in attempt(fused.program_of(seed), engines, "training")]
+    assert [o.status for o in outcomes] == [*["ok"] * 2, *["refused"] * 2, *["ok"] * 2]
 
 
 def test_guards_on_the_memory_of_an_example() -> None:
