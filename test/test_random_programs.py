@@ -300,7 +300,6 @@ def test_the_median_of_no_complex_numbers_is_refused() -> None:
 @pytest.mark.parametrize(
     ("dtype", "step", "reason"),
     [
-        (torch.float16, "v1 = v0 != 1j", "aten.ne.Scalar: no complex dtype of the precision of Half"),
         (
             torch.uint8,
             "v1 = torch.nn.functional.interpolate(v0, (3, 3), mode='bicubic')",

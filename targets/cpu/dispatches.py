@@ -393,6 +393,8 @@ def before_widening(planner: Planner, value: SSAValue, user: OperatorOp) -> Oper
     op = value.owner
     if not isinstance(op, OperatorOp) or op not in planner.pending or not value.has_one_use():
         return None
+    if planner.root(op.operands[0]).owner in planner.pending:
+        return None  # they are made together
     is_widening = op.SPEC.qualified_name == "aten._to_copy" and meta_of(op.operands[0]).dtype in HALVES
     fits = is_widening and is_float32(value) and shape_of(op.operands[0]) == shape_of(value)
     return op if fits and planner.boundaries.are_together(op, user) else None

@@ -102,7 +102,7 @@ def test_memories() -> None:
     assert {first, second} == {0, 128}
     assert third == 0
     assert not local.fits([(200, 0, 0), (100, 0, 0)])
-    with pytest.raises(ExirError, match="memory local has 256 bytes, and 384 are needed"):
+    with pytest.raises(ExirError, match="memory local has 256 bytes, and 356 are needed"):
         local.place([(200, 0, 0), (100, 0, 0)])
     with pytest.raises(ExirError, match="target mini has no memory 'remote'"):
         mini.memory("remote")

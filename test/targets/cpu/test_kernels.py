@@ -214,7 +214,7 @@ def test_numbers_of_descriptions_keep_their_bits(value: float | bool) -> None:
     [
         ("1 : i64", "1 : i64 describes no kernel"),
         ("unit", "a kernel's description holds no unit"),
-        ('{is = "Nothing"}', "a kernel's description has no part 'Nothing'; there is Matmul, "),
+        ('{is = "Nothing"}', "a kernel's description has no part 'Nothing'; there is Across, "),
         ('{is = "Matmul", m = 1 : i64}', "Matmul: .*missing 2 required positional arguments: 'n' and 'k'"),
         ('{is = "Machine", cores = 4 : i64}', "Machine: .*unexpected keyword argument 'cores'"),
         ('{is = "Machine"}', "describes no kernel"),
