@@ -64,7 +64,7 @@ def holds(op: Operation, sizes: Mapping[str, Dim]) -> bool:
         pairs = [
             (tensor_meta(a), tensor_meta(b))
             for a, b in zip(made, declared, strict=False)
-            if is_tensor_type(a) and is_tensor_type(b)
+            if a is not None and is_tensor_type(a) and is_tensor_type(b)
         ]
         return all(same_shape(with_sizes(a, sizes).shape, with_sizes(b, sizes).shape) for a, b in pairs)
     except ExirError:
