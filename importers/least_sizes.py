@@ -40,11 +40,20 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
                 break
 
 
+ASSERTED = frozenset(f"aten.{name}" for name in ("squeeze", "squeeze.dim", "squeeze.dims"))
+"""Operators that say at a call which dimension they would drop (`lowering.dispatches.assertions`)."""
+
+
 def unlike(function: FuncOp) -> Iterator[Operation]:
     """A function's operations that may make other shapes of 0 and of 1: of those that are alike, one."""
     seen = set[Any]()
     for op in function.body.block.ops:
-        if (isinstance(op, OperatorOp) and "pointwise" not in op.SPEC.tags) or isinstance(op, RefineOp):
+        may = (
+            "pointwise" not in op.SPEC.tags and op.SPEC.qualified_name not in ASSERTED
+            if isinstance(op, OperatorOp)
+            else isinstance(op, RefineOp)
+        )
+        if may:
             key = (op.name, tuple(op.operand_types), tuple(op.properties.items()), tuple(op.result_types))
             if key not in seen:
                 seen.add(key)
