@@ -101,6 +101,7 @@ def _without_vmap(ep: Any) -> Any:
     targets = {
         node.target
         for module in ep.graph_module.modules()
+        if isinstance(module, import_untyped("torch").fx.GraphModule)
         for node in module.graph.nodes
         if node.op == "call_function"
     }
