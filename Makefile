@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check check-cpus bench lint spec mlir clean
+.PHONY: demo test check thorough check-cpus bench lint spec mlir clean
 
 demo: $(VENV)/.installed mlir
 	@$(BIN)/python bench/digits/demo.py
@@ -22,6 +22,10 @@ check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff format --check .
 	@$(BIN)/lit test/filecheck & lit=$$!; $(BIN)/basedpyright; types=$$?; wait $$lit && exit $$types
 	$(BIN)/pytest -n 2 -m "not slow"
+
+# All tests; `make test` leaves out some that are like others (test/conftest.py says which).
+thorough: $(VENV)/.installed-dev mlir
+	XDSL_EXIR_THOROUGH=1 $(BIN)/pytest -n 2
 
 # The tests of what depends on the processor as if on other ones, meant to take twenty minutes on two cores.
 check-cpus: $(VENV)/.installed-dev mlir

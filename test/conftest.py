@@ -86,6 +86,22 @@ SLOW = {
 """Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
 
 
+LONG = {
+    "*test_accuracy.py::test_errors_of_native_code*float16*": "`python test/accuracy.py` has all",
+    "*test_complex.py::test_agrees*dtype1*": "complex64 is tested",
+    "*test_back_out.py::test_models?mobilenetv2*": "resnet18 is tested",
+    "*test_dynamic.py::test_models?llama8*": "bert6 is tested",
+    "*test_models.py::test_every_stage_equals_eager?llama8*": "bert6 is tested; `python test/stages.py` has all",
+    "*test_models.py::test_stock_clean_ups*llama8*": "bert6 is tested",
+    "*test_metadata.py::test_operators?decompose-aten,aten-to-edge,canonicalize,cse,dce?": "the same with linalg is tested",
+    "*test_resampling.py::test_the_calls_of_the_interpreter": "`test_rewrites.py` lowers each operator",
+    "*test_special.py::test_the_calls_of_the_interpreter": "`test_pointwise.py` has a part",
+}
+"""Tests that a run of everything leaves out unless `XDSL_EXIR_THOROUGH` is set, and why they may be."""
+FAMILY, LARGE = 24, 5000
+"""A family of more tests than that, in a run of more than so many, is tested by every other one: `make test` takes 25 minutes."""
+
+
 @pytest.fixture
 def figures(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Called with a text: prints it in the summary of the run."""
@@ -135,13 +151,30 @@ def skip_without_tools() -> None:
         pytest.skip(reason)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if len(items) > LARGE and not os.environ.get("XDSL_EXIR_THOROUGH"):
+        left = {id(item) for item in left_out(items)}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
+        items[:] = [item for item in items if id(item) not in left]
     for item in items:
         if "native_tools" in getattr(item, "fixturenames", ()):
             item.add_marker("native")
         path = item.path.relative_to(Path(__file__).parent)
         if any(fnmatch(str(path), pattern) for pattern in SLOW):
             item.add_marker("slow")
+
+
+def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """What a run of everything leaves to `make thorough`."""
+    families: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if any(fnmatch(item.nodeid, pattern) for pattern in LONG):
+            yield item
+        else:
+            families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for family in families.values():
+        if len(family) > FAMILY:
+            yield from family[1::2]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -275,7 +275,10 @@ def test_training_loop(optimiser: str) -> None:
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    got, expected, _ = script.compare(optimiser, 3, "interpreter")
+    try:
+        got, expected, _ = script.compare(optimiser, 3, "interpreter")
+    finally:
+        torch.use_deterministic_algorithms(False)  # which other tests' operators are not
     np.testing.assert_allclose(got, expected, rtol=1e-4)
     assert got[2] < got[0]
 
