@@ -3,8 +3,8 @@
 A *dispatch* is a function in destination-passing style: what a kernel of the target takes (`lowering.target`), as a matrix product with
 what follows it, or a chain of elementwise operators and reductions row by row; or a group of other operators, lowered to linalg
 and fused by MLIR (`dispatches.groups`). What does not depend on the program's inputs is computed once, when it is
-compiled: weights are packed for their kernels, constants folded. Operators
-that only rearrange how elements are seen (`view`, `permute`, `expand`, `slice`) are views of buffers.
+compiled: weights are packed for their kernels, constants folded. Operators that only rearrange how elements are seen
+(`view`, `permute`, `expand`, `slice`) are views of buffers.
 
 The driver (`lowering.driver`) is a function over memrefs: its arguments are inputs, constants and outputs; what is in between it
 allocates (`plan-memory` makes that parts of one arena). Sizes may be symbolic: then the driver takes the program's symbols before all

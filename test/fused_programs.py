@@ -14,7 +14,6 @@ them. What is right is said there.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import os
 import sys
@@ -33,7 +32,9 @@ from random_programs import (
     attempt,
     campaign,
     magnitude,
+    options,
     quiet,
+    seeds_of,
     shrink,
 )
 
@@ -190,39 +191,24 @@ def judged(outcome: Outcome) -> Outcome:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0, help="the first one")
-    parser.add_argument("--seeds", help="these alone: 3,14,15")
-    parser.add_argument("--engine", choices=("interpreter", "native", "both"), default="both")
-    parser.add_argument("--stage", choices=("training", "core"), default="training")
-    parser.add_argument("--procs", type=int, default=1)
-    parser.add_argument("--cpu", help="the processor to compile for")
-    parser.add_argument("--show", type=int, metavar="SEED")
-    parser.add_argument("--shrink", type=int, metavar="SEED")
-    given = parser.parse_args()
+    given = options(__doc__, "both").parse_args()
     if given.cpu:
         os.environ["XDSL_EXIR_CPU"] = given.cpu
     engines = ("interpreter", "native") if given.engine == "both" else (given.engine,)
+    stages = ("training", "core") if given.stage == "both" else (given.stage,)
     if given.show is not None:
         print(program_of(given.show))
         return 0
     if given.shrink is not None:
         quiet()
-        print(shrunk := shrink(program_of(given.shrink), engines[-1], given.stage))
+        print(shrunk := shrink(program_of(given.shrink), engines[-1], stages[0]))
         print(
-            *(
-                f"# {outcome.status}: {outcome.detail}"
-                for outcome in attempt(shrunk, engines[-1:], given.stage)
-            )
+            *(f"# {outcome.status}: {outcome.detail}" for outcome in attempt(shrunk, engines[-1:], stages[0]))
         )
         return 0
-    seeds = map(int, given.seeds.split(",")) if given.seeds else range(given.seed, given.seed + given.count)
     counts: collections.Counter[tuple[str, str]] = collections.Counter()
-    programs: list[Any] = [program_of(seed) for seed in seeds]
-    for outcome in map(judged, campaign(programs, engines, (given.stage,), given.procs)):
+    programs: list[Any] = [program_of(seed) for seed in seeds_of(given)]
+    for outcome in map(judged, campaign(programs, engines, stages, given.procs)):
         counts[outcome.engine, outcome.status] += 1
         if outcome.status not in ("ok", "skipped"):
             print(f"{outcome.status:8} {outcome.seed} {outcome.engine}: {outcome.detail[:300]}", flush=True)

@@ -1202,20 +1202,33 @@ def shrink(program: Program, engine: str, stage: str, timeout: float = 120) -> P
 # --- command line --------------------------------------------------------------------------------------------
 
 
-def main() -> int:
+def options(description: str | None, engine: str) -> argparse.ArgumentParser:
+    """What generators of programs are told on the command line; `engine` is the usual one."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0, help="the first one")
     parser.add_argument("--seeds", help="these alone: 3,14,15")
-    parser.add_argument("--engine", choices=("interpreter", "native", "both"), default="interpreter")
+    parser.add_argument("--engine", choices=("interpreter", "native", "both"), default=engine)
     parser.add_argument("--stage", choices=("training", "core", "both"), default="training")
     parser.add_argument("--procs", type=int, default=1)
     parser.add_argument("--cpu", help="the processor to compile for")
-    parser.add_argument("--out", help="a file for the outcomes, as JSON lines")
     parser.add_argument("--show", type=int, metavar="SEED")
     parser.add_argument("--shrink", type=int, metavar="SEED")
+    return parser
+
+
+def seeds_of(given: argparse.Namespace) -> Sequence[int]:
+    """Those that are named, or so many from the first one on."""
+    if given.seeds:
+        return [int(seed) for seed in given.seeds.split(",")]
+    return range(given.seed, given.seed + given.count)
+
+
+def main() -> int:
+    parser = options(__doc__, "interpreter")
+    parser.add_argument("--out", help="a file for the outcomes, as JSON lines")
     given = parser.parse_args()
     if given.cpu:
         os.environ["XDSL_EXIR_CPU"] = given.cpu
@@ -1230,13 +1243,8 @@ def main() -> int:
         for outcome in attempt(shrunk, engines[:1], stages[0]):
             print(f"# {outcome.status}: {outcome.detail}")
         return 0
-    seeds = (
-        [int(s) for s in given.seeds.split(",")]
-        if given.seeds
-        else range(given.seed, given.seed + given.count)
-    )
     counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
-    for outcome in campaign(seeds, engines, stages, given.procs):
+    for outcome in campaign(seeds_of(given), engines, stages, given.procs):
         counts[outcome.engine, outcome.stage, outcome.status] += 1
         if outcome.status not in ("ok", "skipped"):
             print(

@@ -8,23 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from modules import Function
 from xdsl.dialects import scf, tensor
 
 import xdsl_exir
 from xdsl_exir.runtime.native import plan_program
 
 pytestmark = pytest.mark.native
-
-
-class Model(torch.nn.Module):
-    """A function as a module."""
-
-    def __init__(self, call: Callable[..., Any]):
-        super().__init__()
-        self.call = call
-
-    def forward(self, *args: Any) -> Any:
-        return self.call(*args)
 
 
 X, INDEX = torch.arange(60.0).reshape(6, 10) / 7, torch.tensor([5, 0, 5, 2])
@@ -43,7 +33,7 @@ PLACING: dict[str, Callable[..., Any]] = {
 
 
 def program(name: str) -> xdsl_exir.Program:
-    return xdsl_exir.from_exported_program(torch.export.export(Model(PLACING[name]), (X, INDEX)))
+    return xdsl_exir.from_exported_program(torch.export.export(Function(PLACING[name]), (X, INDEX)))
 
 
 @pytest.mark.parametrize("name", PLACING)

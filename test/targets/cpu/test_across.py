@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from modules import Function
 
 import xdsl_exir
 from xdsl_exir.runtime.native import plan_program
@@ -17,19 +18,8 @@ pytestmark = pytest.mark.native
 F = torch.nn.functional
 
 
-class Model(torch.nn.Module):
-    """A function as a module."""
-
-    def __init__(self, call: Callable[..., Any]):
-        super().__init__()
-        self.call = call
-
-    def forward(self, *args: Any) -> Any:
-        return self.call(*args)
-
-
 def program(call: Callable[..., Any], *args: torch.Tensor) -> xdsl_exir.Program:
-    return xdsl_exir.from_exported_program(torch.export.export(Model(call), args))
+    return xdsl_exir.from_exported_program(torch.export.export(Function(call), args))
 
 
 def draw(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
