@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
@@ -473,7 +472,7 @@ class Method:
         """Runs the method; returns the user outputs that it computes. Gradients are the executable's from then on."""
         if not self.changes_state and self.needed.isdisjoint(self.owner.written):
             return self._run(inputs)
-        with UNFORKED if self.updated else ANY_TIME, self.owner.lock:
+        with UNFORKED, self.owner.lock:
             return self._run(inputs)
 
     def _run(self, inputs: Sequence[Any]) -> list[Any]:
@@ -567,7 +566,6 @@ def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
     return np.ascontiguousarray(value.transpose(dim_order)).transpose(np.argsort(dim_order))
 
 
-ANY_TIME = nullcontext()
 GRADIENTS = (OutputKind.GRADIENT_TO_PARAMETER, OutputKind.GRADIENT_TO_USER_INPUT)
 _USER_INPUT = InputSpec(InputKind.USER_INPUT)
 _USER_OUTPUT = OutputSpec(OutputKind.USER_OUTPUT)

@@ -68,15 +68,17 @@ class Unforked:
 
     def __init__(self) -> None:
         self._changed = threading.Condition(threading.Lock())
+        """Whose lock the thread that forks holds until it has, so that no child inherits it from another."""
         self._depth: dict[int, int] = {}
         """By thread, how often it entered."""
-        self._forking = False
+        self._forks = 0
+        """That wait or are under way: threads that come later wait for them, or some might be at work at every time."""
 
     def __enter__(self) -> None:
         me = threading.get_ident()
         with self._changed:
             if me not in self._depth:
-                self._changed.wait_for(lambda: not self._forking)
+                self._changed.wait_for(lambda: not self._forks)
             self._depth[me] = self._depth.get(me, 0) + 1
 
     def __exit__(self, *_: object) -> None:
@@ -89,14 +91,14 @@ class Unforked:
 
     def before_fork(self) -> None:
         me = threading.get_ident()
-        with self._changed:
-            self._changed.wait_for(lambda: not self._forking and self._depth.keys() <= {me})
-            self._forking = True
+        self._changed.acquire()
+        self._forks += 1
+        self._changed.wait_for(lambda: self._depth.keys() <= {me})
 
-    def after_fork(self) -> None:
-        with self._changed:
-            self._forking = False
-            self._changed.notify_all()
+    def after_fork(self, in_child: bool = False) -> None:
+        self._forks = 0 if in_child else self._forks - 1
+        self._changed.notify_all()
+        self._changed.release()
 
 
 UNFORKED = Unforked()
@@ -129,11 +131,11 @@ def _before_fork() -> None:
         _imp.acquire_lock()
 
 
-def _after_fork() -> None:
+def _after_fork(in_child: bool = False) -> None:
     _imp.release_lock()
     while _held:
         _held.pop().__exit__(None, None, None)
-    UNFORKED.after_fork()
+    UNFORKED.after_fork(in_child)
 
 
 def register_with_forks() -> None:
@@ -143,7 +145,9 @@ def register_with_forks() -> None:
             f"xdsl-exir needs a system with forks, as Linux, and this is {sys.platform}: use it in WSL"
         )
     os.register_at_fork(after_in_child=_renew_locks)
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=lambda: _after_fork(in_child=True)
+    )
 
 
 def once(function: Callable[..., T]) -> Callable[..., T]:

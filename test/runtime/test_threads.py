@@ -25,7 +25,7 @@ import xdsl_exir
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.linking import find_openmp
 from xdsl_exir.targets.cpu.machine import llvm_binding
-from xdsl_exir.threads import Lock, once
+from xdsl_exir.threads import UNFORKED, Lock, once
 
 torch = pytest.importorskip("torch")
 
@@ -319,6 +319,31 @@ def test_fork_in_the_middle_of_others_calls(target: str) -> None:
         for future in busy:
             future.result()
     assert all(held)
+
+
+def test_fork_among_threads_that_are_always_at_work() -> None:
+    """Forks come to pass though some thread is at work at every time, and a child may begin such work itself."""
+    stop, switch = threading.Event(), sys.getswitchinterval()
+
+    def enter() -> bool:
+        with UNFORKED:
+            return True
+
+    def others() -> None:
+        while not stop.is_set():
+            enter()
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            busy = [pool.submit(others) for _ in range(3)]
+            free = [child_of_fork(enter, 10) for _ in range(20)]
+            stop.set()
+            for future in busy:
+                future.result()
+    finally:
+        sys.setswitchinterval(switch)
+    assert all(free)
 
 
 def test_a_lock_that_another_thread_held_is_free_in_the_child() -> None:
