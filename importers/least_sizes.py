@@ -1,4 +1,4 @@
-"""How small sizes may be of which nobody said a range: 0 and 1 too, unless what was traced of larger ones does not hold for them.
+"""How small sizes may be whose range has 0 and 1: both, unless what was traced of larger ones does not hold for them.
 
 PyTorch traces `x[:1]` of such a size as one row, and runs the exported program at 0 too, where there is none. Types say one; so
 what is computed by them would be read from beyond the memory. Where a type does not hold at 0, or at 1, that is a guard.
@@ -17,7 +17,7 @@ from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import as_meta, infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.signature import UNSAID, ranges_of
+from xdsl_exir.dialects.signature import checked_ranges_of
 from xdsl_exir.dialects.sizes import sizes_of, symbols_of
 from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
@@ -26,18 +26,24 @@ from xdsl_exir.narrowing import is_sequence
 
 def least_sizes(function: FuncOp) -> Iterator[Expr]:
     """What has to hold of a function's symbols beyond its guards: that they are at least 1, or 2."""
-    unsaid = {symbol for symbol, said in ranges_of(function).items() if said == UNSAID}
+    given = symbols_of(sizes_of(function.body.block.args))
+    ranges = {symbol: said for symbol, said in checked_ranges_of(function).items() if symbol in given}
     of_each: dict[str, list[Operation]] = {}
     for op in unlike(function):
-        for symbol in symbols_of(sizes_of(op.operands)) & unsaid:
+        for symbol in symbols_of(sizes_of(op.operands)) & ranges.keys():
             of_each.setdefault(symbol, []).append(op)
     for symbol, ops in sorted(of_each.items()):
         for value in (1, 0):
-            if not all(holds(op, {symbol: value}) for op in ops):
+            if within(value, ranges[symbol]) and not all(holds(op, {symbol: value}) for op in ops):
                 condition = apply("ge", Expr.symbol(symbol), value + 1)
                 assert isinstance(condition, Expr)
                 yield condition
                 break
+
+
+def within(value: int, bounds: tuple[int | None, int | None]) -> bool:
+    least, most = bounds
+    return (least is None or least <= value) and (most is None or value <= most)
 
 
 ASSERTED = frozenset(f"aten.{name}" for name in ("squeeze", "squeeze.dim", "squeeze.dims"))

@@ -169,6 +169,12 @@ def middle_number(nans: Scalar, count: Scalar) -> Scalar:
     return s.shift_right(s.maximum(count - nans - 1, 0), s.constant(1, dt.Long))
 
 
+def of_none(dtype: DType) -> float:
+    """PyTorch's median of no elements: of integers the cast of NaN, and what narrow ones keep of that is 0."""
+    of_integers = 0 if dtype.bits < 32 else lowest(dtype)
+    return math.nan if dtype.category is Category.FLOAT else of_integers
+
+
 def at_rank(b: LinalgBuilder, self: Tensor, dim: int | None, rank: Rank, out: Out) -> tuple[Tensor, Tensor]:
     """The elements of a rank along a dimension, and where they stand; the first of equal ones."""
     vectors, axis = along(b, self, dim)
@@ -176,6 +182,10 @@ def at_rank(b: LinalgBuilder, self: Tensor, dim: int | None, rank: Rank, out: Ou
     order = sorting_order(b, vectors, axis, False)
     nans = b.fold(lambda nans, x: nans + s.cast(s.is_nan(x), dt.Long), [vectors], [axis], 0, dt.Long)
     ranks = b.elementwise(lambda nans: rank(nans, s.constant(count, dt.Long)), [nans], nans.shape, dt.Long)
+    if isinstance(count, Expr):  # where there are none, the first place is read of them
+        after = [int(at == axis) for at in range(vectors.ndim)]
+        order = b.pad(order, [0] * vectors.ndim, after, 0)
+        vectors = b.pad(vectors, [0] * vectors.ndim, after, of_none(self.dtype))
     every = range(vectors.ndim)
     places = indexed_by(b, order, axis, ranks, every, ranks.shape)
     values = indexed_by(b, vectors, axis, places, every, ranks.shape)
@@ -191,11 +201,8 @@ def register_median(name: str, rank: Rank) -> None:
 
     @lowering(f"aten.{name}")
     def over_all(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
-        dtype = out[0].dtype
         if 0 in self.shape:
-            # PyTorch's answer for integers is the cast of NaN: what narrow ones keep of that is 0.
-            of_integers = 0 if dtype.bits < 32 else lowest(dtype)
-            return b.fill(math.nan if dtype.category is Category.FLOAT else of_integers, (), dtype)
+            return b.fill(of_none(self.dtype), (), self.dtype)
         return over_dim(b, self, None, [*out, TensorMeta((), dt.Long)])[0]
 
     del over_all
@@ -474,7 +481,8 @@ def log_add_exp(x: Scalar, y: Scalar) -> Scalar:
 
 @lowering("aten.logcumsumexp", takes_complex=True)
 def logcumsumexp(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
-    return running(b, log_add_exp, self, dim, -math.inf, out[0])
+    # Of complex numbers with equal real parts it is the new one that the other is added to, as in PyTorch.
+    return running(b, lambda before, x: log_add_exp(x, before), self, dim, -math.inf, out[0])
 
 
 def running_extreme(

@@ -79,7 +79,8 @@ def calls_of(dtype: torch.dtype) -> list[Call]:
         "any.dims": [(x, [0, 1])],
         "cumsum": [(x, 1)],
         "cumprod": [(x, 0)],
-        "logcumsumexp": [(x, 1), (numbers(dtype), 0)] + [(torch.stack([x[0, 0], z, x[0, 1]]), 0) for z in UNUSUAL.to(dtype)],
+        "logcumsumexp": [(x, 1), (numbers(dtype), 0)] + [(torch.stack([x[0, 0], z, x[0, 1]]), 0) for z in UNUSUAL.to(dtype)]
+        + [(torch.tensor([0.5 + 2.5j, 0.5 - 2j, 0.5 + 2j], dtype=dtype), 0)],
         "var.correction": [(x,), (x, [1]), (special(dtype), [0])],
         "var_mean.correction": [(x, [1])],
         "linalg_vector_norm": [(x, order, [1]) for order in (0, 1, 2, 3, -2, inf, -inf)] + [(UNUSUAL.to(dtype)[:, None], 2, [1])],

@@ -285,15 +285,28 @@ def test_sizes_of_which_no_range_was_said(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_sizes_that_types_do_not_hold_for(target: str) -> None:
+@pytest.mark.parametrize("rows", [Dim.AUTO, Dim("rows"), Dim("rows", min=0, max=64)])
+def test_sizes_that_types_do_not_hold_for(target: str, rows: Any) -> None:
     """The last row is traced as one; where there is none, it would be read from beyond the memory."""
-    program = export(lambda self, x: (x + 1)[-1:] * 2, (rand(5, 4),), ({0: Dim.AUTO, 1: Dim.AUTO},))
+    program = export(lambda self, x: (x + 1)[-1:] * 2, (rand(5, 4),), ({0: rows, 1: Dim.AUTO},))
     run = xdsl_exir.compile(program, target)
-    for rows, columns in ((3, 2), (1, 5), (2, 0), (1, 1)):
-        x = rand(rows, columns)
+    for shape in ((3, 2), (1, 5), (2, 0), (1, 1)):
+        x = rand(*shape)
         np.testing.assert_allclose(run(x.numpy()), ((x + 1)[-1:] * 2).numpy())
     with pytest.raises(InputError, match=r"input 'x', dimension 0: s\d+ = 0; not s\d+ >= 1"):
         run(rand(0, 4).numpy())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_medians_of_what_may_have_no_elements(target: str) -> None:
+    def forward(self: Any, x: Any) -> Any:
+        return x.median(), x.nanmedian(), x.half().median(), x.int().median(), x.to(torch.int8).median()
+
+    run = xdsl_exir.compile(export(forward, (rand(5, 4),), ({0: Dim("rows", min=0)},)), target)
+    for n in (3, 0, 1):
+        x = rand(n, 4)
+        for got, expected in zip(run(x.numpy()), forward(None, x), strict=True):
+            np.testing.assert_array_equal(got, expected.numpy())
 
 
 @pytest.mark.parametrize("target", TARGETS)
