@@ -220,7 +220,7 @@ class RowGroup:
             return False
         together = [*self.ops, op]
         wide = any(map(is_wide, together))
-        if wide and not all(is_map(self.planner, each) for each in together):
+        if wide and not self.needs_no_buffer(together):
             return False
         joined = JOINED.get(op.SPEC.qualified_name)
         for operand in op.operands:
@@ -237,6 +237,13 @@ class RowGroup:
                 if wide and shape_of(operand)[-1:] != shape_of(root)[-1:]:
                     return False
         return True
+
+    def needs_no_buffer(self, ops: Sequence[OperatorOp]) -> bool:
+        """Whether all that operators make of elements they make in one pass: they are maps, and reductions whose results the others do not use."""
+        last = [op for op in ops if not is_map(self.planner, op)]
+        programs = [self.cpu.row_program(op) for op in last]
+        used = {self.planner.root(operand).owner for op in ops for operand in op.operands}
+        return used.isdisjoint(last) and all(program and program.is_one_pass for program in programs)
 
     def cut(self, value: SSAValue) -> Dim | None:
         """Where in its root's row a value begins, which views of it make; None if they do anything else."""

@@ -43,7 +43,11 @@ from xdsl_exir.targets.cpu.kernels.elements import (
 from xdsl_exir.targets.cpu.kernels.rows import REDUCTIONS, DType, Map, Node, Reduce
 
 DTYPES: dict[dt.DType, DType] = {dt.Float: "f32", dt.Double: "f64", dt.Bool: "i1"}
-"""Of nodes; float64 only of one number a row, and of what is reduced to one."""
+"""Of nodes; float64 of numbers of a row, of operands, and of what is reduced to a number as it is computed."""
+
+LONGEST = 2048
+"""Elements of a row up to which float64 is added up in the lanes of a few vectors: so there are at most as many blocks, no longer than
+those of products."""
 
 KINDS = {kind.name: name for name, (kind, _) in REDUCTIONS.items()}
 """Of reductions, by the operation that combines."""
@@ -76,6 +80,16 @@ class RowProgram:
     nodes: tuple[Node, ...]
     results: tuple[int, ...]
 
+    @property
+    def is_one_pass(self) -> bool:
+        """Whether it makes numbers alone, of one look at each row: no element waits for a reduction."""
+        later: list[bool] = []
+        for node in self.nodes:
+            given = [later[n] or isinstance(self.nodes[n], Reduce) for n in node.operands]
+            later.append(any(given))
+        rows = (n for n, node in enumerate(self.nodes) if node.length != 1 or isinstance(node, Reduce))
+        return not any(later[n] for n in rows) and all(self.nodes[n].length == 1 for n in self.results)
+
 
 def without_ones(shape: Sizes) -> Sizes:
     """The shape without leading dimensions of size 1."""
@@ -84,13 +98,13 @@ def without_ones(shape: Sizes) -> Sizes:
 
 
 def row_program(op: OperatorOp) -> RowProgram | None:
-    """What an operator does row by row; None if it does not work so, or not on float32 and Bools."""
+    """What an operator does row by row; None if it does not work so, or not on these dtypes."""
     entry = LOWERINGS.find(op.SPEC)
     values = (*op.operands, *op.results)
     if entry is None or not op.results or not all(is_tensor_type(value.type) for value in values):
         return None
     metas = [meta_of(value) for value in values]
-    if any(meta.dtype not in (dt.Float, dt.Bool) or 0 in meta.shape for meta in metas):
+    if any(meta.dtype not in DTYPES or 0 in meta.shape for meta in metas):
         return None
     if refusal(op) is not None:
         return None
@@ -173,6 +187,21 @@ class RowsBuilder(LinalgBuilder):
 
     def refused(self) -> Any:
         raise NoRowsError
+
+    def _fold_in_blocks(
+        self,
+        combine: Body,
+        inputs: Sequence[Tensor],
+        over: Sequence[int],
+        initial: bool | int | float,
+        dtype: dt.DType,
+        join: Body,
+    ) -> Tensor:
+        """Lanes are blocks, whose results are joined in pairs."""
+        count = prod(inputs[0].shape[dim] for dim in over)
+        if not isinstance(count, int) or count > LONGEST:
+            raise NoRowsError
+        return self.fold(combine, inputs, over, initial, dtype)
 
     def generic(
         self,

@@ -57,7 +57,7 @@ class Across(Kernel):
         """Whether a program reduces its rows, and has nothing but what is made here."""
         kinds = all(type(node) in (Load, Number, Map, Reduce) for node in program)
         numbers = (node for node in program if isinstance(node, Reduce | Map) and node.length == 1)
-        stored = all(isinstance(program[n], Map | Reduce) and program[n].dtype != "f64" for n in outputs)
+        stored = all(isinstance(program[n], Map | Reduce) for n in outputs)
         return (
             kinds
             and stored

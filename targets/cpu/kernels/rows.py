@@ -7,7 +7,7 @@
 
 A program is a list of nodes, operands first, each a row of some length or one number per row (length 1). It runs in passes over the row, as
 few as the reductions in it ask for; what later passes need again stays in registers where rows are short, and else goes
-to a buffer in the first-level cache. Rows are shared out to threads. What is in buffers is float32, halves and Bools too; maps alone may be
+to a buffer in the first-level cache. Rows are shared out to threads. What is in buffers is float32, halves and Bools too; what is in none may be
 of float64 and integers. Lengths and the number of rows may be symbolic.
 """
 
@@ -50,6 +50,9 @@ DType = Literal["f32", "f64", "f16", "bf16", "i1", "i32", "i64"]
 
 HALVES = ("f16", "bf16")
 """Of 16 bits."""
+
+BUFFERED = ("f32", *HALVES, "i1")
+"""What a buffer of float32 holds."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +248,7 @@ class Schedule:
         self.scratch: Dim = 0
         for n, node in enumerate(self.nodes):
             if self.is_buffered(n):
+                assert node.dtype in BUFFERED
                 self.buffers[n] = self.scratch
                 self.scratch = self.scratch + ceildiv(node.length, self.lanes) * self.lanes
         self.levels = max(self.level, default=0) + 1

@@ -75,6 +75,26 @@ def test_products_and_sums() -> None:
     check(lambda x: x.permute(2, 0, 1).amax(-1), draw(3, 9, 40))
 
 
+def test_float64_is_added_up_in_one_pass() -> None:
+    """Of rows that lie one after the other or side by side; long ones go another way, what is made of sums is another dispatch."""
+    x, y = draw(70, 91, dtype=torch.float64), draw(2, 2100, dtype=torch.float64)
+    calls: list[tuple[Callable[..., Any], int]] = [
+        (lambda x, y: x @ x[0], 1),
+        (lambda x, y: x.t() @ x[:, 0], 1),
+        (lambda x, y: (x * 2).mean(-1, keepdim=True) - 1, 2),
+        (lambda x, y: torch.linalg.vector_norm(x.t() - 1, dim=-1), 1),
+        (lambda x, y: x.var(-1), 1),
+        (lambda x, y: x.exp().logsumexp(-1), 3),
+        (lambda x, y: ((x * 2) - x.amax(-1, keepdim=True)).sum(-1), 2),
+        (lambda x, y: (y * y).sum(-1), 1),
+    ]
+    for call, most in calls:
+        check(call, x, y, tolerance=1e-14)
+        formed = plan_program(program(call, x, y)).dispatches.kernels.values()
+        assert Copy not in map(type, formed)
+        assert len(formed) <= most
+
+
 def test_nothing_is_copied() -> None:
     kernels = plan_program(program(lambda x: x.softmax(1), draw(2, 40, 60))).dispatches.kernels.values()
     assert [type(kernel) for kernel in kernels] == [Across]
