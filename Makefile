@@ -14,7 +14,7 @@ test: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lit -v test/filecheck
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # What one runs while working, in under three minutes on two cores. Types and FileCheck tests side by side.
 check: $(VENV)/.installed-dev mlir
@@ -25,7 +25,7 @@ check: $(VENV)/.installed-dev mlir
 
 # All tests; `make test` leaves out some that are like others (test/conftest.py says which).
 thorough: $(VENV)/.installed-dev mlir
-	XDSL_EXIR_THOROUGH=1 $(BIN)/pytest -n 2
+	XDSL_EXIR_THOROUGH=1 $(BIN)/pytest -n 2 --dist worksteal
 
 # The tests of what depends on the processor as if on other ones, meant to take twenty minutes on two cores.
 check-cpus: $(VENV)/.installed-dev mlir

@@ -25,6 +25,9 @@ from xdsl_exir.universe import unregister_ops
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+# Threads of two processes on two cores would spin for each other, ours and PyTorch's: an eighth of the time of a run.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # C libraries have code for several processors unless one is said: three times the work, which tests of that ask for.
 os.environ.setdefault(VARIABLE, NATIVE)
 

@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
-from lowering.operators.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
 
+from lowering.operators.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402

@@ -11,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check, find_operator, program_of, run  # noqa: E402
-from interpreter.operators.test_backward import GRADIENTS  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
+from interpreter.operators.test_backward import GRADIENTS  # noqa: E402
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
 from xdsl_exir.dialects.expr import Expr  # noqa: E402
 from xdsl_exir.dialects.meta import SHAPES, MetaError  # noqa: E402
