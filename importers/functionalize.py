@@ -35,6 +35,24 @@ class Storage:
 
 
 @dataclass(eq=False)
+class Detached:
+    """What `detach` made of a view: the same memory, and from the first write on a gradient of its own."""
+
+    steps: tuple[Step, ...]
+    """From the storage to it."""
+    value: SSAValue | None = None
+    """What it was when its gradient last changed; None before it has one."""
+    version: int = 0
+
+    def read(self, builder: Builder, storage: Storage) -> SSAValue:
+        """Its value now. What others wrote there since changed no gradient of its."""
+        if self.value is not None and self.version == storage.version:
+            return self.value
+        value = _viewed(builder, storage.value, self.steps)
+        return value if self.value is None else straight_through(builder, self.value, value)
+
+
+@dataclass(eq=False)
 class Tensor:
     """A tensor of the graph: a view of a storage."""
 
@@ -47,6 +65,8 @@ class Tensor:
     is_conjugated: bool = False
     """Whether it is the conjugate of what lies in its memory."""
     is_negated: bool = False
+    detached: Detached | None = None
+    """The last of its views that autograd takes for a tensor of its own."""
 
     @staticmethod
     def of(value: SSAValue, described: g.TensorMeta | None = None) -> Tensor:
@@ -57,7 +77,8 @@ class Tensor:
         """A view of this tensor; `value` is what the view operator gave."""
         flags = self._flags_after(step.operator)
         steps = and_then(self.steps, step)
-        return Tensor(self.storage, described, steps, value, self.storage.version, *flags)
+        detached = Detached(steps) if step.operator == "aten.detach" else self.detached
+        return Tensor(self.storage, described, steps, value, self.storage.version, *flags, detached)
 
     def _flags_after(self, operator: str) -> tuple[bool, bool]:
         """Whether its view by an operator is conjugated and negated: the imaginary part of a conjugate is a negative."""
@@ -90,23 +111,38 @@ class Tensor:
     def read(self, builder: Builder) -> SSAValue:
         """The tensor's value now."""
         if self.cached is None or self.version != self.storage.version:
-            value = self.storage.value
-            for step in self.steps:
-                value = step.apply(builder, value)
-            self.cached, self.version = value, self.storage.version
+            base, steps = self._base(builder)
+            self.cached, self.version = _viewed(builder, base, steps), self.storage.version
         return self.cached
+
+    def _base(self, builder: Builder) -> tuple[SSAValue, tuple[Step, ...]]:
+        """What autograd takes it for a view of, and the steps from there."""
+        if self.detached is None:
+            return self.storage.value, self.steps
+        return self.detached.read(builder, self.storage), self.steps[len(self.detached.steps) :]
 
     def write(self, builder: Builder, value: SSAValue) -> None:
         """Gives the tensor a new value of the same shape and dtype, in its storage."""
-        self.storage.value = write_through(builder, self.storage.value, self.steps, value)
+        base, steps = self._base(builder)
+        written = write_through(builder, base, steps, value)
         self.storage.version += 1
+        if self.detached is not None:
+            self.detached.value, self.detached.version = written, self.storage.version
+            written = write_through(builder, self.storage.value, self.detached.steps, written)
+        self.storage.value = written
         self.cached, self.version = value, self.storage.version
 
     def refill(self, value: SSAValue, described: g.TensorMeta | None) -> None:
         """Gives the tensor, alone in its storage, a new value of any shape."""
-        self.storage.value, self.steps, self.described = value, (), described
+        self.storage.value, self.steps, self.described, self.detached = value, (), described, None
         self.storage.version += 1
         self.cached, self.version = value, self.storage.version
+
+
+def _viewed(builder: Builder, value: SSAValue, steps: Sequence[Step]) -> SSAValue:
+    for step in steps:
+        value = step.apply(builder, value)
+    return value
 
 
 @dataclass(eq=False)
@@ -114,7 +150,7 @@ class Autograd:
     """Whether gradients are on, and what there was when they were turned off (`no_grad`)."""
 
     is_on: bool = True
-    values: dict[Storage, SSAValue] = field(default_factory=dict[Storage, SSAValue])
+    values: dict[Storage | Detached, SSAValue] = field(default_factory=dict["Storage | Detached", SSAValue])
     tensors: set[Tensor] = field(default_factory=set["Tensor"])
 
     def turn(self, on: bool, builder: Builder, known: Sequence[Tensor]) -> None:
@@ -122,26 +158,30 @@ class Autograd:
         and new views are constants; what was written keeps the gradient it had."""
         if on and not self.is_on:
             floats = [each for each in known if meta(each.storage.value).dtype.category >= Category.FLOAT]
-            for storage in dict.fromkeys(tensor.storage for tensor in floats):
-                self.make_constant(builder, storage)
+            for held in _held(floats):
+                self.make_constant(builder, held)
             for tensor in floats:
                 if tensor.storage in self.values and tensor not in self.tensors:
                     value = Namespace(builder).detach(tensor.read(builder))
                     tensor.become(tensor.view(Step("aten.detach", "self", {}), value, tensor.described))
         self.is_on = on
-        self.values.update((tensor.storage, tensor.storage.value) for tensor in known)
+        self.values.update((held, held.value) for held in _held(known) if held.value is not None)
         self.tensors.update(known)
 
-    def make_constant(self, builder: Builder, storage: Storage) -> None:
+    def make_constant(self, builder: Builder, held: Storage | Detached) -> None:
         """Makes what was written while gradients were off constant."""
-        value, before = storage.value, self.values.get(storage)
-        if before is value:
+        value, before = held.value, self.values.get(held)
+        if value is None or before is value:
             return
         is_new = before is None
-        storage.value = (
-            Namespace(builder).detach(value) if is_new else straight_through(builder, before, value)
-        )
-        storage.version += 1
+        held.value = Namespace(builder).detach(value) if is_new else straight_through(builder, before, value)
+        held.version += 1
+
+
+def _held(tensors: Sequence[Tensor]) -> list[Storage | Detached]:
+    """What the values of tensors are held by, that have gradients of their own."""
+    both = ((tensor.storage, tensor.detached) for tensor in tensors)
+    return list(dict.fromkeys(held for pair in both for held in pair if held is not None))
 
 
 # --- functional variants of mutating operators ---------------------------------------------------------------

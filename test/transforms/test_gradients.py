@@ -266,6 +266,39 @@ def test_what_is_computed_without_gradients_is_a_constant() -> None:
     assert campaign.compare(Call(Frozen()), (f(2, 3),)) < campaign.LARGEST
 
 
+def through_detached(x: Any) -> Any:
+    y = x * 2
+    d = y.detach()
+    d[:1].mul_(x[1])
+    y[1].add_(x[0])
+    return (d * x).sum() + (y * y).sum()
+
+
+def through_two_detached(x: Any) -> Any:
+    y = x * 2
+    d, e = y.detach(), y.t().detach()
+    d.mul_(x)
+    e.view_as(e)[1:].mul_(x.t()[:1])
+    return (d * 1).sum() + (e * x.t()).sum() + y.sum()
+
+
+def without_gradients_in_between(x: Any) -> Any:
+    y = x * 2
+    d = y.detach()
+    d.mul_(x)
+    with torch.no_grad():
+        d.add_(1)
+        y.mul_(3)
+    d[0].mul_(x[1])
+    return (d * 1).sum() + (y * x).sum()
+
+
+@pytest.mark.parametrize("function", [through_detached, through_two_detached, without_gradients_in_between])
+def test_what_is_detached_has_a_gradient_of_its_own(function: Any) -> None:
+    """What is written to it is seen by all that share its memory, and has a gradient by it alone."""
+    assert campaign.compare(Call(function), (f(2, 3),)) < campaign.LARGEST
+
+
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
 def test_training_loop(optimiser: str) -> None:
     """The example, without a compiler: PyTorch's losses."""
