@@ -19,11 +19,12 @@ from xdsl_exir.runtime.c.library import compile_library
 
 torch = pytest.importorskip("torch")
 
+from torch import nn  # noqa: E402
+from torch.export import Dim  # noqa: E402
+
 from runtime.test_c_instances import can_sanitize  # noqa: E402
 from runtime.test_c_library import COMPILER  # noqa: E402
 from runtime.test_c_sizes import CODES, Library, export  # noqa: E402
-from torch import nn  # noqa: E402
-from torch.export import Dim  # noqa: E402
 
 pytestmark = [
     pytest.mark.usefixtures("native_tools"),

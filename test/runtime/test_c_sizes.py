@@ -25,10 +25,11 @@ from xdsl_exir.runtime.c.library import Artifact, compile_library
 
 torch = pytest.importorskip("torch")
 
-from runtime.test_c_library import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
-from runtime.test_state import EXAMPLE  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.export import Dim  # noqa: E402
+
+from runtime.test_c_library import COMPILER, assert_clean, assert_only_c_and_openmp  # noqa: E402
+from runtime.test_state import EXAMPLE  # noqa: E402
 
 pytestmark = [
     pytest.mark.usefixtures("native_tools"),
