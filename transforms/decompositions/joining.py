@@ -206,6 +206,9 @@ Beyond: TypeAlias = Callable[[Namespace, SSAValue, int, int, int], list[SSAValue
 def mirrored(aten: Namespace, self: SSAValue, dim: int, count: int, end: int) -> list[SSAValue]:
     size = must_be_known(meta(self).shape[dim])
     start = 1 if end == 0 else size - 1 - count
+    if count <= MOST_REPEATED:
+        places = reversed(range(start, start + count))
+        return [aten.slice.Tensor(self, dim, place, place + 1) for place in places]
     return [aten.flip(aten.slice.Tensor(self, dim, start, start + count), [dim])]
 
 
@@ -243,7 +246,7 @@ def pad_by_parts(aten: Namespace, self: SSAValue, padding: list[Size], mode: str
 
 
 MOST_REPEATED = 8
-"""How often an element is put beside itself, up to which that is better than looking for each place."""
+"""How many elements are put beside one another, up to which that is better than looking for each place."""
 
 
 @decomposition("aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d")

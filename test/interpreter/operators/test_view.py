@@ -130,7 +130,7 @@ TABLE: dict[str, list[Case]] = {
         (X, [-1, 2], "circular"), (X, [4, 4], "circular"), (t(1, 2, 2, 2, 3), [1, 1, 2, 0, 1, 2], "circular"),
         (t(1, 2, 2, 2, 3), [1, 1, 1, 0, 1, 1], "reflect"), (X, [2, 1], "replicate"),
     ],
-    "reflection_pad1d": [(X, [2, 1]), (t(2, 4), [0, 3]), (X, [-1, 2]), (t(2, 4, dtype=BF16), [1, 1])],
+    "reflection_pad1d": [(X, [2, 1]), (t(2, 4), [0, 3]), (X, [-1, 2]), (t(2, 12), [9, 11]), (t(2, 4, dtype=BF16), [1, 1])],
     "reflection_pad2d": [(IMAGE, [1, 2, 3, 0]), (t(2, 3, 4), [3, 0, 1, 2])],
     "reflection_pad3d": [(t(1, 2, 2, 3, 4), [1, 3, 2, 0, 1, 1])],
     "replication_pad1d": [(X, [2, 5]), (t(2, 4), [0, 3])],
