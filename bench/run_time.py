@@ -119,7 +119,7 @@ def xnnpack(path: Path, inputs: list[Any]) -> Compile:
     return compile_
 
 
-def iree(path: Path, inputs: list[Any]) -> Compile:
+def iree(path: Path, inputs: list[Any], level: str = "O3") -> Compile:
     from iree import compiler, runtime
 
     import xdsl_exir
@@ -130,10 +130,10 @@ def iree(path: Path, inputs: list[Any]) -> Compile:
     arrays = [
         np.asarray(method.owner.array(name) if value is None else value, order="C") for name, value in given
     ]
-    text = program.to("linalg").text(generic=True)
+    text = program.to("named-linalg").text(generic=True)
 
     def compile_() -> Run:
-        arguments = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"]
+        arguments = ["--iree-llvmcpu-target-cpu=host", f"--iree-opt-level={level}"]
         code = compiler.compile_str(text, target_backends=["llvm-cpu"], extra_args=arguments)
         config = runtime.Config("local-task")
         module = runtime.load_vm_module(runtime.VmModule.copy_buffer(config.vm_instance, code), config)

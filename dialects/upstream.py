@@ -14,6 +14,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_d
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xdsl_exir.dialects import named_linalg
+
 
 @irdl_op_definition
 class RemFOp(IRDLOperation):
@@ -108,7 +110,14 @@ class MaterializeInDestinationOp(IRDLOperation):
 UPSTREAM = frozenset(("arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"))
 """The dialects below edge that the interpreter runs."""
 
-OPERATIONS: tuple[type[Operation], ...] = (RemFOp, ErfcOp, ReshapeOp, ToTensorOp, MaterializeInDestinationOp)
+OPERATIONS: tuple[type[Operation], ...] = (
+    RemFOp,
+    ErfcOp,
+    ReshapeOp,
+    ToTensorOp,
+    MaterializeInDestinationOp,
+    *named_linalg.OPERATIONS.values(),
+)
 DIALECTS = frozenset(op.name.partition(".")[0] for op in OPERATIONS)
 """Those of these operations."""
 

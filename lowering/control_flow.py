@@ -74,7 +74,7 @@ class Regions:
         function = self.function
         outer, symbols = function.block, function.symbols
         function.block, function.symbols = block, dict(symbols)
-        yield LinalgBuilder(function.insert, function.symbol)
+        yield function.builder()
         function.block, function.symbols = outer, symbols
 
     def bind(self, builder: LinalgBuilder, args: Sequence[SSAValue], given: Sequence[Tensor]) -> None:

@@ -35,6 +35,7 @@ from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
+from xdsl_exir.lowering.named import NamedBuilder
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.transforms.forget_sizes import is_number
@@ -171,13 +172,17 @@ def obstacles(module: ModuleOp) -> list[Unsupported]:
 class FunctionLowering:
     """Lowers one function into a block of its own."""
 
-    def __init__(self, function: FuncOp):
+    def __init__(self, function: FuncOp, named: bool = False):
         self.function = function
+        self.named = named
         self.arguments = self.block = Block()
         self.regions = Regions(self)
         self.values: dict[SSAValue, Tensor] = {}
         self.symbols: dict[str, SSAValue] = {}
         self.location = function.location
+
+    def builder(self) -> LinalgBuilder:
+        return (NamedBuilder if self.named else LinalgBuilder)(self.insert, self.symbol)
 
     def insert(self, op: Operation) -> None:
         if op.parent is not None:  # the body of a loop, which is being made: sizes stand before it
@@ -193,7 +198,7 @@ class FunctionLowering:
 
     def run(self) -> FuncOp:
         """The lowered function."""
-        builder = LinalgBuilder(self.insert, self.symbol)
+        builder = self.builder()
         for arg in self.function.args:
             if isinstance(arg.type, SymIntType) and not is_symbol(arg.type.data):
                 continue  # its type says what it is
@@ -305,6 +310,9 @@ class EdgeToLinalg(ModulePass):
 
     name = "edge-to-linalg"
 
+    named: bool = False
+    """For other compilers: named operations where there is one (`lowering/named.py`)."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
             inline_modules(op)
@@ -316,6 +324,6 @@ class EdgeToLinalg(ModulePass):
             raise UnsupportedError(found)
         for function in list(op.ops):
             assert isinstance(function, FuncOp)
-            lowered = FunctionLowering(function).run()
+            lowered = FunctionLowering(function, self.named).run()
             keep_signature(function, lowered)
             Rewriter.replace_op(function, lowered)

@@ -125,9 +125,7 @@ class LinalgBuilder(IndexArithmetic):
         symbol: Callable[[str], SSAValue] | None = None,
         around: LinalgBuilder | None = None,
     ):
-        self._insert = insert
-        self._symbol = symbol
-        self._around = around
+        self._insert, self._symbol, self._around = insert, symbol, around
         """For the body of a loop, what builds around it."""
         self._sizes: dict[Dim | str, SSAValue] = {}
 
@@ -135,6 +133,10 @@ class LinalgBuilder(IndexArithmetic):
         """Inserts an operation and gives its result."""
         self._insert(op)
         return op.results[0]
+
+    def accumulator(self, dtype: DType) -> DType:
+        """What sums of products accumulate in."""
+        return sum_dtype(dtype)
 
     # sizes
 
@@ -207,7 +209,6 @@ class LinalgBuilder(IndexArithmetic):
         output_map: AffineMap,
         iterators: Sequence[str],
         body: Body,
-        **attributes: Attribute,
     ) -> Tensor:
         """A `linalg.generic` with one result. `body` gets the inputs' elements and the result's so far, each in the
         dtype it computes in, and gives the result's new element."""
@@ -219,7 +220,6 @@ class LinalgBuilder(IndexArithmetic):
             ArrayAttr([IteratorTypeAttr(IteratorType(kind)) for kind in iterators]),
             [init.value.type],
         )
-        op.attributes.update(attributes)
         return Tensor(self.add(op), init.shape, init.dtype)
 
     def body(self, inputs: Sequence[Tensor], init: Tensor, body: Body) -> Block:

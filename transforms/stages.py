@@ -17,6 +17,7 @@ STAGES = ("imported", "core", "edge")
 LOWERED: dict[str, tuple[str, str]] = {
     "dispatches": ("edge", "form-dispatches"),
     "linalg": ("edge", "edge-to-linalg"),
+    "named-linalg": ("edge", "edge-to-linalg{named=true}"),
     "buffers": ("edge", "to-destinations"),
     "planned": ("buffers", "plan-memory,verify-memory"),
     "kernels": ("planned", "expand-kernels,expand-math"),

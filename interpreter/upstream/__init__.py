@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.interpreter import Interpreter
 
-from xdsl_exir.interpreter.upstream.linalg import LinalgFunctions
+from xdsl_exir.interpreter.upstream.linalg import LinalgFunctions, NamedFunctions
 from xdsl_exir.interpreter.upstream.memory import MemoryFunctions
 from xdsl_exir.interpreter.upstream.scalars import ScalarFunctions
 from xdsl_exir.interpreter.upstream.structured import StructuredFunctions
@@ -18,6 +18,7 @@ def register_upstream(interpreter: Interpreter) -> None:
         StructuredFunctions(),
         TensorFunctions(),
         LinalgFunctions(),
+        NamedFunctions(),
         MemoryFunctions(),
     ):
         interpreter.register_implementations(functions)

@@ -34,6 +34,7 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
+from xdsl_exir.dialects.named_linalg import OPERATIONS, NamedOp, linear
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array, with_strides
 
@@ -41,6 +42,9 @@ LOOPS = "exir.loops"
 """Key of the loops in work, the innermost last, in the interpreter's data."""
 MOST = 1 << 24
 """Turns of the loops that are looked at together."""
+
+Loops = GenericOp | NamedOp
+LOOP_OPERATIONS: tuple[type[Any], ...] = (GenericOp, *OPERATIONS.values())
 
 COMBINERS: dict[type[Operation], np.ufunc] = {
     arith.AddfOp: np.add,
@@ -58,28 +62,6 @@ COMBINERS: dict[type[Operation], np.ufunc] = {
 """Associative operations."""
 
 # --- operands over loops -------------------------------------------------------------------------------------
-
-
-def linear(expr: AffineExpr) -> tuple[dict[int, int], int] | None:
-    """The factors of loops in an expression, and what is added; None where it is not linear."""
-    match expr:
-        case AffineDimExpr(position=dim):
-            return {dim: 1}, 0
-        case AffineConstantExpr(value=value):
-            return {}, value
-        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
-            a, b = linear(lhs), linear(rhs)
-            if a is None or b is None:
-                return None
-            return {dim: a[0].get(dim, 0) + b[0].get(dim, 0) for dim in a[0] | b[0]}, a[1] + b[1]
-        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=rhs):
-            a, b = linear(lhs), linear(rhs)
-            if a is None or b is None or (a[0] and b[0]):
-                return None
-            (factors, added), factor = (a, b[1]) if a[0] else (b, a[1])
-            return {dim: f * factor for dim, f in factors.items()}, added * factor
-        case _:
-            return None
 
 
 def value_of(expr: AffineExpr, loops: Sequence[Array]) -> Any:
@@ -134,7 +116,7 @@ def seen(array: Array, map: AffineMap, sizes: Sequence[int]) -> Array:
     return with_strides(begin, shape, strides, array.flags.writeable)
 
 
-def sizes_of(op: GenericOp, arrays: Sequence[Array]) -> list[int]:
+def sizes_of(op: Loops, arrays: Sequence[Array]) -> list[int]:
     """How many turns each loop has. Raises `ExirError` where no operand says so."""
     found: dict[int, int] = {}
     for map, array in zip(op.indexing_maps, arrays, strict=True):
@@ -157,7 +139,7 @@ class Turns:
     """Some turns of the loops of an operation."""
 
     interpreter: Interpreter
-    op: GenericOp
+    op: Loops
     inputs: tuple[Array, ...]
     """What these are in each turn, over the loops."""
     outputs: tuple[Array, ...]
@@ -267,7 +249,7 @@ def is_product(term: SSAValue, combiner: Operation) -> bool:
     return product is not None and isinstance(term.owner, product) and term.has_one_use() and integer_bits > 1
 
 
-def combiners_of(op: GenericOp) -> list[Operation] | None:
+def combiners_of(op: Loops) -> list[Operation] | None:
     """What combines each result of a body with a term that no result goes into; None where it does anything else."""
     block = op.body.block
     results, last = block.args[len(op.inputs) :], block.last_op
@@ -295,25 +277,6 @@ def combiners_of(op: GenericOp) -> list[Operation] | None:
 class LinalgFunctions(InterpreterFunctions):
     """Implementations of `linalg`."""
 
-    @impl(GenericOp)
-    def run_generic(self, interpreter: Interpreter, op: GenericOp, args: PythonValues) -> PythonValues:
-        count = len(op.inputs)
-        # Of tensors results are new ones; memory is written to.
-        outputs = [array.copy() if op.results else array for array in args[count:]]
-        maps = [map.data for map in op.indexing_maps]
-        sizes = sizes_of(op, [*args[:count], *outputs])
-        reduced = [dim for dim, type in enumerate(op.iterator_types) if type.data is IteratorType.REDUCTION]
-        if 0 not in sizes:
-            turns = Turns(
-                interpreter,
-                op,
-                tuple(seen(np.asarray(a), m, sizes) for a, m in zip(args[:count], maps[:count], strict=True)),
-                tuple(seen(array, map, sizes) for array, map in zip(outputs, maps[count:], strict=True)),
-                tuple(loops_of(sizes)),
-            )
-            run(turns, reduced, combiners_of(op) if reduced else None)
-        return tuple(outputs) if op.results else ()
-
     @impl(IndexOp)
     def run_index(self, interpreter: Interpreter, op: IndexOp, args: PythonValues) -> PythonValues:
         loops = interpreter.get_data(LinalgFunctions, LOOPS, list[Any])[-1]
@@ -326,6 +289,34 @@ class LinalgFunctions(InterpreterFunctions):
     @impl(CopyOp)
     def run_copy(self, interpreter: Interpreter, op: CopyOp, args: PythonValues) -> PythonValues:
         return written(op, *args)
+
+
+def run_loops(
+    _: InterpreterFunctions, interpreter: Interpreter, op: Loops, args: PythonValues
+) -> PythonValues:
+    """Runs loops over whole arrays."""
+    count = len(op.inputs)
+    # Of tensors results are new ones; memory is written to.
+    outputs = [array.copy() if op.results else array for array in args[count:]]
+    maps = [map.data for map in op.indexing_maps]
+    sizes = sizes_of(op, [*args[:count], *outputs])
+    reduced = [dim for dim, type in enumerate(op.iterator_types) if type.data is IteratorType.REDUCTION]
+    if 0 not in sizes:
+        turns = Turns(
+            interpreter,
+            op,
+            tuple(seen(np.asarray(a), m, sizes) for a, m in zip(args[:count], maps[:count], strict=True)),
+            tuple(seen(array, map, sizes) for array, map in zip(outputs, maps[count:], strict=True)),
+            tuple(loops_of(sizes)),
+        )
+        run(turns, reduced, combiners_of(op) if reduced else None)
+    return tuple(outputs) if op.results else ()
+
+
+NamedFunctions: Any = register_impls(
+    type("NamedFunctions", (InterpreterFunctions,), {op.name: impl(op)(run_loops) for op in LOOP_OPERATIONS})
+)
+"""Implementations of operations that are loops, by a name or by what they say."""
 
 
 def written(op: FillOp | CopyOp, value: Any, output: Array) -> PythonValues:

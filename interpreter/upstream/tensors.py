@@ -95,6 +95,16 @@ class TensorFunctions(InterpreterFunctions):
         made[window(offsets, sizes, strides)] = np.reshape(source, sizes)
         return (made,)
 
+    @impl(tensor.PadOp)
+    def run_pad(self, interpreter: Interpreter, op: tensor.PadOp, args: PythonValues) -> PythonValues:
+        left = iter(args[1:])
+        low, high = (mixed(static.get_values(), left) for static in (op.static_low, op.static_high))
+        last = op.region.block.last_op
+        assert last is not None
+        # What a region yields it has of outside: a border of one number.
+        (value,) = interpreter.get_values(last.operands)
+        return (np.pad(args[0], list(zip(low, high, strict=True)), constant_values=value),)
+
     @impl(tensor.ExtractOp)
     def run_extract(self, interpreter: Interpreter, op: tensor.ExtractOp, args: PythonValues) -> PythonValues:
         return (elements(args[0], args[1:], guarded(interpreter)),)

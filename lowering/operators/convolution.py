@@ -1,6 +1,7 @@
 """Lowering of convolution, over any number of dimensions.
 
-Padding is explicit; then one loop nest over (n, [g,] oc, *out, ic, *kernel). A transposed convolution is one of stride 1
+Padding is explicit; then one loop nest over (n, [g,] oc, *out, ic, *kernel), or over (n, c, *out, *kernel) where each channel is a
+group. A transposed convolution is one of stride 1
 over the input with zeros between its elements, by the kernel turned around.
 """
 
@@ -17,7 +18,6 @@ from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.scalar import Scalar
 
@@ -32,15 +32,16 @@ def forward(
     stride: Sequence[int],
     dilation: Sequence[int],
 ) -> Tensor:
-    """A convolution of padded images `[n, [g,] ic, *in]` by weights `[[g,] oc, ic, *kernel]` to `[n, [g,] oc, *sizes]`,
-    in the dtype that sums accumulate in: not rounded yet."""
-    space, wide = len(sizes), sum_dtype(images.dtype)
-    group = list(weight.shape[: weight.ndim - space - 2])
-    shape = (images.shape[0], *group, weight.shape[len(group)], *sizes)
-    loops = dims(len(shape) + 1 + space)
-    n, *g = loops[: 1 + len(group)]
-    oc, places = loops[1 + len(group)], loops[2 + len(group) : len(shape)]
-    ic, taps = loops[len(shape)], loops[len(shape) + 1 :]
+    """A convolution of padded images `[n, [g,] ic, *in]` by weights `[[g,] oc, ic, *kernel]` to `[n, [g,] oc, *sizes]`, or of
+    `[n, c, *in]` by `[c, *kernel]`, in the dtype that sums accumulate in: not rounded yet."""
+    space, wide = len(sizes), b.accumulator(images.dtype)
+    channels = weight.shape[: weight.ndim - space]
+    mixed = int(len(channels) > 1)
+    shape = (images.shape[0], *channels[: len(channels) - mixed], *sizes)
+    loops = dims(len(shape) + mixed + space)
+    n, *g = loops[: 1 + len(channels) - 2 * mixed]
+    oc, places = loops[len(g) + 1 : len(shape) - space], loops[len(shape) - space : len(shape)]
+    ic, taps = loops[len(shape) : len(shape) + mixed], loops[len(shape) + mixed :]
     reached = [
         scaled(place, step) + scaled(tap, spread)
         for place, tap, step, spread in zip(places, taps, stride, dilation, strict=True)
@@ -50,10 +51,10 @@ def forward(
         return AffineMap(len(loops), 0, exprs)
 
     return b.generic(
-        [(images, access(n, *g, ic, *reached)), (weight, access(*g, oc, ic, *taps))],
+        [(images, access(n, *g, *ic, *reached)), (weight, access(*g, *oc, *ic, *taps))],
         b.fill(0, shape, wide),
         access(*loops[: len(shape)]),
-        ["parallel"] * len(shape) + ["reduction"] * (1 + space),
+        ["parallel"] * len(shape) + ["reduction"] * (mixed + space),
         lambda x, w, total: total + s.cast(x, wide) * s.cast(w, wide),
     )
 
@@ -72,20 +73,18 @@ def grouped(b: LinalgBuilder, input: Tensor, dim: int, groups: int) -> Tensor:
 
 
 def turned_around(b: LinalgBuilder, weight: Tensor, space: int) -> Tensor:
-    """`[[g,] ic, oc, *kernel]` as `[[g,] oc, ic, *kernel]` with the kernel's positions in reverse."""
-    *front, inputs, outputs = weight.shape[: weight.ndim - space]
-    kernel = weight.shape[weight.ndim - space :]
-    shape = (*front, outputs, inputs, *kernel)
+    """`[[g,] ic, oc, *kernel]` as `[[g,] oc, ic, *kernel]` with the kernel's positions in reverse; `[c, *kernel]` likewise."""
+    fixed = weight.ndim - space
+    channels, kernel = weight.shape[:fixed], weight.shape[fixed:]
 
     def element(*at: SSAValue) -> Scalar:
-        *g, oc, ic = at[: len(shape) - space]
         reverse = [
             s.constant(size - 1, dt.Long) - s.from_index(tap)
-            for size, tap in zip(kernel, at[len(shape) - space :], strict=True)
+            for size, tap in zip(kernel, at[fixed:], strict=True)
         ]
-        return read(weight, [*g, ic, oc, *reverse])
+        return read(weight, [*at[:fixed][:-2], *at[:fixed][-2:][::-1], *reverse])
 
-    return b.indexed(element, shape, weight.dtype)
+    return b.indexed(element, (*channels[:-2], *channels[-2:][::-1], *kernel), weight.dtype)
 
 
 def spread_out(
@@ -127,7 +126,8 @@ def convolution(
         return Tensor(b.empty(shape, dtype), shape, dtype)
     space, sizes, kernel = input.ndim - 2, shape[2:], weight.shape[2:]
     strides, paddings, dilations = pair(stride, space), pair(padding, space), pair(dilation, space)
-    weight = grouped(b, weight, 0, groups)
+    single = groups > 1 and weight.shape[:2] == (groups, 1)
+    weight = b.reshape(weight, (groups, *kernel)) if single else grouped(b, weight, 0, groups)
     if transposed:
         weight = turned_around(b, weight, space)
         reach = [spread * (size - 1) for size, spread in zip(kernel, dilations, strict=True)]
@@ -136,7 +136,8 @@ def convolution(
         input, strides = spread_out(b, input, extents, low, strides), [1] * space
     else:
         input = b.pad(input, [0, 0, *paddings], [0, 0, *paddings], 0)
-    product = b.reshape(forward(b, grouped(b, input, 1, groups), weight, sizes, strides, dilations), shape)
+    images = input if single else grouped(b, input, 1, groups)
+    product = b.reshape(forward(b, images, weight, sizes, strides, dilations), shape)
     if bias is None:
         return b.convert(product, dtype)
     per_channel = b.reshape(bias, (shape[1], *[1] * space))

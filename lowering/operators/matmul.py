@@ -9,7 +9,6 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
 from xdsl_exir.lowering.scalar import Scalar
 
@@ -25,7 +24,7 @@ def contract(b: LinalgBuilder, left: Tensor, right: Tensor, equation: str) -> Te
     loops = kept + "".join(label for label in dict.fromkeys(left_labels + right_labels) if label not in kept)
     index = dict(zip(loops, dims(len(loops)), strict=True))
     sizes = dict(zip(left_labels + right_labels, left.shape + right.shape, strict=True))
-    wide = sum_dtype(left.dtype)
+    wide = b.accumulator(left.dtype)
 
     def access(labels: str) -> AffineMap:
         return AffineMap(len(loops), 0, tuple(index[label] for label in labels))

@@ -21,7 +21,7 @@ from xdsl_exir.dialects.expr import Dim, apply, max_, prod, provably
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.body_types import compute_dtype, sum_dtype
+from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
 from xdsl_exir.lowering.reductions import is_same, lowest, shaped
 from xdsl_exir.lowering.scalar import Scalar
@@ -349,7 +349,7 @@ def average(
     b: LinalgBuilder, windows: Windows, include_pad: bool, divisor: int | None, out: TensorMeta
 ) -> Tensor:
     """The sum of each window over the number of its elements, or over a given divisor."""
-    wide = sum_dtype(out.dtype)
+    wide = b.accumulator(out.dtype)
 
     def add(total: Scalar, x: Scalar) -> Scalar:
         return total + s.cast(x, wide)

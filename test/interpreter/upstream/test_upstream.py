@@ -469,7 +469,7 @@ def test_stages_agree(mixed: Any) -> None:
 def test_stages_that_there_are_not(mixed: Any) -> None:
     with pytest.raises(
         ExirError,
-        match="no stage 'llvm'; there is imported, core, edge, dispatches, linalg, buffers, planned, kernels",
+        match="no stage 'llvm'; there is imported, core, edge, dispatches, linalg, named-linalg, buffers, planned, kernels",
     ):
         mixed.to("llvm")
     lowered = mixed.to("linalg")
