@@ -359,6 +359,16 @@ class _Window:
         return first == self.start or (isinstance(first, int) and not isinstance(self.start, g.Symbolic))
 
 
+def _written(meta: g.TensorMeta) -> g.TensorMeta:
+    """What an `as_strided_scatter` writes to: of a tensor that overlaps itself by an expansion, a copy."""
+    if not any(stride == 0 and size != 1 for size, stride in zip(meta.sizes, meta.strides, strict=True)):
+        return meta
+    strides = dict[int, int]()
+    for dim in reversed(clone_order(meta, {})):
+        strides[dim] = math.prod(number_of(meta.sizes[inner]) for inner in strides)
+    return replace(meta, strides=tuple(strides[dim] for dim in range(len(strides))), storage_offset=0)
+
+
 def _numbers(values: object) -> list[int] | None:
     """A list of whole numbers; None if one is computed."""
     if not is_sequence(values):
@@ -396,9 +406,12 @@ class _Rewriter:
         if not isinstance(source, g.Ref) or not isinstance(meta, g.TensorMeta):
             yield node
             return
+        if node.target in SCATTERS:
+            views = [(source.name, meta := _written(meta))]
+        else:
+            views = [(name, self.tensor(name)) for name in self.views_of_same_memory(source.name)]
         window = _Window.of(node, meta)
-        views = [source.name] if node.target in SCATTERS else [*self.views_of_same_memory(source.name)]
-        dense = [(name, found) for name in views if memory_order(found := self.tensor(name)) is not None]
+        dense = [(name, found) for name, found in views if memory_order(found) is not None]
         if not dense:
             reason = f"its operand lies in memory with gaps or overlaps (strides {list(meta.strides)})"
             self.refuse(node, reason)

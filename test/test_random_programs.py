@@ -132,6 +132,7 @@ FOUND = {
     "a loss rounded at each step": ([torch.float16, 3, 4], "v1 = torch.nn.functional.soft_margin_loss(v0 * 20 - 9, 9 - v0 * 20)"),
     "memory of what was written": ([F32, 3, 3], "v1 = v0 + 1", "v2 = v1[0, 0:-1:3]", "v2.neg_()", "v2.as_strided((2,), (1,)).fill_(0.5)", "v3 = v1[1:, 1].mul_(2).as_strided((2,), (2,), 1)"),
     "a write to the adjoint of a part": ([F32, 1, 4], "v1 = v0 + 1", "v1.expand(3, 4)[:1].adjoint().mul_(2)"),
+    "a scatter into what is expanded": ([F32, 2, 4], "v1 = torch.as_strided_scatter(v0[1].expand(3, 4), torch.ones(3), [3], [2])", "v2 = torch.as_strided_scatter(v0.t()[:, None].expand(4, 3, 2), torch.ones(2, 2), [2, 2], [5, 1], 3)"),
     "pieces counted at export": ([F32, "s0", 3], "v1 = v0 + 1", "v1.split(4)[-1].mul_(3)", "v2, v3 = v0.unsafe_split(4, 0)", "v4 = v0.chunk(5)[3]", "v1.chunk(5)[1].neg_()"),
     "distances of complex numbers": ([C64, 3, 4], "v1 = torch.pairwise_distance(v0, v0 * 2)"),
     "products of booleans": ([B8, 3, 4], "v1 = torch.einsum('ij,kl->ijkl', v0, v0)", "v2 = torch.einsum('ij->ji', v0)"),
