@@ -101,14 +101,24 @@ def any_dims(self: Array, dim: Sequence[int] | None, keepdim: bool) -> Array:
 # --- extremes ------------------------------------------------------------------------------------------------
 
 
+def extreme(
+    function: Callable[..., Array], of_none: float, self: Array, dim: Sequence[int], keepdim: bool
+) -> Array:
+    """Along some axes; of no floats `of_none`, which the logarithm of a sum of exponentials of none is made of."""
+    axes = axes_of(self, dim)
+    if self.size == 0 and self.dtype.kind not in "iub":
+        return function(self, axis=axes, keepdims=keepdim, initial=of_none)
+    return function(self, axis=axes, keepdims=keepdim)
+
+
 @impl("aten.amax")
 def amax(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
-    return np.max(self, axis=axes_of(self, dim), keepdims=keepdim)
+    return extreme(np.max, -math.inf, self, dim, keepdim)
 
 
 @impl("aten.amin")
 def amin(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
-    return np.min(self, axis=axes_of(self, dim), keepdims=keepdim)
+    return extreme(np.min, math.inf, self, dim, keepdim)
 
 
 @impl("aten.max")

@@ -310,6 +310,23 @@ def test_medians_of_what_may_have_no_elements(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_exponentials_and_turns_of_what_may_have_no_elements(target: str) -> None:
+    def forward(self: Any, x: Any) -> Any:
+        return (
+            x.logsumexp(0),
+            x.logsumexp((0, 1), keepdim=True),
+            x.half().logsumexp(0),
+            x.roll((1, 2), (0, 1)),
+        )
+
+    run = xdsl_exir.compile(export(forward, (rand(5, 4),), ({0: Dim("rows", min=0)},)), target)
+    for rows in (0, 1, 3):
+        x = rand(rows, 4)
+        for result, wanted in zip(run.flat([x.numpy()]), forward(None, x), strict=True):
+            np.testing.assert_allclose(result, wanted.numpy(), rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_equal_and_derived_sizes(target: str) -> None:
     half = Dim("half", min=2, max=9)
     program = export(

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, meta, sizes
 from xdsl_exir.dialects.exir import NumberOp
-from xdsl_exir.dialects.expr import Dim, Expr, ExprError, multiple
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_, multiple
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import infer_size, movedim_order
@@ -375,7 +375,8 @@ def roll(aten: Namespace, self: SSAValue, shifts: list[Size], dims: list[int]) -
         if size == 0:
             continue
         positions = aten.arange.start_step(0, length(size))
-        sources = aten.add.Tensor(positions, length((size - shift % size) % size))
+        turns = max_(size, 1)  # of no elements none is moved
+        sources = aten.add.Tensor(positions, length((size - shift % turns) % turns))
         result = aten.index_select(result, dim, aten.fmod.Scalar(sources, length(size)))
     return result
 
