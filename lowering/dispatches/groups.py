@@ -87,27 +87,42 @@ def weight(op: OperatorOp) -> int:
 
 
 def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
-    """Pending operators in groups, each depending on those before it: an operator joins one of its producers or their users if it can."""
+    """Pending operators in groups, each depending on those before it: an operator joins one of its producers or their users if it can. A group
+    that needs no other may come before all of them, for one of its users to join an earlier group."""
     groups: list[Group] = []
     place: dict[Operation, int] = {}
     reads: list[set[SSAValue]] = []
+    needing: set[int] = set()
+    """Groups that need others."""
+    first: set[int] = set()
+    """Those that need none, and come before all others."""
     for op in pending:
         roots = {planner.root(operand) for operand in op.operands if operand not in planner.constants}
-        producers = [
+        producers = {
             place[root.owner] for root in roots if isinstance(root.owner, Operation) and root.owner in place
-        ]
-        candidates = range(max(producers, default=0), len(groups))
+        }
+        behind = range(max(producers, default=0), len(groups))
+        earlier = sorted(at for at in producers if max(producers & needing, default=0) <= at < behind.start)
         joined = next(
-            (i for i in candidates if joins(planner, groups[i], op, i in producers or roots & reads[i])), None
+            (
+                i
+                for i in (*behind, *earlier)
+                if (i not in first or producers <= {i})
+                and joins(planner, groups[i], op, i in producers or roots & reads[i])
+            ),
+            None,
         )
         if joined is None:
             joined = len(groups)
             groups.append(planner.target.group(planner, op) or LinalgGroup(planner))
             reads.append(set())
+        if producers - {joined}:
+            needing.add(joined)
+            first |= {at for at in producers if at > joined}
         groups[joined].add(op)
         reads[joined] |= roots
         place[op] = joined
-    return groups
+    return [groups[at] for at in (*sorted(first), *(at for at in range(len(groups)) if at not in first))]
 
 
 def joins(planner: Planner, group: Group, op: OperatorOp, related: object) -> bool:

@@ -95,6 +95,24 @@ def test_float64_is_added_up_in_one_pass() -> None:
         assert len(formed) <= most
 
 
+def test_what_rows_meet_is_made_before_them() -> None:
+    """A vector that is made after a matrix keeps no product apart from that; what uses both afterwards waits for both."""
+
+    def products(x: Any, y: Any) -> Any:
+        wide, vector = x.float(), y.float()
+        made = (wide.t() * vector).sum(-1)
+        return made, vector * made, wide - made, (vector * made).sum() + wide.amax(-1)
+
+    for dtype in (torch.bfloat16, torch.float16):
+        x, y = draw(50, 50, dtype=dtype), draw(50, dtype=dtype)
+        got = xdsl_exir.compile(program(products, x, y), "native").flat([x, y])
+        for array, wanted in zip(got, products(x, y), strict=True):
+            np.testing.assert_allclose(np.asarray(array), wanted.numpy(), 1e-5, 1e-5)
+        formed = plan_program(program(lambda x, y: x.t() @ y, x, y)).dispatches.kernels.values()
+        assert [type(kernel) for kernel in formed].count(Across) == 1
+        assert Copy not in map(type, formed)
+
+
 def test_nothing_is_copied() -> None:
     kernels = plan_program(program(lambda x: x.softmax(1), draw(2, 40, 60))).dispatches.kernels.values()
     assert [type(kernel) for kernel in kernels] == [Across]
