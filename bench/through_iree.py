@@ -16,7 +16,7 @@ import numpy as np
 from export_models import MODELS, export_model
 from run_time import iree
 
-NAMES = (*MODELS, "vit", "unet", "convnext", "whisper_encoder")
+NAMES = (*MODELS, "unet", "convnext", "whisper_encoder")
 
 
 def distance(name: str, directory: Path) -> float:
