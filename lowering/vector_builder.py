@@ -13,6 +13,7 @@ from typing import cast
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
+    ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
@@ -43,6 +44,8 @@ ELEMENT_TYPES: dict[str, Attribute] = {
     "i32": i32,
     "i64": i64,
     "index": IndexType(),
+    "complex<f32>": ComplexType(f32),
+    "complex<f64>": ComplexType(f64),
 }
 """Types of elements by their names in descriptions, MLIR's."""
 

@@ -6,6 +6,7 @@
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
     a batch norm after a convolution    becomes    part of its weight and bias (`fold-batch-norm`)
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
+    transforms of several dimensions    become     one after the other (`fourier_forms`)
 
 What is made of weights is written as operators of weights, for constants to be folded. A rule says KEEP where it has no
 better form. All of them hold for symbolic sizes.
@@ -30,6 +31,7 @@ from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.bodies import BodiesInPlace
+from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
@@ -343,6 +345,7 @@ FORMS: dict[str, Form] = {
     ),
     **ROW_FORMS,
     **ORDER_FORMS,
+    **FOURIER_FORMS,
 }
 """By operator."""
 
@@ -359,7 +362,9 @@ class KernelForm(OperatorPattern):
         a: Arguments = {**op.arguments(), "out": out}
         wider, aten = WIDER.get(out.dtype), Namespace(builder)
         one_dtype = all(meta(value).dtype is out.dtype for value in op.operands if is_tensor(value))
-        if not one_dtype or (not form.whole and any(result.uses for result in op.results[1:])):
+        if not (one_dtype or form.mixed) or (
+            not form.whole and any(result.uses for result in op.results[1:])
+        ):
             return KEEP
         if out.dtype in form.dtypes:
             return form.build(aten, a) if form.helps(a) else KEEP

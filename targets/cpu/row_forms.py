@@ -41,6 +41,8 @@ class Form:
     """Whether a dtype that has kernels needs another form."""
     whole: bool = False
     """Whether it has all of the operator's results, and not the first one alone."""
+    mixed: bool = False
+    """Whether operands may be of other dtypes than the result."""
 
 
 def dims_of(x: SSAValue, dim: Any) -> list[int]:

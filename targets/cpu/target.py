@@ -16,6 +16,7 @@ from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.program import REWRITING
 from xdsl_exir.targets.cpu.copies import copy_of
 from xdsl_exir.targets.cpu.dispatches import SCHEDULES
+from xdsl_exir.targets.cpu.fourier import FOURIER_SCHEDULES
 from xdsl_exir.targets.cpu.kernel_forms import KernelForms
 from xdsl_exir.targets.cpu.kernels import Machine
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
@@ -24,6 +25,10 @@ from xdsl_exir.targets.cpu.vectorize import RowProgram, row_program
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
+
+
+ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES
+"""By operator."""
 
 
 class Cpu(CodeTarget):
@@ -47,7 +52,7 @@ class Cpu(CodeTarget):
         if self.draws is not None and is_call(op):
             draw(planner, op, self.draws)
             return True
-        kernel, schedule = SCHEDULES.get(op.SPEC.qualified_name, (None, None))
+        kernel, schedule = ALL_SCHEDULES.get(op.SPEC.qualified_name, (None, None))
         return (
             schedule is not None
             and planner.boundaries.takes(op, kernel)

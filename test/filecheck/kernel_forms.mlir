@@ -33,3 +33,18 @@ func.func @across(%x: tensor<40x4xf32>, %h: tensor<4x20xf16>, %z: tensor<4x5x6xf
   %2 = edge.aten.amax(%z, dim = [0, 1]) : (tensor<4x5x6xf32>) -> tensor<6xf32>
   func.return %0, %1, %2 : tensor<40x4xf32>, tensor<4x20xf16>, tensor<6xf32>
 }
+
+// Transforms along several dimensions one after the other: of real values the last one first, of what becomes real it comes last.
+// One along a single dimension is as it was.
+// CHECK-LABEL: @transforms
+// CHECK: [[HALF:%[0-9]+]] = edge.aten._fft_r2c(%x, dim = [1], normalization = 1, onesided = true)
+// CHECK: [[WHOLE:%[0-9]+]] = edge.aten._fft_c2c([[HALF]], dim = [0], normalization = 1, forward = true)
+// CHECK: [[BACK:%[0-9]+]] = edge.aten._fft_c2c([[WHOLE]], dim = [0], normalization = 2, forward = false)
+// CHECK: edge.aten._fft_c2r([[BACK]], dim = [1], normalization = 2, last_dim_size = 6)
+// CHECK: edge.aten._fft_r2c(%x, dim = [0], normalization = 0, onesided = false)
+func.func @transforms(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xcomplex<f32>>) {
+  %0 = edge.aten._fft_r2c(%x, dim = [0, 1], normalization = 1, onesided = true) : (tensor<4x6xf32>) -> tensor<4x4xcomplex<f32>>
+  %1 = edge.aten._fft_c2r(%0, dim = [0, 1], normalization = 2, last_dim_size = 6) : (tensor<4x4xcomplex<f32>>) -> tensor<4x6xf32>
+  %2 = edge.aten._fft_r2c(%x, dim = [0], normalization = 0, onesided = false) : (tensor<4x6xf32>) -> tensor<4x6xcomplex<f32>>
+  func.return %1, %2 : tensor<4x6xf32>, tensor<4x6xcomplex<f32>>
+}

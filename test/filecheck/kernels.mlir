@@ -78,3 +78,14 @@
 // CHECK-NEXT:      "vector.broadcast"([[NARROW]]
 // CHECK-NEXT:      "arith.subf"
 // CHECK:           "vector.maskedstore"
+
+// Four real values as two complex ones, of which sum and difference are the transform; the middle one is turned by a root. Then rows of halves.
+// CHECK: "sym_name" = "fourier"
+// CHECK-COUNT-4:   "memref.store"
+// CHECK-COUNT-4:   "vector.load"
+// CHECK-NEXT:      "arith.addf"
+// CHECK-NEXT:      "arith.addf"
+// CHECK-NEXT:      "arith.subf"
+// CHECK-NEXT:      "arith.subf"
+// CHECK:           "vector.fma"
+// CHECK-COUNT-4:   "complex.create"

@@ -19,6 +19,7 @@ from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
 from xdsl_exir.targets.cpu.kernels.copies import Copy
 from xdsl_exir.targets.cpu.kernels.description import Constant, Elementwise, Epilogue, Input, Machine, Step
+from xdsl_exir.targets.cpu.kernels.fourier import Fourier
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
@@ -33,6 +34,7 @@ __all__ = [
     "Copy",
     "Elementwise",
     "Epilogue",
+    "Fourier",
     "Input",
     "Kernel",
     "Machine",

@@ -23,6 +23,7 @@ from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
 from xdsl_exir.targets.cpu.kernels.copies import Copy
+from xdsl_exir.targets.cpu.kernels.fourier import Fourier
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
@@ -33,7 +34,7 @@ KIND, SIZE = "is", "size"
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Across, Columns, Matmul, Conv2d, Copy, MaxPool2d, Order, Scan, rows.Rows),
+        *(Across, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, rows.Rows),
         *(description.Machine, description.Input, description.Elementwise, description.Constant),
         *(description.Step, description.Epilogue, description.Body, description.Instruction),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),

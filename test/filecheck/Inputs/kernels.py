@@ -9,6 +9,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Conv2d,
     Elementwise,
     Epilogue,
+    Fourier,
     Input,
     Machine,
     Matmul,
@@ -50,6 +51,7 @@ KERNELS = {
         (3,),
         ONE,
     ),
+    "fourier": Fourier(1, 4, 4, "r2c", True, 3, 1.0, "f32", machine=ONE),
 }
 
 module = ModuleOp([kernel.function(name) for name, kernel in KERNELS.items()])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects import builtin, func, math, memref, omp, scf
+from xdsl.dialects import builtin, complex, func, math, memref, omp, scf
 from xdsl.parser import Parser
 
 import xdsl_exir
@@ -25,6 +25,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Conv2d,
     Elementwise,
     Epilogue,
+    Fourier,
     Input,
     Kernel,
     Machine,
@@ -81,6 +82,7 @@ KERNELS: dict[str, Kernel] = {
     "depthwise": Conv2d(1, 3, 9, 75, 3, (3, 3), (2, 2), (1, 1), groups=3),
     "pool": MaxPool2d(2, (S0, S1), (S0, S1), (3, 3), (1, 1), (1, 1)),
     "rows": table_rows(),
+    "fourier": Fourier(3, 8, 1, "c2r", False, 8, 0.125, "f64"),
 }
 
 
@@ -142,6 +144,7 @@ def test_kernels_read_back(name: str) -> None:
     reader = Context()
     for dialect in (
         builtin.Builtin,
+        complex.Complex,
         func.Func,
         scf.Scf,
         omp.OMP,

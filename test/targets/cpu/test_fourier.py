@@ -1,0 +1,186 @@
+"""Fourier transforms natively: of sizes of all kinds, along any dimension, no less exact than PyTorch's but for a small factor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+from xdsl_exir.targets.cpu.kernels import Fourier, Machine
+from xdsl_exir.targets.cpu.kernels.fourier import LONGEST, factors, padded_size
+
+torch = pytest.importorskip("torch")
+fft = torch.fft
+
+DTYPES = ["float32", "float64"]
+SIZES = [1, 2, 9, 22, 34, 97, 400]
+"""None, one, and several factors; odd and even ones; those that are convolutions, of real values both halved (34) and whole (97)."""
+NORMS = ["backward", "ortho", "forward"]
+Call = Callable[[Any], Any]
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, *calls: Call):
+        super().__init__()
+        self.calls = calls
+
+    def forward(self, *inputs: Any) -> Any:
+        return tuple(parts(call(x)) for call, x in zip(self.calls, inputs, strict=True))
+
+
+def parts(x: Any) -> Any:
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+
+
+def pairs(x: Any) -> Any:
+    return torch.complex(x, x.flip(0))
+
+
+def compiled(calls: list[Call], inputs: list[Any], dynamic: Any = None) -> Any:
+    program = torch.export.export(Calls(*calls), tuple(inputs), dynamic_shapes=dynamic)
+    return xdsl_exir.compile(xdsl_exir.from_exported_program(program), "native")
+
+
+def transforms_in(run: Any) -> list[str]:
+    """What of a program the kernel does not take."""
+    return [str(each.operator) for each in run.slow_paths if "_fft" in str(each.operator)]
+
+
+def check(calls: list[Call], inputs: list[Any], run: Any) -> None:
+    """Errors, against the largest number of a result, are at most four times PyTorch's, or a few roundings."""
+    for call, x, got in zip(calls, inputs, run.flat([x.numpy() for x in inputs]), strict=True):
+        exact, theirs = call(x.double()).numpy(), call(x).numpy()
+        assert got.dtype == theirs.dtype
+        assert got.shape == theirs.shape
+        scale = np.abs(exact).max() * np.finfo(theirs.real.dtype).eps
+        error, usual = (np.abs(result - exact).max() for result in (got, theirs))
+        assert error <= max(4 * usual, 8 * scale), (tuple(x.shape), x.dtype)
+
+
+def of_sizes(dtype: str) -> tuple[list[Call], list[Any]]:
+    """Each kind of transform of each size, along the last dimension and along others."""
+    calls: list[Call] = []
+    inputs: list[Any] = []
+    for at, size in enumerate(SIZES):
+        norm, dim = NORMS[at % 3], (-1, 0, 1)[at % 3]
+        kinds: list[tuple[int, Call]] = [
+            (size, lambda x, n=norm, d=dim: parts(fft.rfft(x, None, d, n))),
+            (size, lambda x, n=norm, d=dim: parts(fft.fft(pairs(x), None, d, n))),
+            (size, lambda x, n=norm, d=dim: parts(fft.ifft(x, None, d, n))),
+            (size // 2 + 1, lambda x, n=norm, d=dim, s=size: fft.irfft(pairs(x), s, d, n)),
+        ]
+        for given, call in kinds:
+            shape = {-1: (2, 5, given), 0: (given, 3), 1: (2, given, 21)}[dim]
+            calls.append(call)
+            inputs.append(torch.randn(shape, dtype=getattr(torch, dtype)))
+    return calls, inputs
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sizes_of_all_kinds(dtype: str) -> None:
+    torch.manual_seed(0)
+    calls, inputs = of_sizes(dtype)
+    run = compiled(calls, inputs)
+    assert not transforms_in(run)
+    check(calls, inputs, run)
+
+
+@pytest.mark.native
+def test_several_dimensions_and_frames() -> None:
+    torch.manual_seed(1)
+    window = torch.hann_window(40)
+
+    def frames(x: Any) -> Any:
+        return parts(torch.stft(x, 40, 10, window=window.to(x.dtype), return_complex=True))
+
+    def there_and_back(x: Any) -> Any:
+        spectra = torch.stft(x, 40, 10, window=window.to(x.dtype), return_complex=True)
+        return torch.istft(spectra, 40, 10, window=window.to(x.dtype), length=200)
+
+    calls: list[Call] = [
+        lambda x: parts(fft.fft2(x)),
+        lambda x: parts(fft.rfftn(x, dim=(0, 2), norm="ortho")),
+        lambda x: fft.irfft2(pairs(x), (6, 9)),
+        lambda x: fft.hfftn(pairs(x), (4, 12), (1, 2)),
+        lambda x: parts(fft.ihfftn(x, dim=(2, 0))),
+        lambda x: parts(fft.ifftn(pairs(x), norm="forward")),
+        frames,
+        there_and_back,
+    ]
+    inputs = [*(torch.randn(3, 6, 10) for _ in calls[:-2]), torch.randn(2, 200), torch.randn(2, 200)]
+    run = compiled(calls, inputs)
+    assert not transforms_in(run)
+    check(calls, inputs, run)
+
+
+@pytest.mark.native
+def test_rows_may_be_symbolic_and_shared() -> None:
+    """So many that threads share them; values of a symbolic number go the general way."""
+    torch.manual_seed(2)
+    rows = torch.export.Dim("rows", min=61)
+    calls: list[Call] = [
+        lambda x: parts(fft.rfft(x)),
+        lambda x: fft.irfft(pairs(x), 60, dim=0),
+        lambda x: fft.rfft(x).abs(),
+    ]
+    run = compiled(
+        calls,
+        [torch.randn(65, 60), torch.randn(31, 65), torch.randn(2, 65)],
+        {"inputs": ({0: rows}, {1: rows}, {1: rows})},
+    )
+    assert len(transforms_in(run)) == 1
+    for count in (61, 64, 600):
+        check(calls, [torch.randn(count, 60), torch.randn(31, count), torch.randn(2, count)], run)
+    check([calls[0]], [x := torch.randn(700, 60)], compiled([calls[0]], [x]))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("size", [12, 34])
+def test_what_is_no_number_stays_in_its_row(size: int) -> None:
+    x = torch.randn(9, size)
+    x[4, 3] = torch.nan
+    [got] = compiled([lambda x: parts(fft.rfft(x))], [x]).flat([x.numpy()])
+    assert np.isnan(got).any(axis=(1, 2)).tolist() == [row == 4 for row in range(9)]
+
+
+@pytest.mark.native
+def test_long_ones_go_the_general_way() -> None:
+    x = torch.randn(1, 2 * LONGEST)
+    call: Call = lambda x: parts(fft.rfft(x))  # noqa: E731
+    run = compiled([call], [x])
+    assert len(transforms_in(run)) == 1
+    check([call], [x], run)
+
+
+@pytest.mark.parametrize("size", [*range(1, 70), 1000, 1024])
+def test_rounds_make_the_transform(size: int) -> None:
+    """Rounds in numpy, with the roots of the table."""
+    kernel = Fourier(1, size, 1, "c2c", True, size, 1.0, "f64", Machine(8, 16, 1))
+    if kernel.chirp:
+        assert kernel.chirp >= 2 * size - 1
+        assert factors(kernel.chirp)
+        return
+    x = np.random.default_rng(0).standard_normal(size) + 0j
+    made = x
+    for each in kernel.rounds:
+        values = made.reshape(each.radix, each.rest, each.done)
+        small = np.moveaxis(np.fft.fft(values, axis=0), 0, 1)
+        turns = np.ones((each.rest, each.radix, 1), np.complex128)
+        if each.rest > 1:
+            found = each.roots()
+            turns[:, 1:, 0] = found[..., 0] + 1j * found[..., 1]
+        made = (small * turns).reshape(-1)
+    np.testing.assert_allclose(made, np.fft.fft(x), atol=1e-12 * size)
+
+
+@pytest.mark.parametrize(("size", "found"), [(1, []), (64, [8, 8]), (1024, [8, 8, 4, 4]), (34, None)])
+def test_factors(size: int, found: list[int] | None) -> None:
+    assert factors(size) == found
+
+
+def test_sizes_that_hold_a_convolution() -> None:
+    assert [padded_size(size) for size in (17, 509, 97)] == [36, 1024, 240]
