@@ -11,6 +11,7 @@ torch: Any = pytest.importorskip("torch")
 pytest.importorskip("torch.ao.quantization.fx._decomposed")  # which registers quantized_decomposed
 
 from differential import compare, to_numpy  # noqa: E402
+from modules import Function  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 from xdsl_exir.importers.synonyms import SYNONYMS  # noqa: E402
@@ -91,15 +92,6 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (BYTES, *GROUPS),
     ),
 }  # fmt: skip
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args: Any) -> Any:
-        return self.function(*args)
 
 
 @pytest.mark.parametrize("name", CALLS)

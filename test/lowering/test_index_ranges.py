@@ -10,6 +10,8 @@ import pytest
 
 torch: Any = pytest.importorskip("torch")
 
+from modules import Function  # noqa: E402
+
 import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 from xdsl_exir.runtime.native import plan_program  # noqa: E402
@@ -40,17 +42,8 @@ CALLS: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
 }  # fmt: skip
 
 
-class Net(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args: Any) -> Any:
-        return self.function(*args)
-
-
 def program_of(function: Callable[..., Any], *args: Any, **options: Any) -> xdsl_exir.Program:
-    return xdsl_exir.from_exported_program(torch.export.export(Net(function), args, **options))
+    return xdsl_exir.from_exported_program(torch.export.export(Function(function), args, **options))
 
 
 @pytest.mark.parametrize("name", CALLS)

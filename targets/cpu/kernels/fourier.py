@@ -129,7 +129,7 @@ class Fourier(Kernel):
                 rest //= radix
                 found.append(Round(radix, rest, done, forward, at))
                 done *= radix
-                at += found[-1].roots().size
+                at += found[-1].size
         return found
 
     def chirps(self) -> tuple[Array, Array]:
@@ -142,6 +142,7 @@ class Fourier(Kernel):
         circle[size - n + 1 :] = chirp[:0:-1].conj()
         return chirp, np.fft.fft(circle) / size
 
+    @cached_property
     def tables(self) -> list[Array]:
         """What is multiplied by, in the order in which it lies in memory: the cosine, the sine, and the sine with the other sign."""
         parts = [each.roots() for each in self.rounds]
@@ -154,12 +155,12 @@ class Fourier(Kernel):
     @cached_property
     def starts(self) -> list[int]:
         """Where each of the tables begins."""
-        sizes = [table.size for table in self.tables()]
+        sizes = [table.size for table in self.tables]
         return [sum(sizes[:at]) for at in range(len(sizes))]
 
     def table(self) -> Array:
         """All of them."""
-        whole = np.concatenate([table.reshape(-1) for table in self.tables()])
+        whole = np.concatenate([table.reshape(-1) for table in self.tables])
         return whole.astype(np.float32 if self.dtype == "f32" else np.float64)
 
     @property
@@ -208,6 +209,11 @@ class Round:
     forward: bool
     start: int
     """Where its roots stand in the table."""
+
+    @property
+    def size(self) -> int:
+        """Of its roots, in numbers."""
+        return self.rest * (self.radix - 1) * 3 if self.rest > 1 else 0
 
     def roots(self) -> Array:
         """By which results are multiplied, [rest, radix - 1, 3]; none where nothing is left to do."""
