@@ -14,8 +14,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xdsl_exir.dialects.exir import RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr, apply
-from xdsl_exir.dialects.meta import as_meta, infer_result_types, same_shape
+from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, provably_equal
+from xdsl_exir.dialects.meta import Shape, as_meta, infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import checked_ranges_of
 from xdsl_exir.dialects.sizes import sizes_of, symbols_of
@@ -29,7 +29,8 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
     given = symbols_of(sizes_of(function.body.block.args))
     ranges = {symbol: said for symbol, said in checked_ranges_of(function).items() if symbol in given}
     of_each: dict[str, list[Operation]] = {}
-    for op in unlike(function):
+    operations = list(unlike(function))
+    for op in operations:
         for symbol in symbols_of(sizes_of(op.operands)) & ranges.keys():
             of_each.setdefault(symbol, []).append(op)
     for symbol, ops in sorted(of_each.items()):
@@ -39,6 +40,19 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
                 assert isinstance(condition, Expr)
                 yield condition
                 break
+    yield from dict.fromkeys(condition for op in operations for condition in of_several(op, ranges))
+
+
+def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
+    """What has to hold of several symbols together: `x.flatten()[:3]` has 3 elements where rows and columns are enough, which
+    PyTorch says of no symbol's range. Sizes that are not proved equal are to be equal."""
+    for made, declared in shapes_of(op, {}):
+        for size, said in zip(made, declared, strict=False):
+            symbols = symbols_of([size, said])
+            if len(symbols) > 1 and symbols <= ranges.keys() and provably_equal(size, said, ranges) is None:
+                condition = apply("eq", size, said)
+                assert isinstance(condition, Expr)
+                yield condition
 
 
 def within(value: int, bounds: tuple[int | None, int | None]) -> bool:
@@ -68,22 +82,24 @@ def unlike(function: FuncOp) -> Iterator[Operation]:
 
 def holds(op: Operation, sizes: Mapping[str, Dim]) -> bool:
     """Whether an operation's results have their types' shapes where symbols have these values."""
-    declared = [result.type for result in op.results]
     try:
-        if isinstance(op, OperatorOp):
-            arguments = op.arguments(lambda value: as_meta(value.type))
-            given = {name: with_sizes(value, sizes) for name, value in arguments.items()}
-            made = infer_result_types(op.SPEC, given)
-        else:
-            made = [value.type for value in op.operands]
-        pairs = [
-            (tensor_meta(a), tensor_meta(b))
-            for a, b in zip(made, declared, strict=False)
-            if a is not None and is_tensor_type(a) and is_tensor_type(b)
-        ]
-        return all(same_shape(with_sizes(a, sizes).shape, with_sizes(b, sizes).shape) for a, b in pairs)
+        return all(same_shape(made, declared) for made, declared in shapes_of(op, sizes))
     except ExirError:
         return False
+
+
+def shapes_of(op: Operation, sizes: Mapping[str, Dim]) -> Iterator[tuple[Shape, Shape]]:
+    """The shapes that an operation makes where symbols have these values, and those that its types say."""
+    if isinstance(op, OperatorOp):
+        arguments = op.arguments(lambda value: as_meta(value.type))
+        made = infer_result_types(
+            op.SPEC, {name: with_sizes(value, sizes) for name, value in arguments.items()}
+        )
+    else:
+        made = [value.type for value in op.operands]
+    for a, b in zip(made, op.result_types, strict=False):
+        if a is not None and is_tensor_type(a) and is_tensor_type(b):
+            yield with_sizes(tensor_meta(a), sizes).shape, with_sizes(tensor_meta(b), sizes).shape
 
 
 def with_sizes(argument: Any, sizes: Mapping[str, Dim]) -> Any:

@@ -298,6 +298,18 @@ def test_sizes_that_types_do_not_hold_for(target: str, rows: Any) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_types_do_not_hold_for_together(target: str) -> None:
+    """Three of rows and columns: PyTorch says of neither that they have to be enough."""
+    program = export(lambda self, x: x.flatten()[:3] * 2, (rand(4, 4),), ({0: Dim.AUTO, 1: Dim.AUTO},))
+    run = xdsl_exir.compile(program, target)
+    for shape in ((3, 1), (1, 3), (5, 7)):
+        x = rand(*shape)
+        np.testing.assert_array_equal(run(x.numpy()), (x.flatten()[:3] * 2).numpy())
+    with pytest.raises(InputError, match=r"not min\(s\d+ \* s\d+, 3\) == 3"):
+        run(rand(1, 2).numpy())
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_medians_of_what_may_have_no_elements(target: str) -> None:
     def forward(self: Any, x: Any) -> Any:
         return x.median(), x.nanmedian(), x.half().median(), x.int().median(), x.to(torch.int8).median()
