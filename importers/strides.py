@@ -17,7 +17,7 @@ from zlib import crc32
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal, to_srepr
-from xdsl_exir.dialects.sharing import Memory
+from xdsl_exir.dialects.sharing import Memory, is_viewable
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
@@ -218,6 +218,11 @@ def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
             continue
         if node.target in LAID:
             order = LAID[node.target](operands, ranges)
+        elif (
+            seen := _seen_in(node, {refs[name]: found for name, found in operands.items()}, graph)
+        ) is not None:
+            values, moved = values | seen, True
+            continue
         else:
             order = _moved_with(node, after, {refs[name]: found for name, found in operands.items()}, graph)
         if order is not None and len(order) == len(after.sizes):
@@ -225,6 +230,36 @@ def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
             if strides != tuple(after.strides):
                 values[result], moved = replace(after, strides=strides), True
     return replace(graph, values=values) if moved else graph
+
+
+def _seen_in(node: g.Node, operands: Operands, graph: g.Graph) -> dict[str, g.TensorMeta] | None:
+    """The results of a node that has them in the memory of an operand which does not lie as it was traced: views of it have
+    its strides. None where it is no such node, or takes dimensions apart."""
+    seen: dict[str, g.TensorMeta] = {}
+    for result in filter(None, node.result_names):
+        viewed, after = viewed_by(node, result) or written_by(node, result), graph.values.get(result)
+        operand = operands.get(viewed.name) if viewed is not None else None
+        if viewed is None or operand is None or not isinstance(after, g.TensorMeta):
+            return None
+        traced = graph.values[viewed.name]
+        if operand is traced or not isinstance(traced, g.TensorMeta):
+            return None
+        if _reshapes(node) and not is_viewable(memory_of(operand), memory_of(after).sizes):
+            strides = strides_in(after, tuple(range(len(after.sizes))))
+        else:
+            pairs = zip(operand.sizes, traced.strides, operand.strides, strict=True)
+            known = {before: now for size, before, now in pairs if size != 1}
+            held = [stride for size, stride in zip(after.sizes, after.strides, strict=True) if size != 1]
+            if not known.keys() >= {stride for stride in held if stride != 0}:
+                return None
+            strides = tuple(known.get(stride, stride) for stride in after.strides)
+        seen[result] = replace(after, strides=strides)
+    return seen or None
+
+
+def _reshapes(node: g.Node) -> bool:
+    known = spec.specs().get(node.target)
+    return known is not None and known.sharing is not None and known.sharing.condition == "viewable"
 
 
 def _moved_with(node: g.Node, after: g.TensorMeta, operands: Operands, graph: g.Graph) -> Order | None:

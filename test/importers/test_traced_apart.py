@@ -66,6 +66,12 @@ def test_empty_lists_of_dimensions_reduce_all(reduce: Any) -> None:
             compare("reduced", ours, theirs)
 
 
+def written_as_rows(x: Any) -> Any:
+    """A tensor after a write to what may be a view of it."""
+    x.mT.reshape(-1, 1).zero_()
+    return x
+
+
 F = torch.nn.functional
 LAID_APART: dict[str, Any] = {
     "log_sigmoid": F.logsigmoid,
@@ -85,6 +91,9 @@ LAID_APART: dict[str, Any] = {
     "nearest": lambda x: F.interpolate(x, scale_factor=2),
     "what is computed from it": lambda x: F.logsigmoid(x).exp() * 2,
     "what is put into it": lambda x: torch.pow(2.0, x).index_put((torch.tensor([0]),), x[1]),
+    "a view of it": lambda x: torch.pow(2.0, x).transpose(0, 2),
+    "a view of a write to it": lambda x: torch.pow(2.0, x).neg_().movedim(1, 0)[..., None].sqrt_(),
+    "what is seen in another shape": lambda x: written_as_rows(torch.pow(2.0, x)),
     # and some of those that are traced as they lie
     **{f"{f.__name__}": f for f in (torch.exp, torch.angle, torch.sgn, F.gelu, F.softplus, torch.cumsum)},
     "softmax": lambda x: x.softmax(1),
