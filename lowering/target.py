@@ -7,7 +7,7 @@ target's own, descriptions of kernels and of the machine among it, is in its fol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -18,6 +18,9 @@ from xdsl_exir.lowering.kernel import Kernel
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
     from xdsl_exir.lowering.dispatches.buffers import Value
+
+
+Solved = TypeVar("Solved", bound=Kernel)
 
 
 class Group(Protocol):
@@ -56,6 +59,10 @@ class CodeTarget(Protocol):
 
     def group(self, planner: Planner, op: OperatorOp) -> Group | None:
         """A group, still empty, that begins with an operator; None if no kernel takes it with others."""
+        ...
+
+    def tuned(self, kernel: Solved) -> Solved:
+        """A kernel as it is best, by what was measured; as it is, where nothing was."""
         ...
 
     def copy(self, source: Value, target: Value) -> tuple[Kernel, Sequence[Value]] | None:

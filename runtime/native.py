@@ -276,7 +276,7 @@ def plan_program(
         case _:
             pass
     cpu = cpu or processor()
-    target = Cpu(cpu.machine(), draws)
+    target = Cpu(cpu, draws)
     program = as_edge(program, then=(target.forms, ForgetSizes()))
     checks = take_checks(program.module, program.state, draws is not None)
     boundaries = take_boundaries(program.module)
@@ -333,7 +333,7 @@ def plan_drivers(program: Program, cpu: Processor) -> Planned:
             method.passed,
             method.checks,
         )
-    plan_arenas(list(planned.plans.values()), kernels_in(module, Cpu(cpu.machine())))
+    plan_arenas(list(planned.plans.values()), kernels_in(module, Cpu(cpu)))
     spaces = {arena.pool.space for plan in planned.plans.values() for arena in arenas_of(plan.driver)} - {
         ORDINARY
     }

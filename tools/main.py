@@ -3,6 +3,7 @@
     xdsl-exir import model.pt2 --stage edge       # a saved program as MLIR text
     xdsl-exir run model.pt2 --inputs x.npy        # its outputs
     xdsl-exir compile model.pt2 -o out/           # a shared library for C, with header and weights
+    xdsl-exir tune model.pt2                      # the best schedules of its kernels on this processor, for later compiles
     xdsl-exir diff model.pt2 model.pt2@edge --inputs x.npy      # the first operation that differs
     xdsl-exir bisect model.pt2 -p decompose-aten   # the application of a pattern that changes a result
     xdsl-exir irdl > exir.irdl.mlir               # the dialects, for stock mlir-opt --irdl-file
@@ -23,7 +24,7 @@ from contextlib import nullcontext
 
 import xdsl_exir
 
-COMMANDS = ("import_program", "run", "compile", "diff", "bisect", "memory", "irdl", "ops")
+COMMANDS = ("import_program", "run", "compile", "tune", "diff", "bisect", "memory", "irdl", "ops")
 """Modules of the subcommands: each adds its parser, whose `function` runs it."""
 
 INTERRUPTED = 128 + signal.SIGINT

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from xdsl_exir.runtime.executable import Executable, compile
     from xdsl_exir.runtime.saved import load_executable
     from xdsl_exir.runtime.targets import Memory, Target, register_target
+    from xdsl_exir.runtime.tune import tune
     from xdsl_exir.transforms.backend_ops import backend_op
     from xdsl_exir.transforms.partitioner import partition
     from xdsl_exir.transforms.rewrite import rewrite
@@ -54,6 +55,7 @@ _HOMES = {
     "load_executable": "runtime.saved",
     "diff": "runtime.diff",
     **dict.fromkeys(("Memory", "Target", "register_target"), "runtime.targets"),
+    "tune": "runtime.tune",
     "register_backend": "interpreter.backend",
     **dict.fromkeys(("register_ops", "register_with_transformers", "unregister_ops"), "universe"),
     "backend_op": "transforms.backend_ops",
@@ -87,6 +89,7 @@ __all__ = [
     "register_target",
     "register_with_transformers",
     "rewrite",
+    "tune",
     "unregister_ops",
 ]
 

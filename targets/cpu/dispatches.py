@@ -144,6 +144,7 @@ def product(
     left = planner.plain(in_batches(planner.value(lhs), batch))
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
+        kernel = planner.target.tuned(kernel)
         right = planner.constant(kernel.pack(planner.constants[rhs]), dtype)
     else:
         right = planner.plain(in_batches(planner.value(rhs), batch))
@@ -152,7 +153,7 @@ def product(
         transposed = right.strides[-1] != 1
         right = swapped(right) if transposed else right
         layout = "transposed" if transposed else "row_major"
-        kernel = replace(kernel, rhs=layout, rhs_strides=strides_of(right))
+        kernel = planner.target.tuned(replace(kernel, rhs=layout, rhs_strides=strides_of(right)))
     absorber.commit()
     strides = merged_heads(result, frame) if batch else None
     place = seen_as(result, frame) if strides is not None else result
@@ -492,6 +493,7 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         shift = planner.contiguous(planner.value(a["bias"]))
         shift = replace(shift, shape=(o, 1, 1), strides=())
     conv = replace(conv, transforms=known and is_moderate(weight), epilogue=absorber.epilogue([shift]))
+    conv = planner.target.tuned(conv)
     if known:
         packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
     else:

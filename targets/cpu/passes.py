@@ -17,7 +17,7 @@ class Here:
 
     @property
     def target(self) -> Cpu:
-        return Cpu(processor().machine())
+        return Cpu(processor())
 
     def kernels(self, module: ModuleOp) -> Kernels:
         """The kernels that a module's functions describe."""

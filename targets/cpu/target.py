@@ -12,15 +12,16 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Value
 from xdsl_exir.lowering.draws import draw, is_call
 from xdsl_exir.lowering.kernel import Kernel
-from xdsl_exir.lowering.target import CodeTarget
+from xdsl_exir.lowering.target import CodeTarget, Solved
 from xdsl_exir.program import REWRITING
 from xdsl_exir.targets.cpu.copies import copy_of
 from xdsl_exir.targets.cpu.dispatches import SCHEDULES
 from xdsl_exir.targets.cpu.fourier import FOURIER_SCHEDULES
 from xdsl_exir.targets.cpu.kernel_forms import KernelForms
-from xdsl_exir.targets.cpu.kernels import Machine
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
+from xdsl_exir.targets.cpu.machine import Processor
 from xdsl_exir.targets.cpu.rows import RowGroup, space_of
+from xdsl_exir.targets.cpu.tuning import learned, with_choice
 from xdsl_exir.targets.cpu.vectorize import RowProgram, row_program
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES
 class Cpu(CodeTarget):
     """A processor: what lowering asks of a target, for this machine."""
 
-    def __init__(self, machine: Machine, draws: str | None = None):
+    def __init__(self, cpu: Processor, draws: str | None = None):
         """`draws` is the prefix of the names of functions that draw random numbers, if there are any (`lowering.draws`)."""
-        self.machine = machine
+        self.machine = cpu.machine()
+        self.learned = learned(cpu)
         self.draws = draws
         self.row_programs: dict[str, RowProgram | None] = {}
         """By operator, arguments and types."""
@@ -62,6 +64,9 @@ class Cpu(CodeTarget):
     def group(self, planner: Planner, op: OperatorOp) -> RowGroup | None:
         space = space_of(self, planner, op)
         return None if space is None else RowGroup(self, planner, space.leading)
+
+    def tuned(self, kernel: Solved) -> Solved:
+        return with_choice(kernel, self.learned)
 
     def copy(self, source: Value, target: Value) -> tuple[Kernel, Sequence[Value]] | None:
         return copy_of(source, target, self.machine)

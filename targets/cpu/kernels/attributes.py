@@ -35,7 +35,13 @@ PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Across, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, rows.Rows),
-        *(description.Machine, description.Input, description.Elementwise, description.Constant),
+        *(
+            description.Machine,
+            description.Choice,
+            description.Input,
+            description.Elementwise,
+            description.Constant,
+        ),
         *(description.Step, description.Epilogue, description.Body, description.Instruction),
         *(rows.Load, rows.Gather, rows.Number, rows.Map, rows.Reduce, rows.Concat, rows.Slice),
     )

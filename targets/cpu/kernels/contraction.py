@@ -8,7 +8,7 @@ reach 90 % of peak with AVX-512 when the right-hand side is packed to panels. Co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.dialects import arith
@@ -18,10 +18,18 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.vectors import ExtFOp, TruncFOp
-from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
-from xdsl_exir.targets.cpu.kernels.description import Epilogue, Input, Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.description import (
+    Choice,
+    Epilogue,
+    Input,
+    Machine,
+    memref,
+    register_tiles,
+    workers,
+)
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_columns, unpack_columns
 
@@ -157,6 +165,7 @@ class Matmul(Kernel):
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
     dtype: Literal["f32", "f64", "i32", "i64"] = "f32"
+    choice: Choice = field(default_factory=Choice)
 
     @property
     def lanes(self) -> int:
@@ -174,8 +183,13 @@ class Matmul(Kernel):
     def vectors(self) -> int:
         """Vectors of a tile's row: two, and more when there are too few rows to keep the multipliers busy."""
         budget = 2 * self.machine.rows // self.m if isinstance(self.m, int) else 0
-        wanted = next((vectors for vectors in (8, 4) if vectors <= budget), 2)
+        wanted = self.choice.vectors or next((vectors for vectors in (8, 4) if vectors <= budget), 2)
         return min(wanted, ceil_div(self.n, self.lanes)) if isinstance(self.n, int) else wanted
+
+    @property
+    def rows(self) -> int:
+        """Rows of a tile."""
+        return self.choice.rows or max(1, 2 * self.machine.rows // self.vectors)
 
     @property
     def width(self) -> int:
@@ -190,7 +204,28 @@ class Matmul(Kernel):
     def packs(self) -> bool:
         """Whether the kernel packs the right-hand side itself: it pays when several tiles of rows use a panel."""
         few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows
-        return self.rhs == "transposed" or (self.rhs == "row_major" and not few)
+        wanted = not few if self.choice.packs is None else self.choice.packs
+        return self.rhs == "transposed" or (self.rhs == "row_major" and wanted)
+
+    @property
+    def problem(self) -> Matmul:
+        strides = {"lhs_strides": None, "rhs_strides": None, "out_strides": None}
+        return replace(self, epilogue=Epilogue(), choice=Choice(), **strides)
+
+    @property
+    def weights(self) -> Sequence[int]:
+        return (1,) if self.rhs == "packed" else ()
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        if not is_static((*self.batch, self.m, self.n, self.k)):
+            return ()
+        packs = (False, True) if self.rhs == "row_major" else (None,)
+        tiles = register_tiles(self.machine, ceil_div(static((self.n,))[0], self.lanes))
+        return [Choice(None, *tile, packed) for tile in tiles for packed in packs]
+
+    def chosen(self, choice: Choice) -> Matmul:
+        return replace(self, choice=choice)
 
     @property
     def scratch(self) -> Sizes | None:
@@ -243,7 +278,7 @@ class Matmul(Kernel):
         """Builds the kernel's body: a task is one panel and a range of row tiles."""
         operands = (lhs, rhs)
         batches = prod(self.batch)
-        row_tiles = Split(self.m, max(1, 2 * self.machine.rows // self.vectors))
+        row_tiles = Split(self.m, self.rows)
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
         chunks = 1 if self.packs else balanced_chunks(batches * self.panels, row_tiles.count, self.threads)
         with b.share(batches * self.panels * chunks, self.threads, self.flops) as (worker, task):

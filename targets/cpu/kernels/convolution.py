@@ -14,18 +14,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, register_tile
 from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
-from xdsl_exir.targets.cpu.kernels.description import Epilogue, Input, Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.description import (
+    Choice,
+    Epilogue,
+    Input,
+    Machine,
+    Strategy,
+    memref,
+    register_tiles,
+    workers,
+)
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
 from xdsl_exir.targets.cpu.kernels.winograd import Winograd, pack_transformed, restore_filters
@@ -60,6 +70,7 @@ class Conv2d(Kernel):
     """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
+    choice: Choice = field(default_factory=Choice)
 
     @property
     def out_size(self) -> tuple[Dim, Dim]:
@@ -92,14 +103,25 @@ class Conv2d(Kernel):
         return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
 
     @property
-    def strategy(self) -> Literal["pixels", "channels", "depthwise", "winograd"]:
-        """For 1x1, whichever leaves fewer lanes idle; transposing costs about as much as 24 steps of the reduction."""
+    def strategies(self) -> Sequence[Strategy]:
+        """All that can be, first what is best unless something else is known."""
         if self.transforms and self.fits_winograd:
-            return "winograd"
+            return "winograd", "channels"
         if self.c == self.groups and self.kernel != (1, 1):
-            return "depthwise"
-        if not self.pointwise or self.groups > 1:
-            return "channels"
+            return "depthwise", "channels"
+        return ("pixels", "channels") if self.pointwise and self.groups == 1 else ("channels",)
+
+    @property
+    def strategy(self) -> Strategy:
+        """For 1x1, whichever leaves fewer lanes idle; transposing costs about as much as 24 steps of the reduction."""
+        first = self.strategies[0]
+        if (wanted := self.choice.strategy) is not None:
+            if wanted not in self.strategies:
+                ways = " or ".join(self.strategies)
+                raise VerificationError(f"this convolution is not done by {wanted!r:.100}, but by {ways}")
+            return wanted
+        if first != "pixels":
+            return first
         lanes, pixels = self.machine.lanes, self.h * self.w
         if not isinstance(pixels, int):
             return "pixels"
@@ -116,6 +138,35 @@ class Conv2d(Kernel):
             return False
         height, width = static(self.out_size)
         return min(static((self.h, self.w))) >= 4 and min(self.c, self.o) >= 16 and height * width >= 16
+
+    @property
+    def problem(self) -> Conv2d:
+        return replace(self, epilogue=Epilogue(), choice=Choice())
+
+    @property
+    def weights(self) -> Sequence[int]:
+        return (1,)
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        if not is_static((self.n, self.h, self.w)):
+            return ()
+        tiles = register_tiles(self.machine, ceil_div(self.group_outputs, self.lanes))
+        found = list[Choice]()
+        for strategy in self.strategies:
+            match strategy:
+                case "pixels":
+                    found += [replace(choice, strategy=strategy) for choice in self.matmul.choices]
+                case "depthwise":
+                    found += [Choice(strategy, rows) for rows in (2, 3, 4, 6, 8)]
+                case "winograd":
+                    found += [Choice(strategy, *tile, None, many) for tile in tiles for many in (16, 32, 64)]
+                case "channels":
+                    found += [Choice(strategy, *tile) for tile in tiles]
+        return found
+
+    def chosen(self, choice: Choice) -> Conv2d:
+        return replace(self, choice=choice)
 
     @property
     def flat_epilogue(self) -> Epilogue:
@@ -136,6 +187,7 @@ class Conv2d(Kernel):
             lhs_batch=(),
             epilogue=self.flat_epilogue,
             machine=self.machine,
+            choice=replace(self.choice, strategy=None),
         )
 
     @property
@@ -156,6 +208,7 @@ class Conv2d(Kernel):
             self.flat_epilogue,
             self.machine,
             self.threads,
+            self.choice,
         )
 
     @property
@@ -176,6 +229,7 @@ class Conv2d(Kernel):
             self.machine,
             self.threads,
             work,
+            self.choice,
         )
 
     # The tile of "channels".
@@ -190,8 +244,20 @@ class Conv2d(Kernel):
         return min(self.machine.lanes, max(4, power_of_two(self.group_outputs)))
 
     @property
+    def strided(self) -> bool:
+        """Whether pixels of a row lie apart: of more than four of them, addresses fill the registers of processors that have few (measured)."""
+        return self.stride[1] > 1 and self.machine.registers < 32
+
+    @property
     def vectors(self) -> int:
-        return min(2, ceil_div(self.group_outputs, self.lanes))
+        there = ceil_div(self.group_outputs, self.lanes)
+        wanted = 3 if self.strided and (there > 6 or there % 3 == 0) else 2
+        return min(self.choice.vectors or wanted, there)
+
+    @property
+    def rows(self) -> int:
+        """Pixels of a tile."""
+        return self.choice.rows or (4 if self.strided else 2 * self.machine.rows // self.vectors)
 
     @property
     def width(self) -> int:
@@ -294,7 +360,7 @@ class Conv2d(Kernel):
         if self.scratch:
             self._pad(b)
             source = b.buffers["scratch"]
-        tiles = Split(wo, 2 * self.machine.rows // self.vectors)
+        tiles = Split(wo, self.rows)
         with b.share(self.n * self.groups * self.panels * ho, self.threads, self.work) as (_, task):
             n, group, panel, row = b.delinearize(task, (self.n, self.groups, self.panels, ho))
             full, rest = divmod(self.group_outputs, self.width)

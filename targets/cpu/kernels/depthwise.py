@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div, power_of_two
-from xdsl_exir.targets.cpu.kernels.description import Epilogue, Machine
+from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.phases import copy_row
 
@@ -35,6 +35,12 @@ class Depthwise:
     epilogue: Epilogue
     machine: Machine
     threads: int
+    choice: Choice
+
+    @property
+    def rows(self) -> int:
+        """Of a tile: others than its sums are in the registers, the inputs that its rows share."""
+        return self.choice.rows or self.machine.registers // 4
 
     @property
     def scratch(self) -> tuple[int, int, int, int]:
@@ -62,7 +68,7 @@ class Depthwise:
     def _channel(self, b: KernelBuilder, worker: Index, n: Index, output: Index) -> None:
         """One output channel: tile by tile down each column of vectors."""
         lanes, (ho, wo) = self.machine.lanes, self.out_size
-        rows, (full, rest) = Split(ho, self.machine.rows), divmod(wo, lanes)
+        rows, (full, rest) = Split(ho, self.rows), divmod(wo, lanes)
         kinds = [(0, full, lanes, lanes)] if full else []
         kinds += [(full, full + 1, power_of_two(rest), rest)] if rest else []
         for first, last, size, present in kinds:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -37,6 +37,37 @@ class Machine:
         """Rows of a register tile that is two vectors wide: what accumulates leaves registers for a step's operands, two vectors
         and an element or two. More than eight hide no more of the multipliers' latency."""
         return min(8, (self.registers - 4) // 2)
+
+
+Strategy = Literal["pixels", "channels", "depthwise", "winograd"]
+"""Ways of a convolution."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a schedule may do one way or another, with results that differ in rounding at most. What is None the kernel's own rule says, a model of
+    the machine; `tuning` measures which is best."""
+
+    strategy: Strategy | None = None
+    """A convolution's."""
+    rows: int | None = None
+    """Of a register tile."""
+    vectors: int | None = None
+    """Of each of its rows."""
+    packs: bool | None = None
+    """Whether a product packs its right-hand side for itself."""
+    tiles: int | None = None
+    """Of a task, where 3x3 convolutions make tiles."""
+
+
+def register_tiles(machine: Machine, most: int) -> list[tuple[int, int]]:
+    """Rows and vectors, of which there are `most` at most, of register tiles that leave registers for a row of vectors and an element: with as many
+    rows as fit, and with about two thirds of that."""
+    found: list[tuple[int, int]] = []
+    for vectors in range(1, min(most, 4) + 1):
+        rows = (machine.registers - 1 - vectors) // vectors
+        found += [(rows, vectors) for rows in dict.fromkeys((rows, max(1, rows * 2 // 3)))]
+    return found
 
 
 def workers(machine: Machine, work: Dim) -> int:

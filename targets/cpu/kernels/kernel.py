@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Self
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
@@ -17,7 +18,7 @@ from xdsl_exir.dialects.expr import Dim, ceildiv, min_
 from xdsl_exir.lowering.kernel import Kernel as Description
 from xdsl_exir.lowering.vector_builder import Lanes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
-from xdsl_exir.targets.cpu.kernels.description import Constant, Epilogue, Input
+from xdsl_exir.targets.cpu.kernels.description import Choice, Constant, Epilogue, Input
 from xdsl_exir.targets.cpu.kernels.elements import expand
 
 
@@ -32,6 +33,25 @@ def expansion() -> str:
 
 class Kernel(Description):
     """A kernel of processors."""
+
+    @property
+    def problem(self) -> Kernel:
+        """What is solved, without what has nothing to do with how fast that is, and without a choice of how."""
+        return self
+
+    @property
+    def weights(self) -> Sequence[int]:
+        """Which of its arguments are weights, packed for it."""
+        return ()
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """The ways there are to solve it, but for the one of its own rule; none where its sizes are symbolic."""
+        return ()
+
+    def chosen(self, choice: Choice) -> Self:
+        """The same, solved in one of these ways."""
+        raise AssertionError(f"{type(self).__name__} has no choice of {choice}")
 
     @abstractmethod
     def build(self, b: KernelBuilder) -> None:

@@ -26,7 +26,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, power_of_two, type_of
 from xdsl_exir.targets.cpu.kernels.contraction import register_tile
-from xdsl_exir.targets.cpu.kernels.description import Epilogue, Machine
+from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters
 from xdsl_exir.targets.cpu.kernels.phases import copy_row
@@ -81,6 +81,7 @@ class Winograd:
     machine: Machine
     threads: int
     work: int
+    choice: Choice
 
     @property
     def tiles(self) -> tuple[int, int]:
@@ -92,7 +93,7 @@ class Winograd:
     def most(self) -> int:
         """Rows of tiles that make a task: about equal bands, of which the last one may be less."""
         height, width = self.tiles
-        return ceil_div(height, ceil_div(height, max(1, TILES // width)))
+        return ceil_div(height, ceil_div(height, max(1, (self.choice.tiles or TILES) // width)))
 
     @property
     def bands(self) -> list[int]:
@@ -253,10 +254,11 @@ class Winograd:
     def _multiply(self, b: KernelBuilder, at: Band, panel: Index) -> None:
         """The 16 products of a band's matrices and those of a panel of output channels."""
         scratch, lanes, vectors = b.buffers["scratch"], self.lanes, self.width // self.lanes
+        rows = self.choice.rows or 2 * self.machine.rows // vectors
         _, first, second, *_ = self.parts_of_scratch
         with b.loop(0, 16) as number:
             matrix, target = b.mul(number, self.inputs), b.mul(number, self.products)
-            for size, low, high, start in self._blocks(b, at, 2 * self.machine.rows // vectors):
+            for size, low, high, start in self._blocks(b, at, rows):
                 with b.loop(low, high) as block:
                     tile = start(block)
                     begin = b.add(b.add(first, matrix), tile)

@@ -35,7 +35,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Step,
 )
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
-from xdsl_exir.targets.cpu.kernels.description import Body, Instruction
+from xdsl_exir.targets.cpu.kernels.description import Body, Choice, Instruction
 from xdsl_exir.targets.cpu.kernels.rows import Gather, Load, Map, Number, Reduce, needed
 
 DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
@@ -80,6 +80,7 @@ KERNELS: dict[str, Kernel] = {
     "channels": Conv2d(1, 5, 9, 11, 19, (3, 3), padding=(1, 1)),
     "pixels": Conv2d(S0, 5, 6, 8, 7, (1, 1)),
     "depthwise": Conv2d(1, 3, 9, 75, 3, (3, 3), (2, 2), (1, 1), groups=3),
+    "chosen": Matmul(5, 40, 3, choice=Choice(None, 4, 3)),
     "pool": MaxPool2d(2, (S0, S1), (S0, S1), (3, 3), (1, 1), (1, 1)),
     "rows": table_rows(),
     "fourier": Fourier(3, 8, 1, "c2r", False, 8, 0.125, "f64"),

@@ -37,7 +37,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Step,
 )
 from xdsl_exir.targets.cpu.kernels.builder import KernelBuilder
-from xdsl_exir.targets.cpu.kernels.description import memref
+from xdsl_exir.targets.cpu.kernels.description import Choice, memref
 from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 from xdsl_exir.targets.cpu.machine import processor
@@ -321,6 +321,50 @@ def test_strategies() -> None:
     assert CONVOLUTIONS["too few channels for winograd"].strategy == "channels"
     assert CONVOLUTIONS["1x1 by pixels"].strategy == "pixels"
     assert CONVOLUTIONS["1x1 by channels"].strategy == "channels"
+
+
+CHOICES: tuple[Matmul | Conv2d, ...] = (
+    Matmul(9, 70, 33),
+    Matmul(30, 41, 20, rhs="row_major"),
+    *(CONVOLUTIONS[name] for name in ("stem", "1x1 by pixels", "depthwise, stride 3", "winograd, odd")),
+)
+
+
+@pytest.mark.parametrize(
+    "solved", CHOICES, ids=lambda solved: getattr(solved, "strategy", solved.__class__.__name__)
+)
+def test_choices(solved: Matmul | Conv2d) -> None:
+    """Whatever way is chosen, the result is the same but for rounding; products are the same to the bit."""
+    problem = replace(solved, machine=MACHINES["avx2"])
+    some = problem.choices if isinstance(problem, Matmul) else (*problem.choices[:-1:3], problem.choices[-1])
+    ways: list[Matmul | Conv2d] = [problem, *map(problem.chosen, some)]
+    assert len({way.key for way in ways}) == len(ways) > 2
+    assert {way.problem for way in ways} == {problem}
+    if isinstance(problem, Conv2d):
+        x, weight = (
+            random(problem.n, problem.c, problem.h, problem.w),
+            random(problem.o, problem.c // problem.groups, *problem.kernel),
+        )
+        made = run_all([(way, [x, way.pack(weight)], problem.out_shape) for way in ways])
+        assert {way.strategy for way in ways if isinstance(way, Conv2d)} == set(problem.strategies)
+        for way, each in zip(ways, made, strict=True):
+            close(each, convolve(problem, x, weight), way)
+        return
+    a, b = random(9 if problem.rhs == "packed" else 30, problem.k), random(problem.k, problem.n)
+    given = [way.pack(b) if problem.rhs == "packed" else b for way in ways]
+    first, *others = run_all(
+        [(way, [a, right], (len(a), problem.n)) for way, right in zip(ways, given, strict=True)]
+    )
+    close(first, a @ b, problem)
+    for each in others:
+        np.testing.assert_array_equal(each, first)
+
+
+def test_a_way_that_there_is_not() -> None:
+    with pytest.raises(
+        errors.VerificationError, match="is not done by 'winograd', but by pixels or channels"
+    ):
+        _ = replace(CONVOLUTIONS["1x1 by pixels"], choice=Choice("winograd")).types
 
 
 # The toolchain.
