@@ -102,7 +102,7 @@ def planned(text: str, constants: Sequence[np.ndarray], threads: int = 1) -> tup
     function = next(op for op in module_of(text).ops if isinstance(op, FuncOp))
     last = function.args[len(function.args) - len(constants) :]
     dispatches = Dispatches()
-    target = Cpu(processor().machine(threads))
+    target = Cpu(processor().with_threads(threads))
     return (
         function,
         Planner(function, dict(zip(last, constants, strict=True)), target, dispatches).run("main"),
@@ -479,7 +479,7 @@ def test_random_programs_agree_with_the_interpreter(threads: int):
     names = [f"f{seed}" for seed in range(40)]
     texts = [Generator(2 * i + threads).function(name, shapes, 14) for i, name in enumerate(names)]
     module = module_of("\n".join(texts))
-    target, dispatches = Cpu(processor().machine(threads)), Dispatches()
+    target, dispatches = Cpu(processor().with_threads(threads)), Dispatches()
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     plans = {op.sym_name.data: Planner(op, {}, target, dispatches).run(op.sym_name.data) for op in functions}
     plan_arenas(list(plans.values()), dispatches.kernels.get)
