@@ -52,7 +52,7 @@ def nms(dets: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch
         )
         common = (high - low).clamp(min=0).prod(1)
         area = (dets[:, 2] - dets[:, 0]) * (dets[:, 3] - dets[:, 1])
-        left = left[common / (area[best] + area[left] - common) <= iou_threshold]
+        left = left[~(common / (area[best] + area[left] - common) > iou_threshold)]  # of NaN, too
     return torch.stack(kept) if kept else torch.zeros(0, dtype=torch.long)
 
 
@@ -89,7 +89,7 @@ def vision() -> dict[str, tuple[Callable[[], Any], Sequence[Any]]]:
             [image],
         ),
         "r3d_18": (models.video.r3d_18, [torch.rand(1, 3, 4, 32, 32)]),
-        "s3d": (models.video.s3d, [torch.rand(1, 3, 16, 64, 64)]),
+        "s3d": (models.video.s3d, [torch.rand(1, 3, 16, 224, 224)]),
         "retinanet": (lambda: models.detection.retinanet_resnet50_fpn(**small), [boxed]),
         "fasterrcnn": (
             lambda: models.detection.fasterrcnn_mobilenet_v3_large_320_fpn(
@@ -118,7 +118,7 @@ def assert_same_results(ours: Any, theirs: Any) -> None:
     if isinstance(theirs, tuple) and len(theirs) == 2 and isinstance(theirs[1], list):
         ours, theirs = ours[1], theirs[1]  # losses, detections
     if not (isinstance(theirs, list) and isinstance(theirs[0], dict) and "boxes" in theirs[0]):
-        assert_same(ours, theirs, 2e-3)
+        assert_same(ours, theirs, 2e-3, 1e-4)
         return
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(a["scores"], b["scores"], rtol=1e-3, atol=1e-4)
@@ -151,7 +151,7 @@ def scattered(module: torch.nn.Module) -> torch.nn.Module:
                 backbone.train()(torch.rand(4, 3, 96, 96))
         for part in (getattr(module, name, None) for name in ("head", "roi_heads", "rpn")):
             for parameter in part.parameters() if part is not None else ():
-                torch.nn.init.normal_(parameter, std=0.1)
+                torch.nn.init.normal_(parameter, std=0.02)
     return module.eval()
 
 

@@ -94,22 +94,22 @@ def to_numpy(value: Any) -> Any:
     return value
 
 
-def assert_same(ours: Any, theirs: Any, rtol: float = 1e-4) -> None:
+def assert_same(ours: Any, theirs: Any, rtol: float = 1e-4, atol: float = 1e-5) -> None:
     """Results are what PyTorch gives: structure, dtypes, numbers."""
     ours, theirs = to_numpy(ours), to_numpy(theirs)
     if isinstance(theirs, np.ndarray):
         assert np.asarray(ours).dtype == theirs.dtype
-        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-5)
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)
     elif isinstance(theirs, list | tuple):
         assert len(ours) == len(theirs)
         for a, b in zip(ours, theirs, strict=True):
-            assert_same(a, b, rtol)
+            assert_same(a, b, rtol, atol)
     elif isinstance(theirs, dict):
         assert list(ours) == list(theirs)
         for key, item in theirs.items():
-            assert_same(ours[key], item, rtol)
+            assert_same(ours[key], item, rtol, atol)
     elif isinstance(theirs, float):
-        assert ours == pytest.approx(theirs, rel=rtol, abs=1e-5, nan_ok=True)
+        assert ours == pytest.approx(theirs, rel=rtol, abs=atol, nan_ok=True)
     else:
         assert ours == theirs
 

@@ -1,17 +1,20 @@
 """Operators that torchvision registers, which detectors' archives call: made of aten's, as far as that can be.
 
-`nms` keeps as many boxes as data say, one after another; it is computed where its boxes are known, in runs of the program as it is.
+`nms` keeps as many boxes as data say. It decides on one after another where boxes are known, in runs of the program as it is; what is traced
+decides on all at once, again and again until nothing changes.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.importers.torchscript.rarer import known
+from xdsl_exir.exchange import graph as g
+from xdsl_exir.importers.torchscript import rarer as _  # noqa: F401 (it registers functions)
 from xdsl_exir.importers.torchscript.special import SCALAR_TENSOR, special
 from xdsl_exir.importers.torchscript.tensors import Tensors
 from xdsl_exir.importers.torchscript.values import TensorValue
@@ -20,10 +23,10 @@ from xdsl_exir.importers.torchscript.values import TensorValue
 @special("torchvision.nms")
 def nms(tensors: Tensors, dets: TensorValue, scores: TensorValue, iou_threshold: float) -> TensorValue:
     """The boxes that no box of a higher score overlaps by more than the threshold, in the order of scores."""
-    boxes, order = (
-        known(tensors, dets, "torchvision.nms"),
-        np.argsort(-known(tensors, scores, "torchvision.nms"), kind="stable"),
-    )
+    boxes, ranked = tensors.array(dets), tensors.array(scores)
+    if boxes is None or ranked is None:
+        return _traced_nms(tensors, dets, scores, iou_threshold)
+    order = np.argsort(-ranked, kind="stable")
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     gone, kept = np.zeros(len(boxes), bool), list[int]()
     with np.errstate(all="ignore"):
@@ -58,6 +61,66 @@ class _Calls:
 
     def at(self, self_: TensorValue, dim: int) -> TensorValue:
         return self("unsqueeze", self=self_, dim=dim)
+
+
+def _traced_nms(
+    tensors: Tensors, dets: TensorValue, scores: TensorValue, iou_threshold: float
+) -> TensorValue:
+    """A box is kept if none that is kept comes before it and overlaps it. Of all boxes at once, that is asked until the answers
+    stay the same: they are right for one more of the first boxes each time."""
+    aten = _Calls(tensors)
+    order = aten("argsort.stable", self=scores, stable=True, descending=True)
+    boxes = aten("index.Tensor", self=dets, indices=[order])
+    left, top, right, bottom = tensors.call("aten.unbind.int", {"self": boxes, "dim": 1})
+
+    def of_pairs(target: str, each: TensorValue) -> TensorValue:
+        return aten(target, self=aten.at(each, 1), other=aten.at(each, 0))
+
+    def side(low: TensorValue, high: TensorValue) -> TensorValue:
+        length = aten("sub.Tensor", self=of_pairs("minimum", high), other=of_pairs("maximum", low))
+        return aten("clamp", self=length, min=0.0)
+
+    area = aten.mul(aten("sub.Tensor", self=right, other=left), aten("sub.Tensor", self=bottom, other=top))
+    common = aten.mul(side(left, right), side(top, bottom))
+    union = aten("sub.Tensor", self=of_pairs("add.Tensor", area), other=common)
+    over = aten("gt.Scalar", self=aten("div.Tensor", self=common, other=union), other=iou_threshold)
+    over = aten("triu", self=over, diagonal=1)
+    kept = aten("ones_like", self=scores, dtype=dt.Bool.code)
+    begins = aten("ones", size=[], dtype=dt.Bool.code)
+    return aten("index.Tensor", self=order, indices=[_settled(tensors, kept, begins, over)])
+
+
+def _settled(tensors: Tensors, kept: TensorValue, begins: TensorValue, over: TensorValue) -> TensorValue:
+    """The `while_loop` that asks until nothing changes."""
+    given = tuple(g.Ref(f"{tensors.fresh('nms')}_{name}") for name in ("kept", "goes_on", "over"))
+
+    def graph(*steps: tuple[str, dict[str, g.Value]], outputs: tuple[str, ...]) -> g.Subgraph:
+        nodes = [
+            replace(
+                tensors.node(target, tuple(g.NodeInput(name, value, False) for name, value in of.items())),
+                outputs=(g.Ref(f"step{at}"),),
+            )
+            for at, (target, of) in enumerate(steps)
+        ]
+        made = g.Graph(given, tuple(nodes), tuple(map(g.Ref, outputs)), {})
+        return g.Subgraph(tensors.fresh("graph"), made)
+
+    condition = graph(("aten.clone", {"self": given[1]}), outputs=("step0",))
+    body = graph(
+        ("aten.unsqueeze", {"self": given[0], "dim": 1}),
+        ("aten.logical_and", {"self": given[2], "other": g.Ref("step0")}),
+        ("aten.any.dim", {"self": g.Ref("step1"), "dim": 0}),
+        ("aten.logical_not", {"self": g.Ref("step2")}),
+        ("aten.ne.Tensor", {"self": g.Ref("step3"), "other": given[0]}),
+        ("aten.any", {"self": g.Ref("step4")}),
+        outputs=("step3", "step5"),
+    )
+    carried = (g.Ref(kept.name), g.Ref(begins.name))
+    inputs = (condition, body, carried, (g.Ref(over.name),))
+    node = tensors.node("higher_order.while_loop", tuple(g.NodeInput("", item, False) for item in inputs))
+    made = [tensors.fresh("while_loop") for _ in carried]
+    tensors.add(replace(node, outputs=tuple(map(g.Ref, made))))
+    return TensorValue(made[0])
 
 
 def _samples(

@@ -6,6 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -62,3 +63,40 @@ def test_feature(name: str, tmp_path: Path) -> None:
     run = xdsl_exir.compile(program.to_aten(given()))
     for wanted in expected:
         assert_same(run(*given()), wanted)
+
+
+BOXES = """
+graph(%boxes : Tensor, %scores : Tensor):
+  %most : float = prim::Constant[value=0.5]()
+  %kept : Tensor = torchvision::nms(%boxes, %scores, %most)
+  return (%kept)
+"""
+
+
+def best_boxes(boxes: Any, scores: Any, most: float) -> list[int]:
+    """Boxes in the order of scores, but for those that a better one overlaps."""
+    kept: list[int] = []
+    for at in np.argsort(-scores, kind="stable"):
+        shared = [
+            np.minimum(boxes[at, 2:], boxes[k, 2:]) - np.maximum(boxes[at, :2], boxes[k, :2]) for k in kept
+        ]
+        common = np.array([side.clip(0).prod() for side in shared])
+        area = (boxes[:, 2:] - boxes[:, :2]).prod(1)
+        with np.errstate(invalid="ignore"):
+            if not (common / (area[kept] + area[at] - common) > most).any():
+                kept.append(int(at))
+    return kept
+
+
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_nms_of_any_number_of_boxes(target: str, native_tools: None) -> None:
+    program = xdsl_exir.from_torchscript_text(BOXES)
+    run = xdsl_exir.compile(program.to_aten(["float32[s0, 4]", "float32[s0]"]), target)
+    drawn = np.random.default_rng(0)
+    for count in (0, 1, 5, 60):
+        low = drawn.random((count, 2), np.float32) * 9
+        size = np.round(drawn.random((count, 2), np.float32) * 9)  # some are empty: 0 / 0 overlaps nothing
+        boxes, scores = np.concatenate([low, low + size], 1), np.round(drawn.random(count, np.float32), 1)
+        wanted = best_boxes(boxes, scores, 0.5)
+        assert run(boxes, scores).tolist() == program(boxes, scores).tolist() == wanted
+    assert len(wanted) < 60
