@@ -28,7 +28,6 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import register_tile
 from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
-from xdsl_exir.targets.cpu.kernels.packing import pack_filters
 from xdsl_exir.targets.cpu.kernels.phases import copy_row
 
 if TYPE_CHECKING:
@@ -422,22 +421,25 @@ def transposed(rows: Rows) -> list[list[SSAValue]]:
 # --- filters -------------------------------------------------------------------------------------------------
 
 
-def transform_filters(weight: NDArray[np.float32]) -> NDArray[np.float32]:
-    """G g G^T of filters [O, C, 3, 3]: [O, C, 16], rounded once."""
-    import numpy as np
-
-    g = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
-    # One product of matrices: NumPy multiplies stacks of small ones one by one.
-    taps = weight.astype(np.float64).reshape(*weight.shape[:2], 9)
-    return (taps @ np.kron(g, g).T).astype(np.float32)
+def transform_taps(taps: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """G g along the first dimension."""
+    even, odd = (taps[0] + taps[2]) / 2, taps[1] / 2
+    return taps[0], even + odd, even - odd, taps[2]
 
 
 def pack_transformed(weight: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """[O, C, 3, 3] to panels [ceil(O / width), 16, C, width]."""
+    """[O, C, 3, 3] to panels [ceil(O / width), 16, C, width] of G g G^T, rounded once."""
     import numpy as np
 
-    transformed = np.moveaxis(transform_filters(weight), 2, 1)
-    return pack_filters(transformed[..., None], 1, width)[0, :, :, :, 0]
+    outputs, c = weight.shape[:2]
+    packed = np.zeros((-(-outputs // width), 16, c, width), np.float32)
+    # Panel by panel: what is computed in float64 stays in caches.
+    for panel, start in zip(packed, range(0, outputs, width), strict=True):
+        taps = weight[start : start + width].transpose(2, 3, 1, 0).astype(np.float64, order="C")
+        transformed = (whole for half in transform_taps(taps) for whole in transform_taps(half))
+        for place, whole in zip(panel, transformed, strict=True):
+            place[:, : whole.shape[-1]] = whole
+    return packed
 
 
 def is_moderate(weight: NDArray[np.float32]) -> bool:
