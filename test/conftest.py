@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import os
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
@@ -27,6 +28,9 @@ settings.load_profile("patient")
 
 # Threads of two processes on two cores would spin for each other, ours and PyTorch's: an eighth of the time of a run.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# What is collected and what it imports stays until the end: no search for garbage need go through it (a tenth of the time of a run).
+gc.set_threshold(20_000, 20, 100)
 
 # C libraries have code for several processors unless one is said: three times the work, which tests of that ask for.
 os.environ.setdefault(VARIABLE, NATIVE)
@@ -72,6 +76,7 @@ SLOW = {
     "*test_out_variants.py": "every operator of PyTorch's; a model natively",
     "*test_delegates.py": "processes, C libraries",
     "*test_packaging.py": "installs the package",
+    "*operators/test_pointwise.py": "every operator in every dtype",
     "*test_process.py": "many calls",
     "*test_random_*.py": "random programs, every operator that draws numbers",
     "*test_re[cds]*.py": "every operator in every dtype",
@@ -84,6 +89,11 @@ SLOW = {
     "*test_synonyms.py": "exports models, compiles natively",
     "*test_threads.py": "many calls natively",
     "*test_user_operators.py": "processes that find libraries",
+    "*test_targets.py": "processes that find libraries",
+    "*test_traced_apart.py": "exports programs in every way",
+    "importers/test_effects.py": "exports programs in every way",
+    "*test_unflatten.py": "exports models",
+    "*test_upstream.py": "every stage, natively",
     "*test_verifier.py": "every operator, changed in one thing",
 }
 """Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
@@ -165,6 +175,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = item.path.relative_to(Path(__file__).parent)
         if any(fnmatch(str(path), pattern) for pattern in SLOW):
             item.add_marker("slow")
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
