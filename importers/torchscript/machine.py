@@ -21,7 +21,7 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.importers.torchscript import vision as _  # noqa: F401 (it registers functions)
+from xdsl_exir.importers.torchscript import rarer, vision  # noqa: F401 (they register functions)
 from xdsl_exir.importers.torchscript.branches import Journal, branch
 from xdsl_exir.importers.torchscript.carried import as_tensor
 from xdsl_exir.importers.torchscript.literals import constant_value

@@ -14,7 +14,6 @@ import numpy as np
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.importers.torchscript import rarer as _  # noqa: F401 (it registers functions)
 from xdsl_exir.importers.torchscript.special import SCALAR_TENSOR, special
 from xdsl_exir.importers.torchscript.tensors import Tensors
 from xdsl_exir.importers.torchscript.values import TensorValue
