@@ -19,6 +19,7 @@ from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.sharing import FEW, Memory
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.importers.views import Step, places_of
@@ -91,7 +92,7 @@ def write_in_order(
 
     `memories` say how the tensors that the operator iterates over lie, the written one first. Computed `at_once` is what
     PyTorch computes in another dtype than it is written in, and copies then: the last element of a place remains. Raises `UnsupportedError`
-    where PyTorch does (a stride of 0), and where a place has too many elements.
+    where PyTorch does (a stride of 0), where a place has too many elements, and where a size is a symbol.
     """
     written = memories[0]
     held = zip(written.sizes, written.strides, strict=True)
@@ -102,6 +103,9 @@ def write_in_order(
     computed = compute() if at_once else None
     for mask in masks:
         value = compute() if computed is None else computed
+        if not is_static(meta(value).shape):  # rounds are those of the sizes at export
+            reason = "a write to memory that overlaps itself, of a symbolic size"
+            raise UnsupportedError([Unsupported(operator, reason)])
         chosen = builder.constant(mask, dt.Bool, written.sizes)
         write_where(builder, target, value, chosen, operator)
 

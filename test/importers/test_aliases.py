@@ -494,6 +494,20 @@ def test_other_writes_to_memory_that_overlaps_itself_are_refused() -> None:
         xdsl_exir.from_exported_program(exported)
 
 
+def test_writes_to_memory_of_a_symbolic_size_that_overlaps_itself_are_refused() -> None:
+    """In which order places are written was known of the example's size alone."""
+
+    def forward(m: Any, x: Any) -> Any:
+        y = x * 2
+        y.unfold(0, 2, 1).mul_(3)
+        return y
+
+    sizes = (({0: torch.export.Dim.AUTO},),)
+    exported = torch.export.export(Model(forward), (torch.ones(9),), dynamic_shapes=sizes)
+    with pytest.raises(UnsupportedError, match=r"aten\.mul_\.Tensor: .* overlaps itself, of a symbolic size"):
+        xdsl_exir.from_exported_program(exported)
+
+
 def test_writes_to_state_that_overlaps_are_refused() -> None:
     whole = torch.zeros(4)
     exported = torch.export.export(Model(beside_its_view, b_a=whole[1:], part=whole[:2]), (X,))
