@@ -21,7 +21,7 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
-from xdsl_exir.importers.torchscript import rarer, vision  # noqa: F401 (they register functions)
+from xdsl_exir.importers.torchscript import rarer, vision
 from xdsl_exir.importers.torchscript.branches import Journal, branch
 from xdsl_exir.importers.torchscript.carried import as_tensor
 from xdsl_exir.importers.torchscript.literals import constant_value
@@ -56,6 +56,9 @@ SYMBOLIC: Mapping[str, str] = {
     "aten.Int": "torch.sym_int", "aten.floor": "math.floor", "aten.ceil": "math.ceil", "aten.sqrt": "torch._sym_sqrt",
 }  # fmt: skip
 """Operators on numbers, and what they are where a number is a value of the graph."""
+
+REGISTERED = (rarer, vision)
+"""Modules whose functions are in `SPECIAL`."""
 
 
 class Machine:
