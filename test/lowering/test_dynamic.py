@@ -284,6 +284,11 @@ def test_sizes_of_which_no_range_was_said(target: str) -> None:
         np.testing.assert_allclose(run(x.numpy()), (x.softmax(-1) + x.sum()).numpy(), rtol=1e-5)
 
 
+def test_flattening_of_what_may_have_no_rows() -> None:
+    program = export(lambda self, x: x.repeat_interleave(2, -1), (rand(5, 4),), ({0: Dim.AUTO, 1: Dim.AUTO},))
+    assert xdsl_exir.compile(program)(np.zeros((0, 3), np.float32)).shape == (0, 6)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("rows", [Dim.AUTO, Dim("rows"), Dim("rows", min=0, max=64)])
 def test_sizes_that_types_do_not_hold_for(target: str, rows: Any) -> None:

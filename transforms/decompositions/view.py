@@ -19,6 +19,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_, multiple
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import infer_size, movedim_order
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import ExirError
@@ -211,10 +212,10 @@ def flatten(aten: Namespace, self: SSAValue, start_dim: int, end_dim: int) -> SS
     merged = [size for size in meta(self).shape[start : end + 1] if isinstance(size, int)]
     if len(merged) == end - start + 1:
         size = prod(merged)
-    else:  # a view finds it, where there are elements
-        size = (
-            -1 if 0 not in meta(self).shape else Sizes(aten, self)(product(meta(self).shape[start : end + 1]))
-        )
+    else:  # a view finds it, unless there may be no elements but for it
+        others = (*meta(self).shape[:start], *meta(self).shape[end + 1 :])
+        is_found = 0 not in meta(self).shape and is_static(others)
+        size = -1 if is_found else Sizes(aten, self)(product(meta(self).shape[start : end + 1]))
     return aten.view(self, [*kept[:start], size, *kept[end + 1 :]])
 
 
