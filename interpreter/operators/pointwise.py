@@ -295,13 +295,31 @@ FACTORS: dict[str, Callable[[Array, Array], Array]] = {
 }
 """Functions that take a number in full precision: float16 times 0.1 is not float16 times float16(0.1)."""
 
+
+def gcd(a: Array, b: Array) -> Array:
+    """Euclid's algorithm, as in PyTorch: the smallest integer's absolute value is itself, and its divisors may be negative."""
+    dtype = np.result_type(a, b)
+    x, y = np.broadcast_arrays(np.abs(a.astype(dtype)), np.abs(b.astype(dtype)))
+    while (left := y != 0).any():
+        x, y = np.where(left, y, x), np.where(left, np.fmod(x, np.where(left, y, 1)), 0)
+    return x
+
+
+def lcm(a: Array, b: Array) -> Array:
+    """A product in `int` at least, as in C."""
+    common = gcd(a, b)
+    wide = np.promote_types(common.dtype, np.int32)
+    quotient = a.astype(wide) // np.where(common == 0, 1, common)
+    return np.abs(quotient * b.astype(wide)).astype(common.dtype)
+
+
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "atan2": np.arctan2,
     "hypot": np.hypot,
     "copysign.Tensor": np.copysign,
     "copysign.Scalar": np.copysign,
-    "gcd": np.gcd,
-    "lcm": np.lcm,
+    "gcd": gcd,
+    "lcm": lcm,
     "bitwise_and.Tensor": np.bitwise_and,
     "bitwise_and.Scalar": np.bitwise_and,
     "bitwise_and.Scalar_Tensor": np.bitwise_and,

@@ -406,6 +406,7 @@ def multiples() -> Iterator[Call]:
         if dtype != "bool":
             yield Call(tensor(dtype, 4, 1, low=-50, high=50), tensor(dtype, 3, low=-50, high=50, seed=1))
     yield Call(torch.tensor([0, 4, 5]), torch.tensor([0, 0, 3]))
+    yield Call(torch.tensor([-128, 6, -128], dtype=torch.int8), torch.tensor([6, -128, 0], dtype=torch.int8))
 
 
 @case("nextafter")
@@ -448,6 +449,7 @@ def bits() -> Iterator[Call]:
     for dtype in INTEGERS:
         yield Call(tensor(dtype, 4, 1, low=-50, high=50), tensor(dtype, 3, low=-50, high=50, seed=1))
     yield Call(tensor("int64", 3, low=-9), tensor("uint8", 3, high=9))
+    yield Call(torch.tensor([-128, 6, -128], dtype=torch.int8), torch.tensor([6, -128, 0], dtype=torch.int8))
 
 
 @case("bitwise_and.Scalar bitwise_or.Scalar bitwise_xor.Scalar __and__.Scalar __or__.Scalar __xor__.Scalar")
