@@ -296,6 +296,11 @@ class _Join:
         for index, each in enumerate(self.branches):
             for pair in self.pairs:
                 each.tensors.require(pair[index].name)
+        for pair in self.pairs:
+            kinds = [each.tensors.meta(one) for each, one in zip(self.branches, pair, strict=True)]
+            if len({(kind.ndim, kind.dtype) for kind in kinds}) > 1:
+                a, b = (f"{kind.dtype.torch_name} of {kind.ndim} dimensions" for kind in kinds)
+                raise self.refused(f"tensors of the branches are {a} and {b}")
         operands = list(
             dict.fromkeys(
                 name

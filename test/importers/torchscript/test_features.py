@@ -100,3 +100,25 @@ def test_nms_of_any_number_of_boxes(target: str, native_tools: None) -> None:
         wanted = best_boxes(boxes, scores, 0.5)
         assert run(boxes, scores).tolist() == program(boxes, scores).tolist() == wanted
     assert len(wanted) < 60
+
+
+RANKS = """
+graph(%x : Tensor):
+  %first : int = prim::Constant[value=0]()
+  %sum : Tensor = aten::any(%x)
+  %holds : bool = aten::Bool(%sum)
+  %y : Tensor = prim::If(%holds)
+    block0():
+      %row : Tensor = aten::unsqueeze(%x, %first)
+      -> (%row)
+    block1():
+      -> (%x)
+  return (%y)
+"""
+
+
+def test_branches_of_other_ranks_are_refused() -> None:
+    with pytest.raises(
+        UnsupportedError, match="float32 of 2 dimensions and float32 of 1 dimensions, and data"
+    ):
+        xdsl_exir.from_torchscript_text(RANKS).to_aten(["float32[3]"])
