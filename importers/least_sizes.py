@@ -29,10 +29,13 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
     given = symbols_of(sizes_of(function.body.block.args))
     ranges = {symbol: said for symbol, said in checked_ranges_of(function).items() if symbol in given}
     of_each: dict[str, list[Operation]] = {}
-    operations = list(unlike(function))
-    for op in operations:
-        for symbol in symbols_of(sizes_of(op.operands)) & ranges.keys():
+    several: list[Operation] = []
+    for op in unlike(function):
+        symbols = symbols_of(sizes_of(op.operands)) & ranges.keys()
+        for symbol in symbols:
             of_each.setdefault(symbol, []).append(op)
+        if len(symbols) > 1:
+            several.append(op)
     for symbol, ops in sorted(of_each.items()):
         for value in (1, 0):
             if within(value, ranges[symbol]) and not all(holds(op, {symbol: value}) for op in ops):
@@ -40,13 +43,17 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
                 assert isinstance(condition, Expr)
                 yield condition
                 break
-    yield from dict.fromkeys(condition for op in operations for condition in of_several(op, ranges))
+    yield from dict.fromkeys(condition for op in several for condition in of_several(op, ranges))
 
 
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
     """What has to hold of several symbols together: `x.flatten()[:3]` has 3 elements where rows and columns are enough, which
     PyTorch says of no symbol's range. Sizes that are not proved equal are to be equal."""
-    for made, declared in shapes_of(op, {}):
+    try:
+        shapes = list(shapes_of(op, {}))
+    except ExirError:
+        return  # what is wrong with the operation is the verifier's to say
+    for made, declared in shapes:
         for size, said in zip(made, declared, strict=False):
             symbols = symbols_of([size, said])
             if len(symbols) > 1 and symbols <= ranges.keys() and provably_equal(size, said, ranges) is None:
