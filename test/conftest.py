@@ -111,8 +111,9 @@ LONG = {
     "*test_special.py::test_the_calls_of_the_interpreter": "`test_pointwise.py` has a part",
 }
 """Tests that a run of everything leaves out unless `XDSL_EXIR_THOROUGH` is set, and why they may be."""
-FAMILY, LARGE = 24, 5000
-"""A family of more tests than that, in a run of more than so many, is tested by every other one: `make test` takes 25 minutes."""
+FAMILY, CLAN, LARGE = 24, 96, 5000
+"""A family of more tests than that, in a run of more than so many, is tested by every other one, a clan by every third: `make test` takes
+25 minutes."""
 
 
 @pytest.fixture
@@ -191,8 +192,8 @@ def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         else:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
-        if len(family) > FAMILY:
-            yield from family[1::2]
+        every = 1 + (len(family) > FAMILY) + (len(family) > CLAN)
+        yield from (item for at, item in enumerate(family) if at % every)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
