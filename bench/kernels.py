@@ -25,6 +25,7 @@ import torch.nn.functional as F
 
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.runtime import linking
+from xdsl_exir.runtime.tune import timed
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine, Matmul
 from xdsl_exir.targets.cpu.machine import processor
 
@@ -184,20 +185,15 @@ def prepare(kernels: Sequence[Kernel], machine: Machine) -> list[Peers]:
     return peers
 
 
-def best_call(call: Callable[[], Any], seconds: float) -> float:
-    """Seconds of the fastest of the calls that fit into some time (three at least)."""
+def best_call(call: Callable[[], Any]) -> float:
+    """Seconds of the fastest of some calls, once the other's waiting threads sleep."""
     time.sleep(0.02)
-    best, end, calls = float("inf"), time.perf_counter() + seconds, 0
-    while calls < 3 or time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best, calls = min(best, time.perf_counter() - start), calls + 1
-    return best
+    return timed(call)
 
 
 def measure(peers: Peers, rounds: int) -> tuple[float, float]:
     """GFLOP/s of ours and PyTorch's."""
-    pairs = [(best_call(peers.ours, 0.01), best_call(peers.eager, 0.01)) for _ in range(rounds)]
+    pairs = [(best_call(peers.ours), best_call(peers.eager)) for _ in range(rounds)]
     ours, eager = (peers.flops / min(times) / 1e9 for times in zip(*pairs, strict=True))
     return ours, eager
 

@@ -218,13 +218,12 @@ def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
             continue
         if node.target in LAID:
             order = LAID[node.target](operands, ranges)
-        elif (
-            seen := _seen_in(node, {refs[name]: found for name, found in operands.items()}, graph)
-        ) is not None:
-            values, moved = values | seen, True
-            continue
         else:
-            order = _moved_with(node, after, {refs[name]: found for name, found in operands.items()}, graph)
+            by_value = {refs[name]: found for name, found in operands.items()}
+            if (seen := _seen_in(node, by_value, graph)) is not None:
+                values, moved = values | seen, True
+                continue
+            order = _moved_with(node, after, by_value, graph)
         if order is not None and len(order) == len(after.sizes):
             strides = strides_in(after, order)
             if strides != tuple(after.strides):

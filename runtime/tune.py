@@ -19,16 +19,15 @@ from typing import Any
 
 import numpy as np
 
+from xdsl_exir.interpreter.upstream.scalars import numpy_dtype
 from xdsl_exir.lowering.driver import calls_of
-from xdsl_exir.lowering.mlir import TO_LLVM
-from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.names import own_name
 from xdsl_exir.program import Program
 from xdsl_exir.runtime import linking
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.compile import Unit, objects_of
+from xdsl_exir.targets.cpu.compile import kernel_unit, objects_of
 from xdsl_exir.targets.cpu.kernels.description import Choice
-from xdsl_exir.targets.cpu.kernels.kernel import Kernel, expansion
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.machine import Processor, processor
 from xdsl_exir.targets.cpu.tuning import learn
 
@@ -59,8 +58,6 @@ class Tuned:
     after: float
     choice: Choice
     """What is best; the rule's where nothing is clearly better."""
-    tried: int
-    """How many there were."""
 
 
 def tune(program: Program, cpu: str | None = None) -> Iterator[Tuned]:
@@ -84,29 +81,31 @@ def best(problem: Kernel, count: int, cpu: Processor) -> Tuned:
     own = Choice()
     ways = [own, *problem.choices]
     calls = dict(zip(ways, prepared([problem.chosen(way) for way in ways], cpu), strict=True))
-    left, times = calls, dict.fromkeys(ways, float("inf"))
+    left, times = calls, dict[Choice, float]()
     for _ in range(ROUNDS):
-        times |= {way: min(times[way], timed(call)) for way, call in left.items()}
+        time_again(times, left)
         limit = HOPELESS * min(times.values())
         left = {way: call for way, call in left.items() if times[way] <= limit}
     fastest = min(times, key=lambda way: times[way])
     # The least of many times is too good by chance: these two are timed again.
-    times = in_turns({way: calls[way] for way in (own, fastest)}, ROUNDS)
-    choice = fastest if times[fastest] < WORTHWHILE * times[own] else own
-    return Tuned(problem, count, times[own], times[choice], choice, len(ways))
+    again = dict[Choice, float]()
+    for _ in range(ROUNDS):
+        time_again(again, {way: calls[way] for way in (own, fastest)})
+    choice = fastest if again[fastest] < WORTHWHILE * again[own] else own
+    return Tuned(problem, count, again[own], again[choice], choice)
 
 
-def in_turns(calls: Mapping[Choice, Callable[[], object]], rounds: int) -> dict[Choice, float]:
-    """Seconds of each call, the least of so many rounds."""
-    times = dict.fromkeys(calls, float("inf"))
-    for _ in range(rounds):
-        times |= {way: min(times[way], timed(call)) for way, call in calls.items()}
-    return times
+def time_again(times: dict[Choice, float], calls: Mapping[Choice, Callable[[], object]]) -> None:
+    """Times each call once more; the least seconds count."""
+    for way, call in calls.items():
+        times[way] = min(times.get(way, float("inf")), timed(call))
 
 
 def prepared(kernels: Sequence[Kernel], cpu: Processor) -> list[Callable[[], object]]:
     """Calls of kernels, compiled for a processor, on arrays of their own."""
-    units = [unit_of(kernel, own_name(f"way{number}")) for number, kernel in enumerate(kernels)]
+    units = [
+        kernel_unit(kernel, own_name(f"way{number}"), public=True) for number, kernel in enumerate(kernels)
+    ]
     library = linking.load_objects(objects_of(units, cpu))
     return [cold(library, unit.name, kernel) for unit, kernel in zip(units, kernels, strict=True)]
 
@@ -124,27 +123,15 @@ def cold(library: linking.Library, name: str, kernel: Kernel) -> Callable[[], ob
     return lambda: next(turns)()
 
 
-def unit_of(kernel: Kernel, name: str) -> Unit:
-    """A kernel as a function that others call."""
-    return Unit(
-        name, f"{expansion()} {kernel.key} alone", TO_LLVM, lambda: generic_text(kernel.function(name, True))
-    )
-
-
 def arrays_of(kernel: Kernel) -> list[Any]:
     """What a kernel is called with."""
     random = np.random.default_rng(0)
     made: list[Any] = []
     for type in kernel.types.values():
-        dtype, shape = DTYPES[str(type.element_type)], type.get_shape()
+        dtype, shape = numpy_dtype(type.element_type), type.get_shape()
         numbers = random.standard_normal(shape) if dtype.kind == "f" else random.integers(-8, 8, shape)
         made.append(numbers.astype(dtype))
     return made
-
-
-DTYPES = {
-    name: np.dtype(dtype) for name, dtype in (("f32", "f4"), ("f64", "f8"), ("i32", "i4"), ("i64", "i8"))
-}
 
 
 def timed(call: Callable[[], object]) -> float:

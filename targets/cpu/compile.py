@@ -182,8 +182,10 @@ def unit_of(function: FuncOp) -> Unit:
     return Unit(name, generic_text(unnamed), GROUPED, write)
 
 
-def kernel_unit(kernel: Kernel, name: str) -> Unit:
-    return Unit(name, f"{expansion()} {kernel.key}", TO_LLVM, partial(kernel_text, kernel, name))
+def kernel_unit(kernel: Kernel, name: str, public: bool = False) -> Unit:
+    """A kernel, for drivers alone or `public`: as a function that C can call."""
+    key = f"{expansion()} {kernel.key}{' public' if public else ''}"
+    return Unit(name, key, TO_LLVM, partial(kernel_text, kernel, name, public))
 
 
 def driver_unit(driver: FuncOp, types: Mapping[str, Sequence[Attribute]]) -> Unit:
@@ -192,9 +194,9 @@ def driver_unit(driver: FuncOp, types: Mapping[str, Sequence[Attribute]]) -> Uni
     return Unit(ENTRY + driver.sym_name.data, generic_text(driver), TO_LLVM, write)
 
 
-def kernel_text(kernel: Kernel, name: str) -> str:
+def kernel_text(kernel: Kernel, name: str, public: bool = False) -> str:
     """A kernel, expanded to operations, as a module."""
-    function = kernel.function(name)
+    function = kernel.function(name, public)
     bfloat16_as_bits(function)
     module = ModuleOp([function])
     watched(KERNELS, context(), module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
@@ -21,7 +22,7 @@ from xdsl_exir.targets.cpu.kernel_forms import KernelForms
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
 from xdsl_exir.targets.cpu.machine import Processor
 from xdsl_exir.targets.cpu.rows import RowGroup, space_of
-from xdsl_exir.targets.cpu.tuning import learned, with_choice
+from xdsl_exir.targets.cpu.tuning import Choices, learned, with_choice
 from xdsl_exir.targets.cpu.vectorize import RowProgram, row_program
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ class Cpu(CodeTarget):
 
     def __init__(self, cpu: Processor, draws: str | None = None):
         """`draws` is the prefix of the names of functions that draw random numbers, if there are any (`lowering.draws`)."""
-        self.machine = cpu.machine()
-        self.learned = learned(cpu)
+        self.cpu, self.machine = cpu, cpu.machine()
         self.draws = draws
         self.row_programs: dict[str, RowProgram | None] = {}
         """By operator, arguments and types."""
@@ -67,6 +67,11 @@ class Cpu(CodeTarget):
 
     def tuned(self, kernel: Solved) -> Solved:
         return with_choice(kernel, self.learned)
+
+    @cached_property
+    def learned(self) -> Choices:
+        """What was measured of its kernels: read when the first of them is asked for."""
+        return learned(self.cpu)
 
     def copy(self, source: Value, target: Value) -> tuple[Kernel, Sequence[Value]] | None:
         return copy_of(source, target, self.machine)

@@ -189,7 +189,7 @@ class Matmul(Kernel):
     @property
     def rows(self) -> int:
         """Rows of a tile."""
-        return self.choice.rows or max(1, 2 * self.machine.rows // self.vectors)
+        return self.choice.rows or self.machine.rows_of(self.vectors)
 
     @property
     def width(self) -> int:
@@ -209,8 +209,8 @@ class Matmul(Kernel):
 
     @property
     def problem(self) -> Matmul:
-        strides = {"lhs_strides": None, "rhs_strides": None, "out_strides": None}
-        return replace(self, epilogue=Epilogue(), choice=Choice(), **strides)
+        plain = replace(self, lhs_strides=None, rhs_strides=None, out_strides=None)
+        return replace(plain, epilogue=Epilogue(), choice=Choice())
 
     @property
     def weights(self) -> Sequence[int]:

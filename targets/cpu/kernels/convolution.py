@@ -257,7 +257,7 @@ class Conv2d(Kernel):
     @property
     def rows(self) -> int:
         """Pixels of a tile."""
-        return self.choice.rows or (4 if self.strided else 2 * self.machine.rows // self.vectors)
+        return self.choice.rows or (4 if self.strided else self.machine.rows_of(self.vectors))
 
     @property
     def width(self) -> int:

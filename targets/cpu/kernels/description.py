@@ -38,6 +38,10 @@ class Machine:
         and an element or two. More than eight hide no more of the multipliers' latency."""
         return min(8, (self.registers - 4) // 2)
 
+    def rows_of(self, vectors: int) -> int:
+        """Rows of a register tile that is so many vectors wide."""
+        return max(1, 2 * self.rows // vectors)
+
 
 Strategy = Literal["pixels", "channels", "depthwise", "winograd"]
 """Ways of a convolution."""

@@ -253,7 +253,7 @@ class Winograd:
     def _multiply(self, b: KernelBuilder, at: Band, panel: Index) -> None:
         """The 16 products of a band's matrices and those of a panel of output channels."""
         scratch, lanes, vectors = b.buffers["scratch"], self.lanes, self.width // self.lanes
-        rows = self.choice.rows or 2 * self.machine.rows // vectors
+        rows = self.choice.rows or self.machine.rows_of(vectors)
         _, first, second, *_ = self.parts_of_scratch
         with b.loop(0, 16) as number:
             matrix, target = b.mul(number, self.inputs), b.mul(number, self.products)

@@ -22,6 +22,7 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import mlir
 from xdsl_exir.lowering.expand_math import ExpandMath
 from xdsl_exir.lowering.printing import generic_text
+from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.vector_builder import Lanes
 from xdsl_exir.runtime import linking
 from xdsl_exir.targets.cpu import objects
@@ -350,11 +351,10 @@ def test_choices(solved: Matmul | Conv2d) -> None:
         for way, each in zip(ways, made, strict=True):
             close(each, convolve(problem, x, weight), way)
         return
-    a, b = random(9 if problem.rhs == "packed" else 30, problem.k), random(problem.k, problem.n)
+    m, n, k = static((problem.m, problem.n, problem.k))
+    a, b = random(m, k), random(k, n)
     given = [way.pack(b) if problem.rhs == "packed" else b for way in ways]
-    first, *others = run_all(
-        [(way, [a, right], (len(a), problem.n)) for way, right in zip(ways, given, strict=True)]
-    )
+    first, *others = run_all([(way, [a, right], (m, n)) for way, right in zip(ways, given, strict=True)])
     close(first, a @ b, problem)
     for each in others:
         np.testing.assert_array_equal(each, first)
