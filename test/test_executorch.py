@@ -1,6 +1,7 @@
 """Delegates there and back: programs that we partition, in ExecuTorch's runtime, and programs that ExecuTorch lowered, here.
 
-    pip install --no-deps executorch==1.5.1 torchao==0.18.0       # and what they need, beside PyTorch 2.13.0
+    pip install --no-deps executorch==1.5.1 torchao==0.18.0
+    pip install flatbuffers pandas psutil ruamel.yaml tabulate          # what of their needs these tests meet
     pytest test/test_executorch.py
 
 Without ExecuTorch what needs it is skipped.
