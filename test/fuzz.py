@@ -349,7 +349,9 @@ def run_case(seeds: Sequence[Path], folder: Path, number: int) -> Outcome:
         return outcome("read")
     except ExirError as error:
         text = str(error)
-        placed = re.search(r"case\d+|FX text|TorchScript text|:\d+|[a-z]\.[a-z]|unsupported|%|@", text)
+        placed = re.search(
+            r"case\d+|FX text|TorchScript text|:\d+|[a-z]\.[a-z]|unsupported|%|@|method|argument", text
+        )
         return outcome(type(error).__name__, "" if text and placed else f"without a place: {text[:200]}")
     except Long:
         return outcome("runs long")

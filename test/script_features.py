@@ -1059,6 +1059,24 @@ class Early(nn.Module):
 
 
 @feature(X)
+class EarlyByData(nn.Module):
+    def within(self, x: Tensor, most: float) -> Tuple[Tensor, Dict[str, Tensor], int]:
+        n = 0
+        while bool(x.abs().sum() < 100):
+            x = x * 1.5
+            n += 1
+            if bool(x.max() > most):
+                return x * 100, {"a": x}, n
+        return x, {"a": x - 1}, -n
+
+    def forward(self, x: Tensor):
+        for i in range(6):
+            if bool((x + i).min() > 1):
+                return x + i, self.within(x, 3.0), self.within(x, 1e5)
+        return x, self.within(-x, 3.0), self.within(x, 1e5)
+
+
+@feature(X)
 class Gener(nn.Module):
     def forward(self, x: Tensor):
         try_ = torch.manual_seed(0)

@@ -17,9 +17,16 @@ from xdsl_exir.dialects.tensors import SymType
 from xdsl_exir.dialects.torchscript.operations import ScriptOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of
+from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of, stand_in
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import Condition, Number, Object, ScriptError, TensorValue
+from xdsl_exir.importers.torchscript.values import (
+    UNINITIALIZED,
+    Condition,
+    Number,
+    Object,
+    ScriptError,
+    TensorValue,
+)
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
@@ -246,6 +253,7 @@ class _Join:
         """One value of two, of which tensors are slots."""
         if a is b and not isinstance(a, TensorValue):
             return a
+        first, second = (each.tensors for each in self.branches)
         match a, b:
             case TensorValue(), TensorValue():
                 if a.name == b.name and not any(a.name in each.written for each in self.branches):
@@ -256,10 +264,11 @@ class _Join:
                 and kind_of(a) == kind_of(b)
                 and (isinstance(a, Condition | Number) or a != b)
             ):
-                first, second = (
-                    as_tensor(each.tensors, x) for each, x in zip(self.branches, (a, b), strict=True)
-                )
-                return replace(self.slot(first, second), kind=kind_of(a))
+                return replace(self.slot(as_tensor(first, a), as_tensor(second, b)), kind=kind_of(a))
+            case _ if a is UNINITIALIZED:
+                return self.merged(stand_in(first, b, second, self.tensors), b, what)
+            case _ if b is UNINITIALIZED:
+                return self.merged(a, stand_in(second, a, first, self.tensors), what)
             case _ if is_tuple(a) and is_tuple(b) and len(a) == len(b):
                 return tuple(self.merged(x, y, what) for x, y in zip(a, b, strict=True))
             case _ if is_list(a) and is_list(b) and len(a) == len(b):

@@ -51,6 +51,11 @@ class FunctionCompiler:
         """An error at a line of the code."""
         return self.source.error(self.definition.file, node, message)
 
+    def error_here(self, message: str) -> LoadError:
+        """An error at the line that is being compiled."""
+        at = self.location
+        return LoadError(f"{self.source.path}: {at.filename.data}:{at.line.data}: {message}")
+
     # operations
 
     def insert(
@@ -79,7 +84,7 @@ class FunctionCompiler:
 
     def constant(self, value: Any, type: Attribute) -> SSAValue:
         """A constant of a type that holds it: `prim.Constant`."""
-        attribute = constant_attribute(value)
+        attribute = constant_attribute(value, self.error_here)
         return self.value_of("prim.Constant", [], type, {} if attribute is None else {"value": attribute})
 
     # functions

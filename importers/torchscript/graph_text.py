@@ -273,7 +273,7 @@ class _Reader:
         location = self.ranges()
         types = [type for _, type in results]
         cls, subgraph = self._class(found, [operand.type for operand in operands], types)
-        op = cls(operands, types, _attributes(cls, types, attributes), [], location)
+        op = cls(operands, types, self._attributes(cls, types, attributes), [], location)
         if subgraph:
             op.attributes["subgraph"] = StringAttr(found[0])
             self.waiting.append((op, found[0]))
@@ -283,6 +283,28 @@ class _Reader:
             op.add_region(self.block())
         for (name, _), value in zip(results, op.results, strict=True):
             self.define(name, value)
+
+    def _attributes(
+        self, cls: type[ScriptOp], types: list[Attribute], said: Mapping[str, str]
+    ) -> dict[str, Attribute]:
+        """The attributes of an operation: constants that have one form are values, all else is kept as it is written."""
+        from xdsl_exir.exchange.torchscript_text import constant_text
+
+        found: dict[str, Attribute] = {}
+        for name, text in said.items():
+            if name == "value" and cls.name.endswith("prim.Constant"):
+                type = types[0] if types else ts.NONE  # the verifier tells of a constant without a result
+                value = _constant(text, ts.unspelled(type))
+                attribute = None if value is None else constant_attribute(value, self.error)
+                if attribute is not None and constant_text(attribute, type) == text:
+                    found["value"] = attribute
+                    continue
+                found["text"] = StringAttr(text)
+            elif name in ("name", "scope"):
+                found[name] = StringAttr(text[1:-1] if text.startswith('"') else text)
+            else:
+                found[f"text_{name}"] = StringAttr(text)
+        return found
 
     def _class(
         self, found: re.Match[str], types: list[Attribute], results: list[Attribute]
@@ -363,27 +385,6 @@ def _split(text: str) -> list[str]:
             start = at + 1
         at += 1
     return [*parts, text[start:]]
-
-
-def _attributes(cls: type[ScriptOp], types: list[Attribute], said: Mapping[str, str]) -> dict[str, Attribute]:
-    """The attributes of an operation: constants that have one form are values, all else is kept as it is written."""
-    from xdsl_exir.exchange.torchscript_text import constant_text
-
-    found: dict[str, Attribute] = {}
-    for name, text in said.items():
-        if name == "value" and cls.name.endswith("prim.Constant"):
-            type = types[0] if types else ts.NONE  # the verifier tells of a constant without a result
-            value = _constant(text, ts.unspelled(type))
-            attribute = None if value is None else constant_attribute(value)
-            if attribute is not None and constant_text(attribute, type) == text:
-                found["value"] = attribute
-                continue
-            found["text"] = StringAttr(text)
-        elif name in ("name", "scope"):
-            found[name] = StringAttr(text[1:-1] if text.startswith('"') else text)
-        else:
-            found[f"text_{name}"] = StringAttr(text)
-    return found
 
 
 def _constant(text: str, type: Attribute) -> Any:

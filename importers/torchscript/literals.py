@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, FloatData, IntegerAttr, StringAttr, f64, i1, i64
@@ -15,10 +15,10 @@ from xdsl_exir.limits import LIMITS
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
 
-def constant_attribute(value: Any) -> Attribute | None:
+def constant_attribute(value: Any, error: Callable[[str], LoadError]) -> Attribute | None:
     """A constant as the attribute `value` of `prim.Constant`; None of None. Floats are written exactly, as text.
 
-    Raises `LoadError` for integers that TorchScript does not have.
+    Raises an `error` of a place for integers that TorchScript does not have.
     """
     match value:
         case None:
@@ -27,9 +27,8 @@ def constant_attribute(value: Any) -> Attribute | None:
             return IntegerAttr(int(value), i1)
         case int():
             if not -(1 << 63) <= value < 1 << 63:
-                raise LoadError(
-                    f"{value:.3e} is no 64-bit integer" if abs(value) < 1e300 else "an integer of many digits"
-                )
+                said = f"{value:.3e}" if abs(value) < 1e300 else "an integer of many digits"
+                raise error(f"{said} is no 64-bit integer")
             return IntegerAttr(value, i64)
         case float():
             return FloatAttr(value, f64)
@@ -38,7 +37,7 @@ def constant_attribute(value: Any) -> Attribute | None:
         case str():
             return StringAttr(value)
         case _:
-            items = [constant_attribute(item) for item in value]
+            items = [constant_attribute(item, error) for item in value]
             return ArrayAttr([item for item in items if item is not None])
 
 

@@ -19,9 +19,9 @@ from xdsl_exir.dialects.torchscript.operations import ScriptOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.torchscript.branches import Branch, become, check_apart, contents, subgraph, traced
-from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of
+from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of, stand_in
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import Condition, Number, TensorValue
+from xdsl_exir.importers.torchscript.values import UNINITIALIZED, Condition, Number, TensorValue
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
@@ -149,6 +149,10 @@ class Loop:
                 found = True
         if found:
             return True
+        settled = self.settled(self.state, after, body)
+        if settled != self.state:
+            self.state = settled
+            return True
         if structure(after) != structure(self.state):
             raise self.refused("lists or dicts become longer or shorter")
         for at, (was, now) in enumerate(zip(leaves(self.state), leaves(after), strict=True)):
@@ -158,6 +162,14 @@ class Loop:
                 self.varying.add(at)
                 found = True
         return found
+
+    def settled(self, was: Any, now: Any, body: Branch) -> Any:
+        """What a turn takes over, with something like what it leaves where there is nothing yet."""
+        if was is UNINITIALIZED and now is not UNINITIALIZED:
+            return stand_in(self.outer, now, body.tensors, self.outer)
+        if is_list(was) and is_list(now) and len(was) == len(now):
+            return [self.settled(a, b, body) for a, b in zip(was, now, strict=True)]
+        return was
 
     # the operation
 

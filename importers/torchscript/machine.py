@@ -394,14 +394,14 @@ def _get_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
     [owner] = operands
     name = op.text("name")
     if not isinstance(owner, Object) or name not in owner.attributes:
-        raise ExirError(f"the object has no attribute {name!r:.100}")
+        raise ScriptError(f"the object has no attribute {name!r:.100}")
     return expect(owner.attributes[name], op.result_types[0])
 
 
 def _set_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> None:
     owner, value = operands
     if not isinstance(owner, Object):
-        raise ExirError("an attribute of what is no object")
+        raise ScriptError("an attribute of what is no object")
     machine.journal.note(owner)
     owner.attributes[op.text("name")] = value
 
@@ -409,7 +409,7 @@ def _set_attribute(machine: Machine, op: ScriptOp, operands: list[Any]) -> None:
 def _method(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
     owner = operands[0]
     if not isinstance(owner, Object):
-        raise ExirError("a method of what is no object")
+        raise ScriptError("a method of what is no object")
     return machine.call(f"{owner.class_name}.{op.text('name')}", operands)
 
 

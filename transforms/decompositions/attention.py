@@ -141,7 +141,7 @@ def native_multi_head_attention(
     average_attn_weights: bool,
     mask_type: int | None,
 ) -> tuple[SSAValue, SSAValue]:
-    """Attention of projections, projected. True in the mask is what is not attended to."""
+    """Attention of projections, projected. True in the mask, and what is not 0 in one of numbers, is what is not attended to."""
     batch, length, _ = sizes(aten, query)
     parts = zip(aten.chunk(qkv_weight, 3), aten.chunk(qkv_bias, 3), strict=True)
     projected = [aten.linear(x, *part) for x, part in zip((query, key, value), parts, strict=True)]
@@ -149,8 +149,9 @@ def native_multi_head_attention(
     q, k, v = (aten.transpose.int(aten.view(x, split), 1, 2) for x in projected)
     scores = aten.matmul(aten.mul.Scalar(q, (embed_dim // num_head) ** -0.5), transpose(aten, k))
     if mask is not None:
-        of_keys = mask_type == 1
-        hidden = aten.unsqueeze(aten.unsqueeze(mask, 1), 1) if of_keys else mask
+        hidden = cast(aten, mask, Bool)
+        if mask_type == 1:  # of keys
+            hidden = aten.unsqueeze(aten.unsqueeze(hidden, 1), 1)
         scores = aten.masked_fill.Scalar(scores, hidden, -math.inf)
     weights = aten.softmax.int(scores, -1)
     joined = contiguous(aten, aten.transpose.int(aten.matmul(weights, v), 1, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -65,6 +66,7 @@ CASES: dict[str, list[Call]] = {
         *(layer(dtype) for dtype in ("float32", "float64")),
         layer("float32", mask=PADDING, kind=1), layer("float32", mask=FUTURE, kind=0),
         layer("float32", mask=FUTURE.expand(2, 2, 5, 5), kind=2), layer("float32", None, True, False),
+        layer("float32", mask=PADDING * -math.inf, kind=1), layer("float32", mask=FUTURE.long(), kind=0),
     ],
     "aten._transformer_encoder_layer_fwd": [
         *(encoder("float32", gelu, first) for gelu in (False, True) for first in (False, True)),
@@ -110,7 +112,7 @@ REFUSED: list[tuple[str, Call]] = [
     ("aten.scaled_dot_product_attention", ((Q, Q.double(), Q), {})),
     ("aten.scaled_dot_product_attention", ((Q.long(), Q.long(), Q.long()), {})),
     ("aten._native_multi_head_attention", layer("float32", mask=PADDING, kind=None)),
-    ("aten._native_multi_head_attention", layer("float32", mask=tensor(2, 5), kind=1)),
+    ("aten._native_multi_head_attention", layer("float32", mask=PADDING[:, :4], kind=1)),
     ("aten._scaled_dot_product_flash_attention_for_cpu", ((Q[0], Q[0], Q[0]), {})),
     ("aten._scaled_dot_product_flash_attention_for_cpu", ((Q, Q, Q, 0.1), {})),
     ("aten._scaled_dot_product_flash_attention_for_cpu", ((Q, Q, tensor(2, 4, 5, 6)), {})),
