@@ -200,14 +200,19 @@ def _ranges(function: Operation) -> dict[Expr, tuple[int | None, int | None]]:
     return {dim: bounds for dim, bounds in said.items() if isinstance(dim, Expr)}
 
 
-UNSAID = (2, None)
-"""The range that PyTorch writes of a size of which nobody said one (`Dim.AUTO`, `Dim.DYNAMIC`). It runs such programs
-at 0 and 1 too: that the size is neither was assumed only to trace them."""
+UNSAID = 2
+"""The lower end that PyTorch writes of a size of which nobody said one (`Dim.AUTO`, `Dim.DYNAMIC(max=8)`). It runs such
+programs at 0 and 1 too, whoever said the 2: that a size is neither was assumed only to trace them."""
 
 
 def checked_ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
-    """What each symbol is when a function runs: a size of which nobody said a range may be any."""
-    return {name: (0, None) if said == UNSAID else said for name, said in ranges_of(function).items()}
+    """What each symbol is when a function runs: a size of which nobody said the lower end may be any."""
+    return {name: _checked(said) for name, said in ranges_of(function).items()}
+
+
+def _checked(said: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    low, high = said
+    return 0 if low == UNSAID else low, high
 
 
 def guards_of(function: Operation) -> list[Dim]:
@@ -220,11 +225,11 @@ def guards_of(function: Operation) -> list[Dim]:
 
 def conditions_of(function: Operation) -> list[Dim]:
     """Conditions on the symbols of a function beyond the ranges of each: its guards, and the ranges of what is made of them."""
-    ranges = ranges_of(function)
+    ranges = checked_ranges_of(function)
     ends = [
         condition
-        for size, (low, high) in derived_ranges_of(function).items()
-        for head, bound in (("ge", low), ("le", high))
+        for size, said in derived_ranges_of(function).items()
+        for head, bound in zip(("ge", "le"), _checked(said), strict=True)
         if bound is not None and provably(condition := apply(head, size, bound), ranges) is not True
     ]
     return [*guards_of(function), *ends]

@@ -33,6 +33,7 @@ from xdsl_exir.dialects.signature import (
     OutputKind,
     OutputSpec,
     RangeAttr,
+    checked_ranges_of,
 )
 from xdsl_exir.dialects.tensors import (
     SymBoolType,
@@ -115,9 +116,10 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     )
     if program.range_constraints:
         said = {str(Expr.from_str_expr(size)): bounds for size, bounds in program.range_constraints.items()}
-        ranges = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
-        function.attributes[RANGES] = DictionaryAttr(ranges)
-    guards = [guard for guard in guards if not provably(guard, program.range_constraints)]
+        attrs = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
+        function.attributes[RANGES] = DictionaryAttr(attrs)
+    ranges = checked_ranges_of(function)
+    guards = [guard for guard in guards if not provably(guard, ranges)]
     if guards := [*guards, *least_sizes(function)]:
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function

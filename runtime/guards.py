@@ -17,11 +17,14 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import BY_TORCH_NAME, Category
 from xdsl_exir.dialects.expr import Dim, Expr
-from xdsl_exir.dialects.signature import UNSAID, conditions_of, ranges_of
+from xdsl_exir.dialects.signature import checked_ranges_of, conditions_of
 from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
 from xdsl_exir.errors import InputError
 from xdsl_exir.lowering.sizes import solve
+
+ANY = (None, None)
+"""The range of a symbol of which nobody said one."""
 
 
 def name_of(name: str) -> str:
@@ -50,7 +53,7 @@ class Guards:
 
     @staticmethod
     def of(function: FuncOp) -> Guards:
-        return Guards(ranges_of(function), conditions_of(function))
+        return Guards(checked_ranges_of(function), conditions_of(function))
 
     def check(self, seen: Sequence[Seen]) -> None:
         """Raises `InputError` that names the input and dimension at fault."""
@@ -99,9 +102,8 @@ class Guards:
                 raise InputError(range_text(one.place, one.size, one.value, symbol, value, relation, bound))
 
     def bounds(self, symbol: str) -> list[tuple[str, int]]:
-        """The ends of a symbol's range, each after the relation in which the symbol is to it; none for a range that nobody said."""
-        low, high = self.ranges.get(symbol, UNSAID)
-        ends = () if (low, high) == UNSAID else ((">=", low), ("<=", high))
+        """The ends of a symbol's range, each after the relation in which the symbol is to it."""
+        ends = zip((">=", "<="), self.ranges.get(symbol, ANY), strict=True)
         return [(relation, bound) for relation, bound in ends if bound is not None]
 
 

@@ -61,6 +61,8 @@ DTYPES = (torch.bool, *INTEGERS, *FLOATS, torch.float32, *COMPLEX)
 SPECIAL = (math.inf, -math.inf, math.nan, -0.0, 0.0, 1e-40, -1e-45, 0.5, -0.5, 1.0)
 ELEMENTS = 3000
 """A value of a program has at most so many."""
+SIZES = (1, 2, 3, 4, 5, 8, 9, 11)
+"""What a symbol is in later calls. Of every second program PyTorch is told of the upper end."""
 LARGEST = 1e5
 """So large are finite values of floats at most, and integers made floats."""
 
@@ -651,7 +653,7 @@ class Maker:
         outputs = list(dict.fromkeys(outputs)) or [self.inputs[0].name]
         sizes = [self.symbols]
         if self.symbols:
-            sizes += [{name: rng.choice((2, 3, 4, 5, 8, 9, 11)) for name in self.symbols} for _ in range(3)]
+            sizes += [{name: rng.choice(SIZES) for name in self.symbols} for _ in range(3)]
         used = {name for step in self.steps for name in step.uses} | set(outputs)
         inputs = tuple(input for input in self.inputs if input.name in used)
         return Program(self.seed, inputs, tuple(self.steps), tuple(outputs), tuple(sizes))
@@ -925,11 +927,9 @@ def export(program: Program, stage: str) -> torch.export.ExportedProgram:
     """A program exported by PyTorch, in the training dialect or the core one."""
     dynamic = None
     if program.sizes[0]:
+        size = torch.export.Dim.AUTO(max=max(SIZES)) if program.seed % 2 else torch.export.Dim.AUTO
         dynamic = (
-            tuple(
-                {d: torch.export.Dim.AUTO for d, s in enumerate(i.sizes) if isinstance(s, str)}
-                for i in program.inputs
-            ),
+            tuple({d: size for d, s in enumerate(i.sizes) if isinstance(s, str)} for i in program.inputs),
         )
     exported = torch.export.export(
         Chain(program), tuple(program.values()), dynamic_shapes=dynamic, strict=False

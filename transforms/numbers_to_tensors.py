@@ -34,7 +34,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
-from xdsl_exir.dialects.signature import ranges_of
+from xdsl_exir.dialects.signature import checked_ranges_of
 from xdsl_exir.dialects.sizes import is_symbol, sizes_of, symbols_of
 from xdsl_exir.dialects.sym_ops import SymOp
 from xdsl_exir.dialects.tensors import (
@@ -477,7 +477,7 @@ class NumbersToTensors(ModulePass):
 def drop_known_assertions(module: ModuleOp) -> None:
     """Drops what regions assert about numbers that holds by what these may be."""
     for function in module.ops:
-        ranges = ranges_of(function)
+        ranges = checked_ranges_of(function)
         for op in list(function.walk()):
             inside = not isinstance(op.parent_op(), FuncOp)
             if inside and isinstance(op, OperatorOp) and op.SPEC.qualified_name == "aten._assert_scalar":

@@ -23,13 +23,11 @@ from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.runtime.c.interface import C_TYPES, Requirement
 from xdsl_exir.runtime.c.sizes import PLACEHOLDER
-from xdsl_exir.runtime.guards import Guards, guard_text, place_text, range_text
+from xdsl_exir.runtime.guards import ANY, Guards, guard_text, place_text, range_text
 
 Named = tuple[str, Dim]
 """A size, and where it is, in words."""
 Ranges = dict[str, tuple[int | None, int | None]]
-ANY = (None, None)
-"""The range of a number of which nobody said one: C may pass any."""
 
 
 def requirements_of(
@@ -50,7 +48,7 @@ def requirements_of(
             text = range_text(said[symbol], at.size, PLACEHOLDER, symbol, PLACEHOLDER, relation, bound)
             condition = apply({">=": "ge", "<=": "le"}[relation], value, bound)
             found.append(Requirement(condition, "SIZE", text, (value,) if at.is_symbol else (at.size, value)))
-    ranges |= {symbol: guards.ranges[symbol] if guards.bounds(symbol) else ANY for symbol in symbols}
+    ranges |= {symbol: guards.ranges.get(symbol, ANY) for symbol in symbols}
     found += not_negative(sizes, ranges, found)
     placeholders = dict.fromkeys(symbols, PLACEHOLDER)
     for condition in guards.conditions:

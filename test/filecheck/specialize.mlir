@@ -43,5 +43,5 @@ func.func @forward(%x: tensor<?x3xf32, #exir.shape<[s0, 3]>>, %n: tensor<3xi64>)
 // VERSIONS:          aten.mul.Tensor(
 // VERSIONS:          higher_order.yield
 
-// RANGE: s0 is 2 to 8, not 9
+// RANGE: s0 is 0 to 8, not 9
 // NONE: no method has an argument 'f16', or one of that dtype

@@ -259,7 +259,7 @@ def test_guards(target: str) -> None:
     def forward(self: Any, x: Any, y: Any) -> Any:
         return x.reshape(-1, 2) + y[: x.shape[0] // 2]
 
-    program = export(forward, (rand(8), rand(20, 2)), ({0: Dim.DYNAMIC}, {0: Dim("rows", min=2, max=32)}))
+    program = export(forward, (rand(8), rand(20, 2)), ({0: Dim.DYNAMIC}, {0: Dim("rows", min=3, max=32)}))
     run = xdsl_exir.compile(program, target)
     for n in (4, 6, 30):
         x, y = rand(n), rand(20, 2)
@@ -267,17 +267,18 @@ def test_guards(target: str) -> None:
     bad = (
         ((7, 20), r"input 'x', dimension 0: s\d+ = 7; not s\d+ mod 2 == 0"),
         ((8, 40), r"input 'y', dimension 0: 40 is more than 32 \(s\d+ <= 32\)"),
-        ((8, 1), r"input 'y', dimension 0: 1 is less than 2 \(s\d+ >= 2\)"),
+        ((8, 2), r"input 'y', dimension 0: 2 is less than 3 \(s\d+ >= 3\)"),
     )
     for (n, rows), message in bad:
         with pytest.raises(InputError, match=message):
             run(rand(n).numpy(), rand(rows, 2).numpy())
 
 
+@pytest.mark.parametrize("rows", [Dim.AUTO, Dim.DYNAMIC(max=7), Dim("rows", min=2, max=7)])
 @pytest.mark.parametrize("target", TARGETS)
-def test_sizes_of_which_no_range_was_said(target: str) -> None:
+def test_sizes_of_which_no_lower_end_was_said(target: str, rows: Any) -> None:
     """PyTorch runs them at 0 and 1 too, whatever it assumed to trace them."""
-    program = export(lambda self, x: x.softmax(-1) + x.sum(), (rand(5, 4),), ({0: Dim.AUTO},))
+    program = export(lambda self, x: x.softmax(-1) + x.sum(), (rand(5, 4),), ({0: rows},))
     run = xdsl_exir.compile(program, target)
     for n in (0, 1, 2, 7):
         x = rand(n, 4)
@@ -364,7 +365,7 @@ def test_equal_and_derived_sizes(target: str) -> None:
 
 
 def test_ranges_of_derived_sizes() -> None:
-    """A range of `2 * s0` is a condition on `s0`, where that has none of its own that says as much."""
+    """A range of `2 * s0` is a condition on `s0`, where that has none of its own that says as much, as PyTorch checks both."""
     shape = "tensor<?xf32, #exir.shape<[s0]>>"
     text = f"""func.func @forward(%x: {shape}) -> {shape}
         attributes {{exir.ranges = {{s0 = #exir.range<2, 64>, "2 * s0" = #exir.range<4, 20>}}}} {{
@@ -373,7 +374,7 @@ def test_ranges_of_derived_sizes() -> None:
     }}"""
     run = xdsl_exir.compile(Program(Parser(context().clone(), text).parse_module()))
     assert run(np.ones(10, np.float32))[0].shape == (10,)
-    for n, message in ((1, r"s0 >= 2"), (11, r"not 2 \* s0 <= 20")):
+    for n, message in ((1, r"not 2 \* s0 >= 4"), (11, r"not 2 \* s0 <= 20")):
         with pytest.raises(InputError, match=message):
             run(np.ones(n, np.float32))
 
@@ -391,6 +392,16 @@ def test_numbers_in_and_out(target: str) -> None:
         np.testing.assert_allclose(total, (x + n).numpy())
         assert number == 2 * size + n
         np.testing.assert_array_equal(row, np.arange(size + n))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_numbers_that_decided_a_branch(target: str) -> None:
+    """That a number is at least 2 is a guard of PyTorch's, as that of a size is not: it was compared, not assumed."""
+    program = export(lambda self, x, n: x + n if n >= 2 else x, (rand(5), 4), (None, Dim.DYNAMIC))
+    run = xdsl_exir.compile(program, target)
+    np.testing.assert_array_equal(run(np.ones(5, np.float32), 2), np.full(5, 3, np.float32))
+    with pytest.raises(InputError, match=r"input 'n': s\d+ = 1; not s\d+ >= 2"):
+        run(np.ones(5, np.float32), 1)
 
 
 @pytest.mark.parametrize("target", TARGETS)
