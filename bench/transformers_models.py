@@ -17,10 +17,13 @@ import warnings
 from typing import Any
 
 import torch
-import transformers
-from transformers.exporters import AutoHfExporter, ExportedModel
+from vision_models import declare_nms
 
 import xdsl_exir
+
+declare_nms()  # for transformers, which imports torchvision where there is one
+import transformers  # noqa: E402
+from transformers.exporters import AutoHfExporter, ExportedModel  # noqa: E402
 
 TEXT = [
     "albert",

@@ -24,7 +24,7 @@ from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp, YieldOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
 from xdsl_exir.dialects.exir import ConstantOp, RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of, symbols_of
@@ -221,23 +221,32 @@ class FunctionLowering:
         return FuncOp(self.function.sym_name.data, types, Region(self.block), self.function.sym_visibility)
 
     def symbol(self, name: str) -> SSAValue:
-        """A symbol's value: an argument, or a size of one."""
+        """A symbol's value: an argument, a size of one, or what a multiple of it plus a constant says that is one."""
         if name not in self.symbols:
-            places = (
-                (value.value, dim)
+            places = [
+                (value.value, dim, *said[1:])
                 for value in self.values.values()
                 for dim, size in enumerate(value.shape)
-                if str(size) == name and value.value in self.arguments.args
-            )
-            found = next(places, None)
-            if found is None:
+                if value.value in self.arguments.args
+                and (said := linear(size)) is not None
+                and said[0] == name
+            ]
+            if not places:
                 raise ExirError(f"the symbol {name} is not the size of an argument")
-            dim = arith.ConstantOp.from_int_and_width(found[1], IndexType())
-            size = tensor.DimOp(found[0], dim)
-            self.insert(dim)
-            self.insert(size)
-            self.symbols[name] = size.result
+            value, dim, step, start = min(places, key=lambda place: place[2:] != (1, 0))
+            size = self.index(tensor.DimOp(value, self.number(dim)))
+            if start:
+                size = self.index(arith.SubiOp(size, self.number(start)))
+            self.symbols[name] = size if step == 1 else self.index(arith.DivSIOp(size, self.number(step)))
         return self.symbols[name]
+
+    def number(self, value: int) -> SSAValue:
+        return self.index(arith.ConstantOp.from_int_and_width(value, IndexType()))
+
+    def index(self, op: Operation) -> SSAValue:
+        """The value of an operation that is put in."""
+        self.insert(op)
+        return op.results[0]
 
     def operation(self, builder: LinalgBuilder, op: Operation) -> None:
         match op:

@@ -364,6 +364,22 @@ def test_equal_and_derived_sizes(target: str) -> None:
             run(*(rand(n).numpy() for n in sizes))
 
 
+@pytest.mark.parametrize("stage", ["linalg", "named-linalg"])
+def test_symbols_that_only_derived_sizes_say(stage: str) -> None:
+    half = Dim("half", min=3, max=9)
+    program = export(
+        lambda self, x, y: (torch.cat([x, x]), y.relu() @ torch.ones(3, 2)),
+        (rand(9), rand(16, 3)),
+        ({0: 2 * half + 1}, {0: 4 * half}),
+    )
+    run = xdsl_exir.compile(program.to(stage))
+    for n in (3, 5):
+        x, y = rand(2 * n + 1), rand(4 * n, 3)
+        first, second = run(x.numpy(), y.numpy())
+        np.testing.assert_array_equal(first, torch.cat([x, x]).numpy())
+        np.testing.assert_allclose(second, (y.relu() @ torch.ones(3, 2)).numpy(), rtol=1e-5)
+
+
 def test_ranges_of_derived_sizes() -> None:
     """A range of `2 * s0` is a condition on `s0`, where that has none of its own that says as much, as PyTorch checks both."""
     shape = "tensor<?xf32, #exir.shape<[s0]>>"
