@@ -3,7 +3,7 @@
     python bench/torchscript_models.py [--only 'PATTERN'] [--forms scripted,traced,frozen] [--silero silero_vad.jit]
 
 Each model is scripted, traced and frozen, saved, and run twice by PyTorch. Then, in this order: its graph's text is read and printed; the archive is
-run by the interpreter; made an ordinary program; compiled natively. It prints a line a step: `ok` with the seconds of processor time, what is
+run by the interpreter; made an ordinary program; compiled natively; its further methods likewise. It prints a line a step: `ok` with the seconds of processor time, what is
 refused and why, or what is wrong. `--silero` takes the archive out of the `silero-vad` wheel: both rates, state over 100 chunks, .pt2, a C library,
 latency. Needs torchvision beside the development environment (its operators in C++ need not load: those of detectors are defined here).
 """
@@ -29,6 +29,7 @@ import xdsl_exir
 from xdsl_exir.errors import ExirError, UnsupportedError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+from script_features import FEATURES
 from scripted import assert_same, freeze, quiet, renamed, save, script, to_numpy, trace
 
 OPERATORS = (
@@ -113,6 +114,46 @@ def five() -> dict[str, tuple[Callable[[], Any], Sequence[Any]]]:
     return found
 
 
+def written() -> dict[str, tuple[Callable[[], Any], Sequence[Any]]]:
+    """Modules whose forward is more than a graph: an LSTM with a loop in Python, a beam search with lists and dicts, one with state and methods."""
+    return {
+        "lstm": (FEATURES["PyLSTM"][0], FEATURES["PyLSTM"][1]),
+        "beam_search": (FEATURES["BeamSearch"][0], FEATURES["BeamSearch"][1]),
+        "stateful": (Streaming, [torch.randn(1, 16, 4)]),
+    }
+
+
+class Streaming(torch.nn.Module):
+    """A convolution over what comes in pieces: a cache, a count of pieces, a gain that a method sets."""
+
+    def __init__(self):
+        super().__init__()
+        self.convolution = torch.nn.Conv1d(16, 8, 3)
+        self.register_buffer("cache", torch.zeros(1, 16, 2))
+        self.pieces, self.gain = 0, 1.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        joined = torch.cat([self.cache, x], 2)
+        self.cache.copy_(joined[:, :, -2:])
+        self.pieces += 1
+        return self.convolution(joined) * self.gain + self.pieces
+
+    @torch.jit.export
+    def louder(self) -> tuple[torch.Tensor, int]:
+        self.gain = self.gain * 2.0
+        self.cache.mul_(self.gain)
+        return self.cache, self.pieces
+
+    @torch.jit.export
+    def reset(self) -> None:
+        self.cache.zero_()
+        self.pieces = 0
+
+
+METHODS: dict[str, Sequence[str]] = {"stateful": ("louder", "reset", "louder")}
+"""Further methods, called without arguments one after the other, after `forward` was."""
+
+
 def assert_same_results(ours: Any, theirs: Any) -> None:
     """As `assert_same`; boxes of equal scores may come in any order."""
     if isinstance(theirs, tuple) and len(theirs) == 2 and isinstance(theirs[1], list):
@@ -171,25 +212,44 @@ def measured(name: str, form: str, make: Callable[[], Any], inputs: Sequence[Any
             with quiet():
                 theirs = torch.jit.load(str(path))
                 expected = [to_numpy(theirs(*inputs)) for _ in range(2)][-1]
-    except (RuntimeError, torch.jit.frontend.NotSupportedError) as error:
+    except (RuntimeError, torch.jit.TracingCheckError, torch.jit.frontend.NotSupportedError) as error:
         print(f"    PyTorch: {str(error).strip().splitlines()[0]:.200}")
         return
     text, given = str(made.inlined_graph), to_numpy(list(inputs))
+
+    def second(run: Callable[..., Any]) -> Any:
+        """What a second call gives: state has gone on by then."""
+        return [run(*given) for _ in range(2)][1]
 
     def read_and_print() -> None:
         assert renamed(xdsl_exir.from_torchscript_text(text).torchscript_text()) == renamed(text)
 
     def interpreted() -> None:
-        assert_same_results(xdsl_exir.load(path)(*given), expected)
+        assert_same_results(second(xdsl_exir.load(path)), expected)
 
     def natively(program: xdsl_exir.Program) -> None:
-        assert_same_results(xdsl_exir.compile(program, target="native")(*given), expected)
+        assert_same_results(second(xdsl_exir.compile(program, target="native")), expected)
 
     step("text", read_and_print)
+
+    def in_turn() -> None:
+        """The further methods, natively: each compiled for the state that those before it leave, which the archive's own interpreter keeps."""
+        with quiet():
+            theirs, ours = torch.jit.load(str(path)), xdsl_exir.load(path)
+        theirs(*inputs), ours(*given)
+        for method in METHODS[name]:
+            run = xdsl_exir.compile(ours.to_aten([], method), target="native")
+            wanted = to_numpy(getattr(theirs, method)())
+            assert_same_results(run(), wanted)
+            assert_same_results(ours.call(method), wanted)
+        assert_same_results(ours(*given), to_numpy(theirs(*inputs)))
+
     step("interpreter", interpreted)
     program = step("aten", lambda: xdsl_exir.load(path).to_aten(given))
     if program is not None:
         step("native", lambda: natively(program))
+    if name in METHODS and form == "scripted":  # freezing forgets them
+        step("methods", in_turn)
 
 
 def largest(ours: Callable[[Any], Any], theirs: Callable[[Any], Any], chunks: Any) -> float:
@@ -284,7 +344,7 @@ def main() -> None:
         if arguments.silero:
             silero(arguments.silero, Path(folder))
             return
-        for name, (make, inputs) in (five() | vision()).items():
+        for name, (make, inputs) in (five() | written() | vision()).items():
             for form in arguments.forms.split(","):
                 is_detector = isinstance(inputs[0], list)
                 if fnmatch.fnmatch(name, arguments.only) and not (is_detector and form == "traced"):
