@@ -228,11 +228,11 @@ class Slot:
         default = self.argument.default
         return MISSING if default is MISSING else normalise(self.argument, default)
 
-    @property
+    @cached_property
     def is_tensor(self) -> bool:
         return self.argument.type.is_tensor
 
-    @property
+    @cached_property
     def property_name(self) -> str | None:
         """Name of the property that holds the constant part; of a `Tensor?[]`, which items are None."""
         if not self.is_tensor:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     ComplexType,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
     TensorType,
     f64,
     i1,
@@ -60,9 +61,9 @@ PythonNumber: TypeAlias = bool | int | float | complex
 def number_attr(value: object) -> Attribute:
     """A Python number as attribute: i1, i64, f64, or a pair of f64 for a complex one. Raises `TypeError` for others."""
     if isinstance(value, bool):
-        return IntegerAttr.from_bool(value)
+        return _integer_attr(value, i1)
     if isinstance(value, int):
-        return _integer_attr(value)
+        return _integer_attr(value, i64)
     if isinstance(value, float):
         return FloatAttr(value, f64)
     if not isinstance(value, complex):
@@ -71,8 +72,8 @@ def number_attr(value: object) -> Attribute:
 
 
 @lru_cache(maxsize=1024)
-def _integer_attr(value: int) -> Attribute:
-    return IntegerAttr(value, i64)
+def _integer_attr(value: int, type: IntegerType) -> Attribute:
+    return IntegerAttr(value, type)
 
 
 def number_value(attr: Attribute) -> PythonNumber:

@@ -1,9 +1,9 @@
 """`fold-batch-norm`: a batch norm of running statistics after a convolution or a linear layer becomes part of its weight and bias.
 
-    weight * s, (bias - mean) * s + shift      where s = scale / sqrt(var + eps)
+    norm(layer(x, weight, bias))    becomes    layer(x, norm'(weight), norm(bias))
 
-is written as operators of the weights alone, for `fold-constants` to compute; what there is of each channel in float64. Results are rounded
-elsewhere: their last bits change.
+where norm' has neither mean nor shift. The norms of weights are operators of state alone, for `fold-constants` to compute. Results are
+rounded elsewhere: their last bits change.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, meta
-from xdsl_exir.dialects.dtypes import Category, Double
+from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.transforms.canonicalization import in_delegate
 from xdsl_exir.transforms.fold_constants import is_of_state
-from xdsl_exir.transforms.matching import known, made_by, static
+from xdsl_exir.transforms.matching import known, made_by
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern
 
 NORM = "aten._native_batch_norm_legit_no_training"
@@ -91,27 +91,21 @@ class FoldNorm(OperatorPattern):
         weights = [value for value in (weight, bias, scale, shift, mean, variance) if value is not None]
         dtype = meta(op.results[0]).dtype
         of_one_dtype = all(is_of_state(value) and meta(value).dtype is dtype for value in weights)
-        spare = [static(meta(value).shape) for value in op.results[1:]]
-        if not of_one_dtype or dtype.category is not Category.FLOAT or dtype.bits < 32 or None in spare:
+        if not of_one_dtype or dtype.category is not Category.FLOAT or dtype.bits < 32:
             return KEEP
-        aten = Namespace(builder)
+        aten, shape = Namespace(builder), meta(weight).shape
+        channels = shape[layer.channels]
 
-        bias, scale, shift, mean, variance = (
-            value if value is None or dtype is Double else aten._to_copy(value, dtype=Double)
-            for value in (bias, scale, shift, mean, variance)
-        )
-        factor = aten.rsqrt(aten.add.Tensor(variance, norm["eps"]))
-        factor = factor if scale is None else aten.mul.Tensor(factor, scale)
-        centred = aten.neg(mean) if bias is None else aten.sub.Tensor(bias, mean)
-        moved = aten.mul.Tensor(centred, factor)
-        moved = moved if shift is None else aten.add.Tensor(moved, shift)
-        factor, moved = (
-            value if dtype is Double else aten._to_copy(value, dtype=dtype) for value in (factor, moved)
-        )
-        along = aten.view(factor, [-1] + [1] * (meta(weight).ndim - 1 - layer.channels))
-        folded = layer.build(aten, given, aten.mul.Tensor(weight, along), moved)
-        nothing = [builder.constant(0, meta(v).dtype, tuple(s or ())) for v, s in zip(op.results[1:], spare, strict=True)]  # fmt: skip
-        return (folded, *nothing)
+        def normed(value: SSAValue, **changed: SSAValue | None) -> SSAValue:
+            """The norm of what has the channels as its second dimension."""
+            return aten._native_batch_norm_legit_no_training(**{**norm, "input": value, **changed})[0]
+
+        zeros = builder.constant(0, dtype, (channels,))
+        bias = aten.view(zeros if bias is None else bias, [1, channels])
+        weight = weight if layer.channels else aten.view(weight, [1, channels, -1])
+        weight = normed(weight, bias=None, running_mean=zeros)
+        weight = weight if layer.channels else aten.view(weight, shape)
+        return layer.build(aten, given, weight, aten.view(normed(bias), [channels])), None, None
 
 
 @dataclass(frozen=True)

@@ -180,6 +180,8 @@ class Folding:
         """Whether a result of static shape takes no more memory than what it is made of, or little."""
         meta = tensor_meta(result.type)
         count = prod(size for size in meta.shape if isinstance(size, int))
+        if count * meta.dtype.itemsize <= min(LARGEST_WIDENED, self.limit):
+            return True
         of_state = [value for value in op.operands if self.state.get(value)]
         if not of_state or not self.lowers(op):
             return count * meta.dtype.itemsize <= LARGEST

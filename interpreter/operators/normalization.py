@@ -38,12 +38,13 @@ def per_channel(array: Array, ndim: int) -> Array:
 def normalize_channels(
     input: Array, mean: Array, invstd: Array, weight: Array | None, bias: Array | None
 ) -> Array:
-    """`(x - mean) * invstd * weight + bias` as PyTorch computes it: one product and one sum per element."""
+    """`(x - mean) * invstd * weight + bias` as PyTorch computes it: one product and one sum per element, of what channels have."""
     scale = invstd if weight is None else invstd * weight
     shift = -mean * scale
     if bias is not None:
         shift = shift + bias
-    return input * per_channel(scale, input.ndim) + per_channel(shift, input.ndim)
+    scale, shift = (per_channel(each.astype(input.dtype), input.ndim) for each in (scale, shift))
+    return input * scale + shift
 
 
 @impl("aten._native_batch_norm_legit_no_training")
@@ -56,7 +57,7 @@ def batch_norm_no_training(
     eps: float,
 ) -> tuple[Array, Array, Array]:
     nothing = np.empty(0, input.dtype)
-    invstd = rsqrt(running_var, eps)
+    invstd = rsqrt(wide(running_var), eps)
     return normalize_channels(input, running_mean, invstd, weight, bias), nothing, nothing
 
 

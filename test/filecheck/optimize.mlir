@@ -156,18 +156,24 @@ func.func @weights(%w: tensor<4x2x3x3xf32> {exir.input = #exir.input<parameter, 
   func.return %1, %4, %5, %6 : tensor<1x4x3x3xf32>, tensor<6x2xf32>, tensor<6x3xf32>, tensor<6x3xf32>
 }
 // LEVEL2-LABEL: func.func @weights
-// LEVEL2-NOT:     batch_norm
+// LEVEL2-NOT:     batch_norm{{.*}}(%x
 // LEVEL2:         aten.convolution(%x, %{{.*}}, %{{.*}}, stride
-// LEVEL2-NEXT:    aten.cat([%a, %b], dim = 1)
+// LEVEL2-NOT:     batch_norm
+// LEVEL2:         aten.cat([%a, %b], dim = 1)
 // LEVEL2-NEXT:    aten.mm(%y, %{{.*}}) : (tensor<6x5xf32>, tensor<5x5xf32>) -> tensor<6x5xf32>
 // LEVEL2-NEXT:    aten.slice.Tensor(%{{.*}}, dim = 1, start = 0, end = 2)
 // LEVEL2-NEXT:    aten.slice.Tensor(%{{.*}}, dim = 1, start = 2, end = 5)
 // LEVEL2-NEXT:    aten.mm(%y, %c)
 // NORM-LABEL: func.func @weights
-// NORM-NOT:     batch_norm
-// NORM:         aten.rsqrt(
-// NORM:         aten.mul.Tensor(%w,
-// NORM:         aten.convolution(%x, %{{.*}}, %{{.*}}, stride
+// NORM-NEXT:    %[[ZEROS:.*]] = exir.constant 0.0 : tensor<4xf32>
+// NORM-NEXT:    %[[BIAS:.*]] = aten.view(%[[ZEROS]], size = [1, 4])
+// NORM-NEXT:    %[[WEIGHT:.*]] = aten.view(%w, size = [1, 4, -1])
+// NORM-NEXT:    aten._native_batch_norm_legit_no_training(%[[WEIGHT]], %g, bias = none, running_mean = %[[ZEROS]], running_var = %g
+// NORM-NEXT:    aten.view(%{{.*}}, size = [4, 2, 3, 3])
+// NORM-NEXT:    aten._native_batch_norm_legit_no_training(%[[BIAS]], %g, %g, %g, %g
+// NORM-NEXT:    aten.view(%{{.*}}, size = [4])
+// NORM-NEXT:    aten.convolution(%x, %{{.*}}, %{{.*}}, stride
+// NORM-NEXT:    aten.mm(
 
 // -----
 // A norm stays where something else uses the convolution, where a weight is an input, and where its statistics are used.
@@ -204,10 +210,10 @@ func.func @linear_norms(%w: tensor<3x4xf32> {exir.input = #exir.input<parameter,
   func.return %1, %5, %9, %13 : tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4x4xf32>
 }
 // NORM-LABEL: func.func @linear_norms
-// NORM:         aten.mul.Tensor(%w, %{{.*}}) : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
-// NORM-NEXT:    %[[FIRST:.*]] = aten.addmm(%{{.*}}, %x, %{{.*}})
-// NORM:         aten.mul.Tensor(%t, %{{.*}}) : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
-// NORM-NEXT:    %[[SECOND:.*]] = aten.addmm(%{{.*}}, %[[FIRST]], %{{.*}})
+// NORM:         %[[SCALED:.*]], %{{.*}}, %{{.*}} = aten._native_batch_norm_legit_no_training(%w, %g, bias = none
+// NORM:         %[[FIRST:.*]] = aten.addmm(%{{.*}}, %x, %[[SCALED]])
+// NORM:         %[[OTHER:.*]], %{{.*}}, %{{.*}} = aten._native_batch_norm_legit_no_training(%t, %g, bias = none
+// NORM:         %[[SECOND:.*]] = aten.addmm(%{{.*}}, %[[FIRST]], %[[OTHER]])
 // NORM:         aten.addmm(%g, %[[SECOND]], %v, beta = 2)
 // NORM-NEXT:    aten._native_batch_norm_legit_no_training(
 // NORM-NEXT:    aten.linear(%y, %v)
