@@ -23,7 +23,7 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.transforms.canonicalization import in_delegate
 from xdsl_exir.transforms.fold_constants import is_of_state
-from xdsl_exir.transforms.matching import known, made_by
+from xdsl_exir.transforms.matching import known, made_by, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern
 
 NORM = "aten._native_batch_norm_legit_no_training"
@@ -89,12 +89,11 @@ class FoldNorm(OperatorPattern):
             norm[name] for name in ("weight", "bias", "running_mean", "running_var")
         )
         weights = [value for value in (weight, bias, scale, shift, mean, variance) if value is not None]
-        dtype = meta(op.results[0]).dtype
+        dtype, shape = meta(op.results[0]).dtype, static(meta(weight).shape)
         of_one_dtype = all(is_of_state(value) and meta(value).dtype is dtype for value in weights)
-        if not of_one_dtype or dtype.category is not Category.FLOAT or dtype.bits < 32:
+        if shape is None or not of_one_dtype or dtype.category is not Category.FLOAT or dtype.bits < 32:
             return KEEP
-        aten, shape = Namespace(builder), meta(weight).shape
-        channels = shape[layer.channels]
+        aten, channels = Namespace(builder), shape[layer.channels]
 
         def normed(value: SSAValue, **changed: SSAValue | None) -> SSAValue:
             """The norm of what has the channels as its second dimension."""
