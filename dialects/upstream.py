@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import AnyFloatConstr, IndexType, MemRefType, TensorType, UnitAttr
+from xdsl.dialects.math import floatingPointLike
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, opt_result_def, result_def
 from xdsl.utils.exceptions import VerifyException
@@ -34,8 +35,8 @@ class ErfcOp(IRDLOperation):
 
     name = "math.erfc"
 
-    operand = operand_def(AnyFloatConstr)
-    result = result_def(AnyFloatConstr)
+    operand = operand_def(floatingPointLike)
+    result = result_def(floatingPointLike)
 
 
 @irdl_op_definition

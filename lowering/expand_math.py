@@ -1,4 +1,4 @@
-"""`expand-math`: exp, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
+"""`expand-math`: exp, exp2, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
 
 MLIR lowers `math.exp` and the like on a vector to one call of libm per lane, many times slower than these. Errors are within 4 units in the last
 place of the result; infinities, NaN, overflow and subnormal results are as in libm. Other types are left as they are.
@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from xdsl_exir.dialects.upstream import RemFOp
+from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.lowering import wide_math
 from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
 
@@ -61,14 +61,26 @@ def polynomial(w: Lanes, x: SSAValue, coefficients: Sequence[float]) -> SSAValue
 
 
 def exp(w: Lanes, x: SSAValue) -> SSAValue:
-    """e^x = 2^n e^r with n the integer nearest to x / log(2). 2^n in two factors, as it may exceed the exponent's range."""
+    """e^x = 2^n e^r with n the integer nearest to x / log(2)."""
     # Beyond these limits the result is infinity, or 0 as a product by factors that are 0: what underflows takes processors a hundred
     # times as long, and masked scores are far below. NaN passes.
     x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-176.0))
     rounded = w.fma(x, w.constant(LOG2_E), w.constant(ROUND))
     n = w.op(arith.SubfOp, rounded, w.constant(ROUND))
     r = w.fma(n, w.constant(-LOG2_HIGH), x)
-    r = w.fma(n, w.constant(-LOG2_LOW), r)
+    return scaled(w, w.fma(n, w.constant(-LOG2_LOW), r), rounded)
+
+
+def exp2(w: Lanes, x: SSAValue) -> SSAValue:
+    """2^x = 2^n e^(log(2) (x - n)) with n the integer nearest to x."""
+    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(129.0)), w.constant(-254.0))
+    rounded = w.op(arith.AddfOp, x, w.constant(ROUND))
+    rest = w.op(arith.SubfOp, x, w.op(arith.SubfOp, rounded, w.constant(ROUND)))
+    return scaled(w, w.op(arith.MulfOp, rest, w.constant(1 / LOG2_E)), rounded)
+
+
+def scaled(w: Lanes, r: SSAValue, rounded: SSAValue) -> SSAValue:
+    """2^n e^r, for small r and n in the lowest bits. 2^n in two factors, as it may exceed the exponent's range."""
     value = polynomial(w, r, EXP)
     bits = w.op(arith.BitcastOp, rounded, dtype="i32")
     exponent = w.op(arith.SubiOp, bits, w.integer(ROUND_BITS), dtype="i32")
@@ -101,6 +113,7 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
 
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.ExpOp: exp,
+    math.Exp2Op: exp2,
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }
@@ -108,15 +121,25 @@ EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
 
 WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
     math.ExpOp: wide_math.exp,
+    math.Exp2Op: wide_math.exp2,
     math.LogOp: wide_math.log,
+    math.Log2Op: wide_math.log2,
+    math.Log10Op: wide_math.log10,
     math.SinOp: wide_math.sin,
     math.CosOp: wide_math.cos,
+    math.TanOp: wide_math.tan,
+    math.AsinOp: wide_math.asin,
+    math.AcosOp: wide_math.acos,
     math.AtanOp: wide_math.atan,
+    math.SinhOp: wide_math.sinh,
+    math.CoshOp: wide_math.cosh,
     math.TanhOp: wide_math.tanh,
+    math.AtanhOp: wide_math.atanh,
     math.ErfOp: wide_math.erf,
+    ErfcOp: wide_math.erfc,
 }
 """Of float64."""
-BRANCHING = (math.SinOp, math.CosOp)
+BRANCHING = (math.SinOp, math.CosOp, math.TanOp)
 """Those of them that are for vectors alone: libm has the same branches for a number."""
 OF_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {RemFOp: wide_math.remainder}
 """Of float32, on vectors."""
@@ -124,7 +147,7 @@ OF_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {RemFOp: wide_math.
 
 @dataclass(frozen=True)
 class ExpandMath(ModulePass):
-    """Puts arithmetic in the place of math.exp, math.tanh and math.erf of float32."""
+    """Puts arithmetic in the place of functions of float32 and float64."""
 
     name = "expand-math"
 

@@ -1,7 +1,7 @@
-"""Functions of float64 on vectors, in arithmetic: exp, log, sin, cos, atan, tanh, erf; and the remainder of float32.
+"""Functions of float64 on vectors, in arithmetic: exponentials, logarithms, angles, their hyperbolic kin, erf; and the remainder of float32.
 
 Bodies compute the functions of float32 and of halves that these are for in float64 too (`scalar`), which leaves them exact to the last bit
-or nearly so. Errors are below 2 units of float64's last place; infinities, NaN, zeros, subnormal numbers are as in libm. What takes
+or nearly so. Errors are below 4 units of float64's last place; infinities, NaN, zeros, subnormal numbers are as in libm. What takes
 more than that (an angle of more than a million, say) is left to libm, in a branch for vectors that have such an element.
 
 The polynomials interpolate the functions at Chebyshev points, in 60 digits; test_schedules.py holds them against libm.
@@ -113,33 +113,51 @@ ERF = (
     -6.1967364287877e-12,
     2.8067128195611264e-13,
 )
-# erfc(x) e^(x^2) in (x - 3) / (x + 3), x on [1, 6].
+# (x + 2) erfc(x) e^(x^2) in (x - 2) / (x + 2), x on [0.5, 28].
 ERFCX = (
-    0.17900115118138996,
-    -0.3262335600430372,
-    0.24560380171233087,
-    -0.1501159365007772,
-    0.07166583719797825,
-    -0.024392499318674116,
-    0.004269136332839387,
-    0.000707746439062207,
-    -0.0005970619486416963,
-    4.5255294121296206e-05,
-    6.405655737002852e-05,
-    -1.2860421831199442e-05,
-    -7.978119385930557e-06,
-    2.119283446044982e-06,
-    1.2519261187871256e-06,
-    -2.902652004230258e-07,
-    -2.2960836635185993e-07,
-    2.1006932335258548e-08,
-    3.0997111234189484e-08,
+    1.021582705242023,
+    -0.6871606844138106,
+    0.2794720925560548,
+    -0.03644223150688015,
+    -0.021510661889498253,
+    0.006479185067809018,
+    0.003090612059803064,
+    -0.0008372960643759353,
+    -0.000663073518077609,
+    3.437146491482e-05,
+    0.00014447088609185322,
+    3.414861671232789e-05,
+    -2.169706122147482e-05,
+    -1.611907944869029e-05,
+    -1.1225863438049203e-06,
+    3.6356219656026876e-06,
+    1.996382044592452e-06,
+    2.6119176720426172e-08,
+    -5.692135105100146e-07,
+    -3.694904687558545e-07,
+    1.0068562557459623e-08,
+    1.5963858292802334e-07,
+    3.0376624516245214e-08,
+    -3.573047003261421e-08,
+)
+# (sinh(x) - x) / x^3 in x^2, on [0, 1].
+SINH = (
+    0.16666666666666666,
+    0.008333333333333333,
+    0.00019841269841269773,
+    2.755731922404034e-06,
+    2.505210836405804e-08,
+    1.6059048396350562e-10,
+    7.646625361656657e-13,
+    2.8445264169895285e-15,
 )
 
 # Added and taken away again it rounds to the nearest integer, which its lowest bits then hold.
 ROUND = 1.5 * 2**52
 LOG2_E, LOG2_HIGH, LOG2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 """1 / log(2); log(2) as a number of few bits, whose multiples are exact, and the rest."""
+LOG10_E, LOG10_2_HIGH, LOG10_2_LOW = 0.4342944819032518, 0.3010299955494702, 1.1451100898021838e-10
+"""The same of base 10: 1 / log(10), and log10(2)."""
 TWO_OVER_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 """2 / pi; pi / 2 in three parts, the first two of so few bits that their multiples are exact."""
 REST = 6.123233995736766e-17
@@ -217,12 +235,24 @@ def libm(kind: type[Operation], *operands: SSAValue) -> Operation:
     return kind.create(operands=operands, result_types=[operands[0].type], properties=dict(defaults(kind)))
 
 
-def exp(w: Wide, x: SSAValue) -> SSAValue:
-    """e^x = 2^n e^r with n the integer nearest to x / log(2). 2^n in two factors, as it may exceed the exponent's range."""
+def exp(w: Wide, x: SSAValue, halvings: int = 0) -> SSAValue:
+    """e^x, halved so many times: 2^n e^r with n the integer nearest to x / log(2)."""
     # Far below both factors are 0: what underflows takes processors a hundred times as long.
-    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(710.0)), w.constant(-1418.0))
+    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(711.0)), w.constant(-1418.0))
     n, _ = w.rounded(w.mul(x, w.constant(LOG2_E)))
     r = w.fma(n, w.constant(-LOG2_LOW), w.fma(n, w.constant(-LOG2_HIGH), x))
+    return scaled(w, r, w.sub(n, w.constant(halvings)) if halvings else n)
+
+
+def exp2(w: Wide, x: SSAValue) -> SSAValue:
+    """2^x = 2^n e^(log(2) (x - n)) with n the integer nearest to x."""
+    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(1025.0)), w.constant(-2046.0))
+    n, _ = w.rounded(x)
+    return scaled(w, w.mul(w.sub(x, n), w.constant(1 / LOG2_E)), n)
+
+
+def scaled(w: Wide, r: SSAValue, n: SSAValue) -> SSAValue:
+    """2^n e^r, for small r. 2^n in two factors, as it may exceed the exponent's range."""
     value = w.add(w.fma(w.mul(r, r), w.polynomial(r, EXP), r), w.constant(1.0))
     half, held = w.rounded(w.mul(n, w.constant(0.5)))
     _, rest = w.rounded(w.sub(n, half))
@@ -230,8 +260,28 @@ def exp(w: Wide, x: SSAValue) -> SSAValue:
 
 
 def log(w: Wide, x: SSAValue) -> SSAValue:
-    """log(2^k m) = k log(2) + log(m), with m between sqrt(1 / 2) and sqrt(2)."""
-    one, small = w.constant(1.0), w.compare("olt", x, w.constant(2.0**-1022))
+    """log(2^k m) = k log(2) + log(m)."""
+    k, f, half, rest = logarithm(w, x)
+    low = w.fma(k, w.constant(LOG2_LOW), rest)
+    return ends(w, x, w.fma(k, w.constant(LOG2_HIGH), w.sub(f, w.sub(half, low))))
+
+
+def log2(w: Wide, x: SSAValue) -> SSAValue:
+    """log2(2^k m) = k + log(m) / log(2)."""
+    k, f, half, rest = logarithm(w, x)
+    return ends(w, x, w.fma(w.sub(f, w.sub(half, rest)), w.constant(LOG2_E), k))
+
+
+def log10(w: Wide, x: SSAValue) -> SSAValue:
+    """log10(2^k m) = k log10(2) + log(m) / log(10)."""
+    k, f, half, rest = logarithm(w, x)
+    low = w.fma(w.sub(f, w.sub(half, rest)), w.constant(LOG10_E), w.mul(k, w.constant(LOG10_2_LOW)))
+    return ends(w, x, w.fma(k, w.constant(LOG10_2_HIGH), low))
+
+
+def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
+    """Of x = 2^k m with m = 1 + f between sqrt(1 / 2) and sqrt(2): k, f, f^2 / 2, and the rest of log(m) = f - (f^2 / 2 - the rest)."""
+    small = w.compare("olt", x, w.constant(2.0**-1022))
     scaled = w.select(small, w.mul(x, w.constant(2.0**54)), x)
     bits = w.bits(arith.BitcastOp, scaled)
     # Bits from which on numbers are above sqrt(1 / 2), so that the exponent is that of m.
@@ -241,20 +291,22 @@ def log(w: Wide, x: SSAValue) -> SSAValue:
     k = w.sub(k, w.constant(2.0**52 + 1023))
     k = w.sub(k, w.select(small, w.constant(54.0), w.constant(0.0)))
     mantissa = w.bits(arith.AndIOp, above, w.integer(0x000FFFFFFFFFFFFF))
-    f = w.sub(w.op(arith.BitcastOp, w.bits(arith.AddiOp, mantissa, w.integer(0x3FE6A09E667F3BCD))), one)
+    f = w.op(arith.BitcastOp, w.bits(arith.AddiOp, mantissa, w.integer(0x3FE6A09E667F3BCD)))
+    f = w.sub(f, w.constant(1.0))
     s = w.div(f, w.add(f, w.constant(2.0)))
     z, half = w.mul(s, s), w.mul(w.mul(f, f), w.constant(0.5))
-    # log(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + the rest)).
-    rest = w.mul(s, w.add(half, w.mul(z, w.polynomial(z, LOG))))
-    low = w.fma(k, w.constant(LOG2_LOW), rest)
-    value = w.fma(k, w.constant(LOG2_HIGH), w.sub(f, w.sub(half, low)))
+    return k, f, half, w.mul(s, w.add(half, w.mul(z, w.polynomial(z, LOG))))
+
+
+def ends(w: Wide, x: SSAValue, value: SSAValue) -> SSAValue:
+    """A logarithm, where it is one of a positive finite number."""
     value = w.select(w.compare("oeq", x, w.constant(inf)), x, value)
     value = w.select(w.compare("oeq", x, w.constant(0.0)), w.constant(-inf), value)
     return w.select(w.compare("ult", x, w.constant(0.0)), w.constant(nan), value)
 
 
-def turned(w: Wide, x: SSAValue, quarters: int, kind: type[Operation]) -> SSAValue:
-    """The sine of x and so many quarter turns, by the sine or cosine of what is left of x beyond a multiple of pi / 2."""
+def quarter(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Sine and cosine of what is left of x beyond a multiple of pi / 2, and bits of which the lowest hold how many times that is."""
     n, held = w.rounded(w.mul(x, w.constant(TWO_OVER_PI)))
     r = x
     for part in HALF_PI:
@@ -264,25 +316,44 @@ def turned(w: Wide, x: SSAValue, quarters: int, kind: type[Operation]) -> SSAVal
     half = w.mul(z, w.constant(0.5))
     near = w.sub(one, half)
     cosine = w.add(near, w.fma(w.mul(z, z), w.polynomial(z, COS), w.sub(w.sub(one, near), half)))
-    turns = w.bits(arith.AddiOp, held, w.integer(quarters))
-    odd = w.bits(arith.ShLIOp, turns, w.integer(63))
-    odd = w.builder.op(
-        vectors.CmpiOp, (odd, w.integer(0)), type_of("i1", w.lanes), predicate(vectors.CmpiOp, "slt")
-    )
-    negative = w.bits(arith.ShLIOp, w.bits(arith.ShRUIOp, turns, w.integer(1)), w.integer(63))
-    value = w.bits(arith.BitcastOp, w.select(odd, cosine, sine))
-    value = w.op(arith.BitcastOp, w.bits(arith.XOrIOp, value, negative))
-    if not quarters:  # with the sign of zero
+    return sine, cosine, held
+
+
+def is_odd(w: Wide, turns: SSAValue) -> SSAValue:
+    odd, order = w.bits(arith.ShLIOp, turns, w.integer(63)), predicate(vectors.CmpiOp, "slt")
+    return w.builder.op(vectors.CmpiOp, (odd, w.integer(0)), type_of("i1", w.lanes), order)
+
+
+def of_angle(w: Wide, x: SSAValue, value: SSAValue, kind: type[Operation], odd: bool = True) -> SSAValue:
+    """A function of an angle, which near 0 is the angle itself if it is `odd`, with the sign of zero; of one too large, by libm."""
+    if odd:
         value = w.select(w.compare("olt", w.size(x), w.constant(2.0**-27)), x, value)
     return w.unless(w.compare("ogt", w.size(x), w.constant(FARTHEST)), libm(kind, x), value)
 
 
+def turned(w: Wide, x: SSAValue, quarters: int) -> SSAValue:
+    """The sine of x and so many quarter turns."""
+    sine, cosine, held = quarter(w, x)
+    turns = w.bits(arith.AddiOp, held, w.integer(quarters))
+    negative = w.bits(arith.ShLIOp, w.bits(arith.ShRUIOp, turns, w.integer(1)), w.integer(63))
+    value = w.bits(arith.BitcastOp, w.select(is_odd(w, turns), cosine, sine))
+    return w.op(arith.BitcastOp, w.bits(arith.XOrIOp, value, negative))
+
+
 def sin(w: Wide, x: SSAValue) -> SSAValue:
-    return turned(w, x, 0, math.SinOp)
+    return of_angle(w, x, turned(w, x, 0), math.SinOp)
 
 
 def cos(w: Wide, x: SSAValue) -> SSAValue:
-    return turned(w, x, 1, math.CosOp)
+    return of_angle(w, x, turned(w, x, 1), math.CosOp, odd=False)
+
+
+def tan(w: Wide, x: SSAValue) -> SSAValue:
+    """The quotient of sine and cosine, turned by a quarter after each of them."""
+    sine, cosine, held = quarter(w, x)
+    odd = is_odd(w, held)
+    value = w.div(w.select(odd, w.op(arith.NegfOp, cosine), sine), w.select(odd, sine, cosine))
+    return of_angle(w, x, value, math.TanOp)
 
 
 def atan(w: Wide, x: SSAValue) -> SSAValue:
@@ -302,6 +373,42 @@ def atan(w: Wide, x: SSAValue) -> SSAValue:
     return w.op(math.CopySignOp, value, x)
 
 
+def asin(w: Wide, x: SSAValue) -> SSAValue:
+    """The angle whose tangent is x / sqrt(1 - x^2)."""
+    one = w.constant(1.0)
+    return atan(w, w.div(x, w.op(math.SqrtOp, w.mul(w.sub(one, x), w.add(one, x)))))
+
+
+def acos(w: Wide, x: SSAValue) -> SSAValue:
+    """Twice the angle whose tangent is sqrt((1 - x) / (1 + x))."""
+    one = w.constant(1.0)
+    half = atan(w, w.op(math.SqrtOp, w.div(w.sub(one, x), w.add(one, x))))
+    return w.add(half, half)
+
+
+def sinh(w: Wide, x: SSAValue) -> SSAValue:
+    """(e^|x| - e^-|x|) / 2 with the sign of x; near 0, where that would cancel, a polynomial."""
+    size, z = w.size(x), w.mul(x, x)
+    power = exp(w, size, halvings=1)
+    far = w.sub(power, w.div(w.constant(0.25), power))
+    near = w.fma(w.mul(x, z), w.polynomial(z, SINH), x)
+    return w.select(w.compare("olt", size, w.constant(1.0)), near, w.op(math.CopySignOp, far, x))
+
+
+def cosh(w: Wide, x: SSAValue) -> SSAValue:
+    """(e^|x| + e^-|x|) / 2."""
+    power = exp(w, w.size(x), halvings=1)
+    return w.add(power, w.div(w.constant(0.25), power))
+
+
+def atanh(w: Wide, x: SSAValue) -> SSAValue:
+    """log((1 + x) / (1 - x)) / 2; near 0, where that would cancel, the polynomial of log."""
+    one, z, half = w.constant(1.0), w.mul(x, x), w.constant(0.5)
+    far = w.mul(log(w, w.div(w.add(one, x), w.sub(one, x))), half)
+    near = w.fma(w.mul(w.mul(x, z), half), w.polynomial(z, LOG), x)
+    return w.select(w.compare("olt", w.size(x), w.constant(0.17)), near, far)
+
+
 def tanh(w: Wide, x: SSAValue) -> SSAValue:
     """1 - 2 / (e^(2 |x|) + 1) with the sign of x; near 0, where that would cancel, a polynomial."""
     size, one, z = w.size(x), w.constant(1.0), w.mul(x, x)
@@ -311,15 +418,33 @@ def tanh(w: Wide, x: SSAValue) -> SSAValue:
     return w.op(math.CopySignOp, w.select(w.compare("olt", size, w.constant(0.625)), near, far), x)
 
 
+def erfc_beyond(w: Wide, size: SSAValue) -> SSAValue:
+    """erfc of numbers from 0.5 on: e^(-x^2) times what is left of it without that. The square is rounded, and its rest made up for."""
+    two, bounded = w.constant(2.0), w.op(arith.MinimumfOp, size, w.constant(28.0))
+    inverse = w.div(w.constant(1.0), w.add(bounded, two))
+    place = w.mul(w.sub(bounded, two), inverse)
+    minus = w.op(arith.NegfOp, w.mul(bounded, bounded))
+    rest = w.fma(bounded, bounded, minus)
+    power = exp(w, minus)
+    power = w.fma(w.op(arith.NegfOp, power), rest, power)
+    return w.mul(power, w.mul(inverse, w.polynomial(place, ERFCX)))
+
+
 def erf(w: Wide, x: SSAValue) -> SSAValue:
-    """1 - e^(-x^2) times what is left of erfc(|x|) without it, with the sign of x, constant from 6 on; up to 1 a polynomial."""
-    size, one, three, z = w.size(x), w.constant(1.0), w.constant(3.0), w.mul(x, x)
-    bounded = w.op(arith.MinimumfOp, size, w.constant(6.0))
-    place = w.div(w.sub(bounded, three), w.add(bounded, three))
-    power = exp(w, w.op(arith.NegfOp, w.mul(bounded, bounded)))
-    far = w.fma(w.op(arith.NegfOp, power), w.polynomial(place, ERFCX), one)
-    near = w.mul(x, w.polynomial(z, ERF))
+    """1 - erfc(|x|) with the sign of x; up to 1 a polynomial."""
+    size, one = w.size(x), w.constant(1.0)
+    far = w.sub(one, erfc_beyond(w, size))
+    near = w.mul(x, w.polynomial(w.mul(x, x), ERF))
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
+
+
+def erfc(w: Wide, x: SSAValue) -> SSAValue:
+    """1 - erf(x), from 0.5 on by what that cancels to."""
+    size, half = w.size(x), w.constant(0.5)
+    beyond = erfc_beyond(w, size)
+    far = w.select(w.compare("olt", x, w.constant(0.0)), w.sub(w.constant(2.0), beyond), beyond)
+    near = w.sub(w.constant(1.0), w.mul(x, w.polynomial(w.mul(x, x), ERF)))
+    return w.select(w.compare("olt", size, half), near, far)
 
 
 def remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:

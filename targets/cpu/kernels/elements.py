@@ -27,6 +27,7 @@ from xdsl_exir.dialects.meta import result_dtypes
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.upstream import RemFOp
+from xdsl_exir.lowering.expand_math import EXPANSIONS, WIDE
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.scalar import CONTRACT
 from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES, INTEGER_PREDICATES, Lanes, defaults, type_of
@@ -45,6 +46,9 @@ DTYPES = {
 }
 """Of operands and results, by their codes in descriptions."""
 
+OF_FLOAT64 = tuple(kind for kind in WIDE if kind not in EXPANSIONS)
+"""Functions that vectors have of float64 alone."""
+
 COSTS: dict[type[Operation], int] = {
     **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.NegfOp), 1),
     **dict.fromkeys((arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp, vectors.SelectOp), 1),
@@ -57,10 +61,10 @@ COSTS: dict[type[Operation], int] = {
     **dict.fromkeys((math.AbsFOp, math.CopySignOp, math.FmaOp), 1),
     arith.DivfOp: 4,
     math.SqrtOp: 6,
-    math.ExpOp: 16,
+    **dict.fromkeys((math.ExpOp, math.Exp2Op), 16),
     math.TanhOp: 30,
     math.ErfOp: 35,
-    **dict.fromkeys((math.LogOp, math.SinOp, math.CosOp, math.AtanOp, RemFOp), 40),
+    **dict.fromkeys((*OF_FLOAT64, RemFOp), 40),
 }
 """Operations that vectors take as numbers do, and what each costs, in additions."""
 
@@ -75,8 +79,8 @@ TYPES: dict[Attribute, str] = {type: name for name, type in ELEMENT_TYPES.items(
 """Of what they compute with."""
 
 APPROXIMATED = {
-    **dict.fromkeys((math.ExpOp.name, math.TanhOp.name, math.ErfOp.name), ("f32", "f64")),
-    **dict.fromkeys((math.LogOp.name, math.SinOp.name, math.CosOp.name, math.AtanOp.name), ("f64",)),
+    **dict.fromkeys((kind.name for kind in EXPANSIONS), ("f32", "f64")),
+    **dict.fromkeys((kind.name for kind in OF_FLOAT64), ("f64",)),
     RemFOp.name: ("f32",),
 }
 """Functions, and of which types vectors have them (`expand_math`)."""

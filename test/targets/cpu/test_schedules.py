@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math as python_math
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl_exir import errors
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering import mlir
-from xdsl_exir.lowering.expand_math import ExpandMath
+from xdsl_exir.lowering.expand_math import WIDE, ExpandMath
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.vector_builder import Lanes
@@ -512,3 +513,37 @@ def test_functions(lanes: int) -> None:
         # As in PyTorch, 1 + erf(x) cancels in gelu for negative x, and e^-x overflows in silu a little before x e^x underflows.
         absolute = {"gelu": 2e-6, "silu": 1e-36}.get(name, 1e-37)
         np.testing.assert_allclose(actual, expected, rtol=5e-7, atol=absolute, err_msg=name)
+
+
+@pytest.mark.parametrize("lanes", [4, 0], ids=["vectors", "numbers"])
+def test_functions_of_float64(lanes: int) -> None:
+    grid = np.concatenate(
+        [np.linspace(-1.2, 1.2, 1024), np.linspace(-760, 760, 1024), np.linspace(-9, 28, 1008), EDGES]
+    )
+    expected: dict[str, Any] = {
+        **{name: getattr(np, name) for name in ("exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+        **{name: getattr(np, f"arc{name[1:]}") for name in ("asin", "acos", "atan", "atanh")},
+        "erf": np.vectorize(python_math.erf),
+        "erfc": np.vectorize(python_math.erfc),
+    }  # fmt: skip
+    functions: list[str] = []
+    kinds = {kind.name.removeprefix("math."): kind for kind in WIDE}
+    assert kinds.keys() == expected.keys()
+    for name, kind in kinds.items():
+        b = KernelBuilder([], {"x": memref(grid.shape, "f64"), "y": memref(grid.shape, "f64")})
+        x, y = b.buffers["x"], b.buffers["y"]
+        with b.loop(0, grid.size // max(lanes, 1)) as i:
+            at = [b.mul(i, max(lanes, 1))]
+            loaded = b.load(x, at, lanes, dtype="f64") if lanes else b.load_number(x, at, "f64")
+            value = b.op(kind, [loaded], loaded.type)
+            b.store(value, y, at) if lanes else b.store_number(value, y, at)
+        module = ModuleOp([b.function(f"wide_{name}", True)])
+        ExpandMath().apply(Context(), module)
+        module.verify()
+        functions += map(generic_text, module.ops)
+    library = linking.load("\n".join(functions))
+    for name, function in expected.items():
+        actual = np.full_like(grid, 7)
+        linking.bind(library, f"wide_{name}", [grid, actual])()
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(actual, function(grid), rtol=9e-16, atol=1e-300, err_msg=name)
