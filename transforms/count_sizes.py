@@ -278,8 +278,13 @@ def bincount(
 ) -> SSAValue:
     require_natural(aten, self, "bincount: an element is negative")
     numbers = cast(aten, self, dt.Long)
-    bounded = aten.cat([numbers, aten.full([1], minlength - 1, dtype=dt.Long)])
-    total = number(aten, aten.add.Scalar(aten.amax(bounded), 1), symbol)
+    [size] = meta(numbers).shape
+    # Of no numbers there is no greatest.
+    some = (
+        numbers if isinstance(size, int) and size else aten.cat([numbers, aten.full([1], -1, dtype=dt.Long)])
+    )
+    greatest = aten.clamp_min(aten.amax(some), minlength - 1)
+    total = number(aten, aten.add.Scalar(greatest, 1), symbol)
     dtype = dt.Long if weights is None else meta(weights).dtype
     dtype = dtype if weights is None or dtype is dt.Float else dt.Double
     each = aten.full_like(numbers, 1) if weights is None else cast(aten, weights, dtype)

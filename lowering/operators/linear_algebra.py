@@ -56,6 +56,7 @@ from xdsl_exir.lowering.operators.indexing import ordered
 from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.reductions import Combine, norm
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
 
@@ -491,11 +492,16 @@ MANY = 25
 """Rows from which on PyTorch takes Euclidean distances by a matrix product."""
 
 
+def is_by_product(x1: Sizes, x2: Sizes, p: float, compute_mode: int | None) -> bool:
+    """Whether distances of rows of these shapes are taken by a matrix product."""
+    many = provably(apply("gt", max_(x1[-2], x2[-2]), MANY))
+    return p == 2 and bool(compute_mode == 1 or (not compute_mode and many))
+
+
 @lowering("aten._cdist_forward")
 def cdist(b: LinalgBuilder, x1: Tensor, x2: Tensor, p: float, compute_mode: int | None, out: Out) -> Tensor:
     shape = out[0].shape
-    many = provably(apply("gt", max_(x1.shape[-2], x2.shape[-2]), MANY))
-    product = p == 2 and (compute_mode == 1 or (not compute_mode and many))
+    product = is_by_product(x1.shape, x2.shape, p, compute_mode)
     term, combine, finish = distance(p)
     if p == math.inf:  # of each pair of rows it passes over NaN (DistanceOpsKernel.cpp)
         combine = s.fmax

@@ -17,9 +17,10 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, flat_results, meta
+from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import wrap_dims
+from xdsl_exir.lowering.operators.linear_algebra import is_by_product
 from xdsl_exir.transforms.matching import static
 from xdsl_exir.transforms.patterns import KEEP
 
@@ -186,13 +187,33 @@ def scaled(aten: Namespace, a: Arguments, made: SSAValue) -> SSAValue:
 
 
 def distances(aten: Namespace, a: Arguments) -> Results:
-    """Sums of what pairs of rows are apart."""
-    if a["p"] not in (1, 2):
+    """Sums of what pairs of rows are apart; where PyTorch takes a product for that and rows are long, of their squares and the product,
+    in float64 as these cancel."""
+    x1, x2 = a["x1"], a["x2"]
+    rank = meta(x1).ndim
+    multiply = {2: aten.mm, 3: aten.bmm}.get(rank)
+    by_product = is_by_product(meta(x1).shape, meta(x2).shape, a["p"], a["compute_mode"])
+    if by_product and multiply is not None and has_long_rows(x1, x2):
+        turned = [*range(rank - 2), rank - 1, rank - 2]
+        x1, x2 = (cast(aten, x, dt.Double) for x in (x1, x2))
+        left, right = (aten.sum.dim_IntList(aten.mul.Tensor(x, x), [-1], True) for x in (x1, x2))
+        squares = aten.add.Tensor(left, aten.permute(right, turned))
+        product = aten.mul.Tensor(multiply(x1, aten.permute(x2, turned)), -2.0)
+        return cast(aten, aten.sqrt(aten.relu(aten.add.Tensor(product, squares))), a["out"].dtype)
+    if a["p"] not in (1, 2) or meta(x1).dtype is not dt.Float:
         return KEEP
-    apart = aten.sub.Tensor(aten.unsqueeze(a["x1"], -2), aten.unsqueeze(a["x2"], -3))
+    apart = aten.sub.Tensor(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3))
     if a["p"] == 1:
         return aten.sum.dim_IntList(aten.abs(apart), [-1])
     return aten.sqrt(aten.sum.dim_IntList(aten.mul.Tensor(apart, apart), [-1]))
+
+
+def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
+    """Whether batches of rows are as many, and rows longer than a few elements."""
+    first, second = static(meta(x1).shape), static(meta(x2).shape)
+    if not first or not second or 0 in (*first, *second):
+        return False
+    return first[:-2] == second[:-2] and first[-1] > SHORT
 
 
 def never(a: Arguments) -> bool:
@@ -220,6 +241,6 @@ ROW_FORMS: dict[str, Form] = {
     },
     "aten.native_group_norm": Form(group_norm, FLOAT),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
-    "aten._cdist_forward": Form(distances, FLOAT),
+    "aten._cdist_forward": Form(distances, FLOAT | {dt.Double}),
 }
 """By operator."""

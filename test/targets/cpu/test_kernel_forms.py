@@ -235,6 +235,13 @@ def distance(p: float) -> Any:
     return lambda m, x, y, empty: torch.cdist(x[0, :2], x[1, 1:3], p)
 
 
+def distance_by_product(*batch: int) -> Any:
+    by_product = "use_mm_for_euclid_dist"
+    return lambda m, x, y, empty: torch.cdist(
+        x.reshape(*batch, -1, 35), x.flip(-1).reshape(*batch, -1, 35)[..., :5, :], 2.0, by_product
+    )
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
 def test_reductions_and_norms(dtype: str) -> None:
@@ -270,7 +277,11 @@ def test_reductions_and_norms(dtype: str) -> None:
         lambda m, x, y, empty: F.instance_norm(x[:1], weight=m.w, bias=m.b),
         lambda m, x, y, empty: F.instance_norm(x),
         lambda m, x, y, empty: F.layer_norm(x, (5, 7)),
-        *([distance(1.0), distance(2.0), distance(3.0)] if kind.itemsize > 2 else []),
+        *(
+            [*map(distance, (1.0, 2.0, 3.0)), distance_by_product(), distance_by_product(2)]
+            if kind.itemsize > 2
+            else []
+        ),
         lambda m, x, y, empty: F.layer_norm(y, (3,)),
         lambda m, x, y, empty: x.amax((0, 1)),
         lambda m, x, y, empty: y.amin((0, 1), keepdim=True),
