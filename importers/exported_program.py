@@ -106,7 +106,13 @@ def _without_vmap(ep: Any) -> Any:
         if node.op == "call_function"
     }
     mapped = any(getattr(target, "__module__", None) == VMAP for target in targets)
-    return ep.run_decompositions({}) if mapped and FLEX_ATTENTION not in map(str, targets) else ep
+    if not mapped or FLEX_ATTENTION in map(str, targets):
+        return ep
+    try:
+        return ep.run_decompositions({})
+    except Exception as error:  # whatever PyTorch's tracer says of what it exported
+        reason = str(error).strip().split("\n")[0]
+        raise LoadError(f"torch.vmap in a program that PyTorch cannot decompose: {reason}") from error
 
 
 # Graphs

@@ -44,7 +44,7 @@ from program_operators import EXACT, INEXACT, MOVES, WRITES
 from torch.utils import _pytree as pytree
 
 import xdsl_exir
-from xdsl_exir.errors import UnsupportedError
+from xdsl_exir.errors import InputError, UnsupportedError
 
 TOLERANCES = {  # (rtol, atol)
     torch.float16: (2e-3, 2e-3),
@@ -994,12 +994,12 @@ def attempt(program: Program, engines: Sequence[str], stage: str) -> Iterator[Ou
             if not any(runs(exported, inputs) for inputs, _ in calls):
                 yield outcome(engine, "skipped", f"PyTorch's own program does not run: {error}")
                 continue
-            if not isinstance(error, UnsupportedError):  # what escapes is what is looked for
-                yield outcome(engine, "error", f"{type(error).__name__}: {error}")
-                continue
-            yield outcome(
-                engine, "refused", "; ".join(dict.fromkeys(f"{i.operator}: {i.reason}" for i in error.items))
-            )
+            if isinstance(error, UnsupportedError):
+                reasons = "; ".join(dict.fromkeys(f"{i.operator}: {i.reason}" for i in error.items))
+                yield outcome(engine, "refused", reasons)
+            else:  # that sizes are none which the program was traced for is a refusal; what escapes is what is looked for
+                status = "refused" if isinstance(error, InputError) else "error"
+                yield outcome(engine, status, f"{type(error).__name__}: {error}")
 
 
 def runs(exported: torch.export.ExportedProgram, inputs: Sequence[torch.Tensor]) -> bool:

@@ -571,6 +571,18 @@ def test_vmap(tmp_path: Path) -> None:
         xdsl_exir.load(tmp_path / "vmap.pt2")
 
 
+def test_vmap_that_pytorch_cannot_decompose() -> None:
+    def function(self: Function, x: torch.Tensor, y: torch.Tensor) -> Any:
+        torch.bincount(y).unfold(0, 2, 2).add_(1)
+        return torch.vmap(lambda row: row.sum())(x)
+
+    _, exported = export(function, (_tensor(3, 2), torch.tensor([3, 1])), None)
+    with pytest.raises(
+        LoadError, match=r"vmap in a program that PyTorch cannot decompose: .* data-dependent"
+    ):
+        quietly(xdsl_exir.from_exported_program, exported)
+
+
 def test_wrappers_around_control_flow() -> None:
     """PyTorch leaves the beginnings and ends of contexts as they are where there are functions in them."""
 

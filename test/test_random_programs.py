@@ -13,7 +13,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import fused_programs as fused  # noqa: E402
-from fused_programs import judged  # noqa: E402
 from random_programs import (  # noqa: E402
     Expected,
     Input,
@@ -246,7 +245,7 @@ def test_random_programs_natively(figures: Callable[[str], None]) -> None:
 def test_programs_that_are_fused() -> None:
     """`python test/fused_programs.py` runs more of them. Of the second, some later sizes are none that it was traced for."""
     engines = ["interpreter", "native"]
-    outcomes = [judged(o) for seed in range(3) for o in attempt(fused.program_of(seed), engines, "training")]
+    outcomes = [o for seed in range(3) for o in attempt(fused.program_of(seed), engines, "training")]
     assert [o for o in outcomes if o.status not in ("ok", "refused")] == []
     assert Counter(o.status for o in outcomes)["ok"] >= 4
 
