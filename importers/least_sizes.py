@@ -34,7 +34,7 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
         symbols = symbols_of(sizes_of(op.operands)) & ranges.keys()
         for symbol in symbols:
             of_each.setdefault(symbol, []).append(op)
-        if len(symbols) > 1:
+        if len(symbols) > 1 or isinstance(op, RefineOp):
             several.append(op)
     for symbol, ops in sorted(of_each.items()):
         for value in (1, 0):
@@ -48,7 +48,7 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
 
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
     """What has to hold of several symbols together: `x.flatten()[:3]` has 3 elements where rows and columns are enough, which
-    PyTorch says of no symbol's range. Sizes that are not proved equal are to be equal."""
+    PyTorch says of no symbol's range. Sizes that are not proved equal are to be equal; of what is refined, those of one symbol too."""
     try:
         shapes = list(shapes_of(op, {}))
     except ExirError:
@@ -56,7 +56,8 @@ def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
     for made, declared in shapes:
         for size, said in zip(made, declared, strict=False):
             symbols = symbols_of([size, said])
-            if len(symbols) > 1 and symbols <= ranges.keys() and provably_equal(size, said, ranges) is None:
+            enough = len(symbols) > (0 if isinstance(op, RefineOp) else 1)
+            if enough and symbols <= ranges.keys() and provably_equal(size, said, ranges) is None:
                 condition = apply("eq", size, said)
                 assert isinstance(condition, Expr)
                 yield condition

@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, meta
+from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr, provably
 from xdsl_exir.dialects.meta import same_shape
 from xdsl_exir.dialects.signature import (
@@ -39,6 +40,7 @@ from xdsl_exir.dialects.tensors import (
     SymBoolType,
     is_tensor_type,
     is_value,
+    tensor_type,
 )
 from xdsl_exir.errors import LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
@@ -208,9 +210,14 @@ def _as_written(
     written = given.get(names.get(target, "")) if kind in MUTATIONS else None
     if not isinstance(written, Tensor) or not is_tensor_type(value.type):
         return value
-    before = written.storage.value
-    same = same_shape(meta(before).shape, meta(value).shape) and meta(before).dtype is meta(value).dtype
-    return value if same else Namespace(build.builder).copy(before, value)
+    before, now = written.storage.value, meta(value)
+    if not same_shape(meta(before).shape, now.shape) or meta(before).dtype is not now.dtype:
+        return Namespace(build.builder).copy(before, value)
+    if meta(before).shape == now.shape:
+        return value
+    # Through a view by computed sizes: 2 * (s0 floordiv 2) for s0, which has to be so (`least_sizes`).
+    named = tensor_type(meta(before).shape, now.dtype, now.dim_order, now.device)
+    return build.builder.insert(RefineOp(value, named)).results[0]
 
 
 def _decided(guards: Sequence[Expr]) -> dict[Dim, int]:

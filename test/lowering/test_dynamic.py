@@ -411,6 +411,27 @@ def test_numbers_in_and_out(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_writes_through_views_by_computed_sizes(target: str) -> None:
+    """What decomposition writes back to the input has 2 * (s0 floordiv 2) columns, which has to be s0."""
+
+    class Halves(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            halves = x.unflatten(-1, (2, -1))
+            halves[:, 0] += 1
+            return halves * 2
+
+    exported = torch.export.export(Halves(), (rand(2, 4),), dynamic_shapes=({1: Dim.AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported.run_decompositions()), target)
+    for columns in (4, 10):
+        x, written = rand(2, columns), np.empty((2, columns), np.float32)
+        written[:] = x
+        np.testing.assert_array_equal(run(written), Halves()(x).numpy())
+        np.testing.assert_array_equal(written, x.numpy())
+    with pytest.raises(InputError, match=r"s\d+ = 7; not "):
+        run(rand(2, 7).numpy())
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_numbers_that_decided_a_branch(target: str) -> None:
     """That a number is at least 2 is a guard of PyTorch's, as that of a size is not: it was compared, not assumed."""
     program = export(lambda self, x, n: x + n if n >= 2 else x, (rand(5), 4), (None, Dim.DYNAMIC))
