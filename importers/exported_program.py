@@ -105,14 +105,13 @@ def _without_vmap(ep: Any) -> Any:
         for node in module.graph.nodes
         if node.op == "call_function"
     }
-    mapped = any(getattr(target, "__module__", None) == VMAP for target in targets)
-    if not mapped or FLEX_ATTENTION in map(str, targets):
+    modules = {getattr(target, "__module__", None) for target in targets}
+    if VMAP not in modules or FLEX_ATTENTION in map(str, targets):
         return ep
     try:
         return ep.run_decompositions({})
     except Exception as error:  # whatever PyTorch's tracer says of what it exported
-        reason = str(error).strip().split("\n")[0]
-        raise LoadError(f"torch.vmap in a program that PyTorch cannot decompose: {reason}") from error
+        raise LoadError(f"torch.vmap in a program that PyTorch cannot decompose: {error}") from error
 
 
 # Graphs
