@@ -23,7 +23,14 @@ from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import SpecError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.strides import memory_of, tensor_of
-from xdsl_exir.importers.views import CONJUGATIONS, Step, and_then, straight_through, write_through
+from xdsl_exir.importers.views import (
+    CONJUGATIONS,
+    OVERLAPPING,
+    Step,
+    and_then,
+    straight_through,
+    write_through,
+)
 
 
 @dataclass(eq=False)
@@ -127,10 +134,22 @@ class Tensor:
         written = write_through(builder, base, steps, value)
         self.storage.version += 1
         if self.detached is not None:
-            self.detached.value, self.detached.version = written, self.storage.version
-            written = write_through(builder, self.storage.value, self.detached.steps, written)
+            written = self._write_detached(builder, self.detached, written, value)
         self.storage.value = written
         self.cached, self.version = value, self.storage.version
+
+    def _write_detached(
+        self, builder: Builder, detached: Detached, written: SSAValue, value: SSAValue
+    ) -> SSAValue:
+        """What the storage becomes where a part of what was detached, which is `written` by that, becomes `value`. Of what
+        overlaps itself the part is elsewhere, too."""
+        before, detached.version = self.storage.value, self.storage.version
+        detached.value = written
+        if not any(step.operator in OVERLAPPING for step in detached.steps):
+            return write_through(builder, before, detached.steps, written)
+        after = straight_through(builder, before, write_through(builder, before, self.steps, value))
+        detached.value = straight_through(builder, written, _viewed(builder, after, detached.steps))
+        return after
 
     def refill(self, value: SSAValue, described: g.TensorMeta | None) -> None:
         """Gives the tensor, alone in its storage, a new value of any shape."""

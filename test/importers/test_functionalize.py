@@ -298,6 +298,15 @@ def detach_and_alias(m: Any, x: Any) -> Any:
     return y
 
 
+def detach_of_what_overlaps(m: Any, x: Any) -> Any:
+    y = x.sum(0).expand(3, x.shape[1])
+    z = y.detach()
+    before = y.sum()
+    z[1] = x[0]
+    y[2, 0] = 5.0
+    return before, y, z, z[0] * 2
+
+
 def fills(m: Any, x: Any) -> Any:
     y, z = x.clone(), x.clone()
     y.zero_()
@@ -409,6 +418,7 @@ PROGRAMS: dict[str, tuple[Forward, tuple[torch.Tensor, ...], dict[str, torch.Ten
             reshape_copies,
             to_same_dtype,
             detach_and_alias,
+            detach_of_what_overlaps,
             fills,
             masked,
             scatter_,
