@@ -27,7 +27,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
+from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr, provably
@@ -177,6 +177,10 @@ class Tensors(Decomposer):
             self.made[number] = self.make(number)
         return self.made[number]
 
+    def of_value(self, number: Any) -> SSAValue | None:
+        """The tensor of what may be a number of Python's, which has none."""
+        return self.of(number) if is_value(number) else None
+
     def make(self, number: SSAValue) -> SSAValue | None:
         aten = self.aten(next_op(number))
         if not depends_on_item(number):
@@ -268,10 +272,12 @@ class RegionNumbers:
             self.name_sizes(op, given)
 
     def pass_in(self, op: Operation) -> None:
-        """Passes numbers that a region around computes as tensors."""
+        """Passes as tensors the numbers that a region around computes, and what is read out of memory and no whole one: such numbers
+        native code has not."""
         passed: dict[SSAValue, SSAValue] = {}
         for number, arg in cf.shared_arguments(op):
-            if not isinstance(op.parent_op(), FuncOp) and depends_on_item(number):
+            inside = not isinstance(op.parent_op(), FuncOp)
+            if (inside or isinstance(number.type, SymFloatType)) and depends_on_item(number):
                 passed[number] = passed.get(number) or self.tensors.before(op, number)
                 self.tensors.stand_for(arg)
         op.operands = [passed.get(operand, operand) for operand in op.operands]
@@ -380,13 +386,13 @@ def with_tensor(*names: str, inside: bool = False) -> Callable[[F], F]:
 
 def element(tensors: Tensors, aten: Namespace, number: Any, out: Out) -> Any:
     """A number as element of the dtype that results have; `KEEP` if native code has it as a number."""
-    tensor = tensors.of(number) if is_value(number) else None
+    tensor = tensors.of_value(number)
     return KEEP if tensor is None else cast(aten, tensor, tensor_meta(out[0]).dtype)
 
 
 def place(tensors: Tensors, aten: Namespace, self: SSAValue, dim: int, number: Any) -> Any:
     """A place in a dimension, which counts from the end if it is negative; `KEEP` for one that is known."""
-    tensor = tensors.of(number) if is_value(number) else None
+    tensor = tensors.of_value(number)
     if tensor is None:
         return KEEP
     size = sizes(aten, self)[dim]
@@ -408,6 +414,36 @@ def full(tensors: Tensors, aten: Namespace, size: list[int | SSAValue], fill_val
 @with_tensor("aten.full_like")
 def full_like(tensors: Tensors, aten: Namespace, self: SSAValue, fill_value: Any, out: Out) -> Any:
     return full(tensors, aten, sizes(aten, self), fill_value, out)
+
+
+@with_tensor("aten.clamp")
+def clamp(tensors: Tensors, aten: Namespace, self: SSAValue, min: Any, max: Any, out: Out) -> Any:
+    if tensors.of_value(min) is None and tensors.of_value(max) is None:
+        return KEEP
+
+    def end(number: Any) -> SSAValue | None:
+        if number is None:
+            return None
+        made = element(tensors, aten, number, out)
+        return aten.scalar_tensor(number, dtype=tensor_meta(out[0]).dtype) if made is KEEP else made
+
+    return aten.clamp.Tensor(self, *(end(number) for number in (min, max)))
+
+
+@with_tensor("aten.add.Tensor")
+def add(tensors: Tensors, aten: Namespace, self: SSAValue, other: SSAValue, alpha: Any, out: Out) -> Any:
+    """In the dtype that elements are computed in, as the factor is there."""
+    factor = element(tensors, aten, alpha, out)
+    if factor is KEEP:
+        return KEEP
+    dtype = tensor_meta(out[0]).dtype
+    self, other, factor = (cast(aten, each, opmath(dtype)) for each in (self, other, factor))
+    return cast(aten, aten.add.Tensor(self, aten.mul.Tensor(other, factor)), dtype)
+
+
+@with_tensor("aten.sub.Tensor")
+def sub(tensors: Tensors, aten: Namespace, self: SSAValue, other: SSAValue, alpha: Any, out: Out) -> Any:
+    return KEEP if tensors.of_value(alpha) is None else add(tensors, aten, self, aten.neg(other), alpha, out)
 
 
 @with_tensor("aten.select.int", inside=True)

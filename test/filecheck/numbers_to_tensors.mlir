@@ -47,3 +47,25 @@ func.func @fill(%x: tensor<?xf32, #exir.shape<[s0]>>) -> tensor<3xf32> {
 // CHECK:         %0 = edge.aten.scalar_tensor(s = %m, dtype = f64)
 // CHECK-NEXT:    %1 = edge.aten._to_copy(%0, dtype = f32)
 // CHECK-NEXT:    %y = edge.aten.expand(%1, size = [3])
+
+// A fraction that bounds, scales, and goes into a region: native code has such numbers as tensors only.
+func.func @fractions(%p: tensor<i1>, %x: tensor<4xf32>, %t: tensor<f32>) -> tensor<4xf32> {
+  %n = edge.aten._local_scalar_dense(%t) : (tensor<f32>) -> !exir.symfloat<zuf0>
+  %c = edge.aten.clamp(%x, max = %n) : (tensor<4xf32>, !exir.symfloat<zuf0>) -> tensor<4xf32>
+  %a = edge.aten.add.Tensor(%x, %c, alpha = %n) : (tensor<4xf32>, tensor<4xf32>, !exir.symfloat<zuf0>) -> tensor<4xf32>
+  %y = higher_order.cond %p : tensor<i1> inputs(%a, %n : tensor<4xf32>, !exir.symfloat<zuf0>) -> tensor<4xf32> {
+  ^bb0(%b: tensor<4xf32>, %m: !exir.symfloat<zuf0>):
+    %f = edge.aten.full(size = [4], fill_value = %m, dtype = f32) : (!exir.symfloat<zuf0>) -> tensor<4xf32>
+    higher_order.yield %f : tensor<4xf32>
+  } else {
+  ^bb0(%b: tensor<4xf32>, %m: !exir.symfloat<zuf0>):
+    higher_order.yield %b : tensor<4xf32>
+  }
+  func.return %y : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @fractions(
+// CHECK-NOT:     !exir.symfloat
+// CHECK:         edge.aten.clamp.Tensor(%x, max =
+// CHECK:         edge.aten.mul.Tensor(%c,
+// CHECK:         higher_order.cond %p : tensor<i1> inputs(%a, {{.*}} : tensor<4xf32>, tensor<f64>)
+// CHECK-NOT:     !exir.symfloat

@@ -132,7 +132,9 @@ class Bisects(torch.nn.Module):
             else:
                 hi = mid
             n += 1
-        return torch.tensor([lo, hi])
+        bounded = x.clamp(max=hi)
+        y = bounded * lo if bool(x.sum() > 0) else bounded - hi
+        return torch.tensor([lo, hi]), torch.add(x, y, alpha=lo)
 
 
 class HandsOn(torch.nn.Module):
