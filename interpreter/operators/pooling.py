@@ -39,6 +39,12 @@ class Windows:
         """Coordinates, with those outside replaced by some inside."""
         return self.coordinates.clip(0, self.size - 1)
 
+    @property
+    def met(self) -> Windows:
+        """The same without taps that are outside in every window, but for the first: a window may be far longer than the input."""
+        first = np.arange(len(self.coordinates)) == 0
+        return Windows(self.coordinates[self.inside.any(1) | first], self.size)
+
 
 def sliding(
     sizes: Sequence[int],
@@ -83,6 +89,7 @@ def max_of(image: Array, windows: Sequence[Windows]) -> tuple[Array, Array]:
 
     As in PyTorch the first of equal ones, and the last NaN if there is one.
     """
+    windows = [window.met for window in windows]
     sizes = tuple(window.size for window in windows)
     planes = image.reshape(*image.shape[: -len(sizes)], prod(sizes))
 
@@ -182,7 +189,7 @@ def sum_of(image: Array, windows: Sequence[Windows]) -> Array:
     """The sum of each window: along one dimension after the other."""
     image = wide(image)
     for axis, window in zip(range(-len(windows), 0), windows, strict=True):
-        image = sum_along(image, axis, window)
+        image = sum_along(image, axis, window.met)
     return image
 
 

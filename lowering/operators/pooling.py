@@ -34,21 +34,30 @@ Out = list[TensorMeta]
 
 @dataclass(frozen=True)
 class Sliding:
-    """Windows of the same number of taps at equal distances along a dimension."""
+    """Windows of the same width at equal distances along a dimension."""
 
     size: Dim
     count: Dim
-    taps: Dim
+    width: Dim
     step: int
     pad: int
     spread: int
 
     @property
+    def taps(self) -> Dim:
+        """Those that are in the input in any window: none are that are past its end in the first."""
+        if not isinstance(self.size, int) or not isinstance(self.width, int):
+            return self.width
+        return min(self.width, max((self.size + self.pad - 1) // self.spread + 1, 1))
+
+    @property
     def high_pad(self) -> Dim:
-        """By how much the last window reaches past the input."""
-        return max_(
-            (self.count - 1) * self.step - self.pad + self.spread * (self.taps - 1) + 1 - self.size, 0
-        )
+        """By how much the taps of the last window reach past the input."""
+        return self.past(self.taps)
+
+    def past(self, taps: Dim) -> Dim:
+        """By how much so many taps of the last window reach past the input."""
+        return max_((self.count - 1) * self.step - self.pad + self.spread * (taps - 1) + 1 - self.size, 0)
 
     def access(self, place: AffineExpr, tap: AffineExpr) -> AffineExpr:
         """Where in the padded input a window's tap lies."""
@@ -62,11 +71,11 @@ class Sliding:
     def extent(self, place: Scalar, include_pad: bool) -> Scalar | Dim:
         """How many taps count; those past the padding never do."""
         margin = self.pad if include_pad else 0
-        if self.pad <= margin and provably(apply("le", self.high_pad, margin)):
-            return self.taps
+        if self.pad <= margin and provably(apply("le", self.past(self.width), margin)):
+            return self.width
         start = place * self.step - self.pad
         last = s.constant(self.size, dt.Long) + margin
-        return s.minimum(start + self.taps, last) - s.maximum(start, -margin)
+        return s.minimum(start + self.width, last) - s.maximum(start, -margin)
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,12 @@ AVERAGES: list[tuple[Any, ...]] = [
     (True, True, 2),
 ]
 CALLS += [("aten.avg_pool2d", IMAGE, [3, 2], [2, 3], [1, 1], *options) for options in AVERAGES]
+# Windows far longer than the input, of which nothing but the input is held.
+CALLS += [
+    ("aten.avg_pool2d", IMAGE, [10**4, 30], [10**4, 7], [0, 12], True, *options)
+    for options in ((), (False,), (True, 7))
+]
+CALLS += [("aten.max_pool2d_with_indices", IMAGE, [1000, 30], [3000, 7], [0, 14], 1, True)]
 CALLS += [("aten.avg_pool3d", VOLUME, [3, 2, 2], [2, 3, 1], [1, 1, 0], *options) for options in AVERAGES]
 SIZES = [[1, 1], [3, 4], [9, 10], [1, 3], [12, 13], [0, 2]]
 CALLS += [
