@@ -15,7 +15,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -64,7 +64,7 @@ def replacing(path: Path) -> Generator[IO[bytes]]:
 def settle(written: Path, target: Path, durable: bool = True) -> None:
     """Has a file on the disk, if it is to be durable, with the mode of the one that it is going to replace."""
     with open(written, "rb") as file:
-        if target.exists():
+        with suppress(FileNotFoundError):  # there is none, or another process removes it now
             os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
         if durable:
             os.fsync(file.fileno())
