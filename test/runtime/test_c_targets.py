@@ -295,7 +295,8 @@ def test_without_openmp(tmp_path: Path) -> None:
     for threads in (1, 2):
         artifact = compile_library(net(), tmp_path / str(threads), "net", threads=threads)
         names[threads] = artifact.library.read_bytes()
-        assert (b"no OpenMP" in artifact.header.read_bytes()) == (threads == 1)
+        comment = artifact.header.read_text().replace("\n *", "")  # its lines break anywhere
+        assert ("no OpenMP" in comment) == (threads == 1)
     assert b"__kmpc_" in names[2]
     assert b"__kmpc_" not in names[1]
     with pytest.raises(ExirError, match="1 thread or more"):
