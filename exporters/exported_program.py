@@ -41,6 +41,7 @@ def exported_program_of(graph: ExportedGraph) -> Any:
     write_pt2(archive, {MODEL: graph})
     archive.seek(0)
     program = torch.export.load(archive)
+    _without_derived_ranges(program)
     # PyTorch checks ranges and guards of programs with example inputs only.
     leaves = [
         spec.value if spec.kind == "constant_input" else _example(torch, graph.graph.values[spec.name])
@@ -49,6 +50,17 @@ def exported_program_of(graph: ExportedGraph) -> Any:
     ]
     program.example_inputs = torch.utils._pytree.tree_unflatten(leaves, program.call_spec.in_spec)
     return program
+
+
+def _without_derived_ranges(program: Any) -> None:
+    """Takes the ranges of derived sizes (`2*s0 + 1`) from those of symbols, where PyTorch 2.13 puts them when it loads a program: it cannot
+    decompose what it saved itself. The program's own constraints keep them.
+    """
+    utils: Any = importlib.import_module("torch._export.utils")
+    environment = utils._get_shape_env_from_gm(program.graph_module)
+    ranges: dict[Any, Any] = {} if environment is None else environment.var_to_range
+    for size in [each for each in ranges if not each.is_Symbol]:
+        del ranges[size]
 
 
 def _example(torch: Any, meta: ValueMeta) -> Any:

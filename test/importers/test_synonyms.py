@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -124,6 +125,18 @@ def test_overloads_with_a_generator(name: str) -> None:
     compare(name, run.flat([])[0], GENERATORS[name]())
 
 
+@contextmanager
+def registered(schema: str, meta: Callable[..., Any]) -> Iterator[None]:
+    """With an operator of quantized_decomposed that PyTorch alone lacks; ExecuTorch, where a test imported it, defines all and implements some."""
+    name = schema.partition("(")[0]
+    with torch.library._scoped_library("quantized_decomposed", "FRAGMENT") as library:
+        if not hasattr(quantized, name):
+            library.define(schema)
+        if not torch._C._dispatch_has_kernel_for_dispatch_key(f"quantized_decomposed::{name}", "Meta"):
+            library.impl(name, meta, "Meta")
+        yield
+
+
 @pytest.mark.parametrize("bits", [8, 4, 2])
 def test_embeddings_of_small_numbers(bits: int) -> None:
     """ExecuTorch's operators are read without it, of text: bytes with several numbers in them."""
@@ -137,12 +150,11 @@ def test_embeddings_of_small_numbers(bits: int) -> None:
         else sum(parts[..., i] << shift for i, shift in enumerate(shifts)).to(torch.uint8)
     )
     scales, points, indices = torch.rand(6, 2) + 0.1, torch.randn(6, 2).round(), torch.tensor([5, 0, 2])
-    with torch.library._scoped_library("quantized_decomposed", "FRAGMENT") as library:
-        library.define(
-            f"{name}(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, "
-            "Tensor indices) -> Tensor"
-        )
-        library.impl(name, lambda w, s, z, low, high, i: s.new_empty(len(i), 8), "Meta")
+    arguments = (
+        "Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, "
+        "Tensor indices"
+    )
+    with registered(f"{name}({arguments}) -> Tensor", lambda w, s, z, low, high, i: s.new_empty(len(i), 8)):
         low = -(1 << bits - 1)
         call = Function(lambda *args: getattr(quantized, name)(*args[:3], low, -low - 1, args[3]))
         program = xdsl_exir.from_exported_program(
@@ -158,13 +170,11 @@ def test_embeddings_of_small_numbers(bits: int) -> None:
 def test_quantized_sums(name: str) -> None:
     a, b = (torch.randint(0, 255, (3, 4), dtype=torch.uint8) for _ in range(2))
     numbers = ((0.1, 7, 0, 255), (0.2, 100, 0, 255), (0.3, 30, 0, 255))
-    with torch.library._scoped_library("quantized_decomposed", "FRAGMENT") as library:
-        arguments = ", ".join(
-            f"{tensor}float {of}_scale, int {of}_zero_point, int {of}_quant_min, int {of}_quant_max"
-            for of, tensor in (("a", "Tensor a, "), ("b", "Tensor b, "), ("out", ""))
-        )
-        library.define(f"{name}({arguments}) -> Tensor qc")
-        library.impl(name, lambda a, *_: torch.empty_like(a), "Meta")
+    arguments = ", ".join(
+        f"{tensor}float {of}_scale, int {of}_zero_point, int {of}_quant_min, int {of}_quant_max"
+        for of, tensor in (("a", "Tensor a, "), ("b", "Tensor b, "), ("out", ""))
+    )
+    with registered(f"{name}({arguments}) -> Tensor qc", lambda a, *_: torch.empty_like(a)):
         call = Function(lambda a, b: getattr(quantized, name)(a, *numbers[0], b, *numbers[1], *numbers[2]))
         program = xdsl_exir.from_exported_program(torch.export.export(call, (a, b)))
     of = [(x.float() - of[1]) * of[0] for x, of in zip((a, b), numbers, strict=False)]
