@@ -55,6 +55,7 @@ from xdsl_exir.importers.exported_pytree import (
     register_containers,
     treespec,
 )
+from xdsl_exir.importers.taken_apart import taken_apart
 
 
 def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
@@ -63,7 +64,7 @@ def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
 
     if not isinstance(ep, torch.export.ExportedProgram):
         raise LoadError(f"expected a torch.export.ExportedProgram, got a {type(ep).__name__}")
-    ep = _without_vmap(ep)
+    ep = taken_apart(ep)
     register_containers(ep.module_call_graph)
     storages = _Storages(share)
     reader = _GraphReader(ep.graph_module)
@@ -95,30 +96,9 @@ def read_exported_program(ep: Any, share: bool = False) -> ExportedGraph:
     return program
 
 
-def _without_vmap(ep: Any) -> Any:
-    """A program in which `torch.vmap` is what it does operator by operator, as PyTorch itself says. Around `flex_attention` it makes
-    the block masks, which nobody needs."""
-    targets = {
-        node.target
-        for module in ep.graph_module.modules()
-        if isinstance(module, import_untyped("torch").fx.GraphModule)
-        for node in module.graph.nodes
-        if node.op == "call_function"
-    }
-    modules = {getattr(target, "__module__", None) for target in targets}
-    if VMAP not in modules or FLEX_ATTENTION in map(str, targets):
-        return ep
-    try:
-        return ep.run_decompositions({})
-    except Exception as error:  # whatever PyTorch's tracer says of what it exported
-        raise LoadError(f"torch.vmap in a program that PyTorch cannot decompose: {error}") from error
-
-
 # Graphs
 
 
-VMAP = "torch._functorch.predispatch"
-FLEX_ATTENTION = "flex_attention"
 FLAT_APPLY = "higher_order.flat_apply"
 MOD_INDEX = "torch._dynamo._trace_wrapped_higher_order_op.ModIndex"
 """How functions of `flex_attention` index tensors, a function of Python that `flat_apply` calls."""

@@ -175,11 +175,17 @@ def _read_tensors(archive: _Archive, model: str, kind: str) -> dict[str, TensorD
         archive.invalid(entry, error)
 
 
+_PICKLED = (
+    "the data are a pickle; pickles are refused, for they run code (torch.export.save pickles tensor subclasses: "
+    "save `program.run_decompositions({})`, where they are plain tensors)"
+)
+
+
 def _tensor_data(
     archive: _Archive, folder: str, payload: Payload, storages: dict[str, Storage], at: At
 ) -> TensorData:
     if payload.use_pickle:
-        raise Invalid((at, "use_pickle"), "the data are a pickle; pickles are refused, for they run code")
+        raise Invalid((at, "use_pickle"), _PICKLED)
     if "/" in payload.path_name:
         raise Invalid((at, "path_name"), f"unsafe path {payload.path_name!r:.100}")
     meta = payload.tensor_meta

@@ -19,9 +19,10 @@ from xdsl_exir.importers.synonyms.aten import ATEN
 from xdsl_exir.importers.synonyms.calls import Calls, Synonym
 from xdsl_exir.importers.synonyms.prims import PRIMS
 from xdsl_exir.importers.synonyms.quantized import QUANTIZED
+from xdsl_exir.importers.synonyms.torchao import TORCHAO
 from xdsl_exir.narrowing import is_sequence
 
-SYNONYMS: Mapping[str, Synonym] = {**ATEN, **PRIMS, **QUANTIZED}
+SYNONYMS: Mapping[str, Synonym] = {**ATEN, **PRIMS, **QUANTIZED, **TORCHAO}
 """What operators stand for, by target."""
 
 _WITH_GENERATOR = re.compile(
