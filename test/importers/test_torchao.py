@@ -3,6 +3,8 @@
 pip install --no-deps torchao==0.18.0
 """
 
+# pyright: basic
+
 from __future__ import annotations
 
 import itertools
