@@ -66,3 +66,36 @@ def test_copies_have_kernels_and_bodies() -> None:
 def test_many_rows_are_shared() -> None:
     x = torch.randn(64, 130, 67)
     check(xdsl_exir.compile(edge_of(x), "native"), x)
+
+
+JOINED: list[Any] = [
+    lambda x: torch.cat([x, x[:, :3], x[:, 5:]], 1),
+    lambda x: torch.cat([x.permute(0, 2, 1), x.permute(0, 2, 1)[:, 1:]], 1),
+    lambda x: torch.cat([x[:, 2], x[:, 0], x[:, 7]]),
+    lambda x: torch.cat([x[:, :1].expand(-1, 9, -1), x], 1),
+    lambda x: torch.cat([torch.ones_like(x[:2]), x + x]),
+    lambda x: torch.cat([x[:, :, :9], x[:, :, 20:]], -1),
+    lambda x: torch.stack([x, x[:1].expand(3, -1, -1)], 1),
+    lambda x: torch.cat([x[:, :0], x, x[:, 3:4]], 1),
+    lambda x: torch.cat([x[:, :, :7], x[:, :, :1]], 2),
+]
+
+
+class Joins(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return tuple(call(x) for call in JOINED)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"])
+def test_pieces_are_copied_to_where_they_go(dtype: str) -> None:
+    torch.manual_seed(0)
+    x = (torch.randn(3, 11, 53) * 50).to(getattr(torch, dtype))
+    program = xdsl_exir.from_exported_program(torch.export.export(Joins(), (x,))).to_edge()
+    planned = plan_program(program)
+    assert any(isinstance(kernel, Copy) and kernel.target.strides for kernel in planned.dispatches.scheduled)
+    given = x if x.dtype is torch.bfloat16 else x.numpy()
+    for stage in (program, program.transform("to-destinations")):
+        results = xdsl_exir.compile(stage, "native").flat([given])
+        for got, wanted in zip(results, Joins()(x), strict=True):
+            array = wanted.float().numpy() if x.dtype is torch.bfloat16 else wanted.numpy()
+            np.testing.assert_array_equal(np.asarray(got).astype(array.dtype), array)
