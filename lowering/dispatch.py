@@ -52,7 +52,7 @@ from xdsl_exir.lowering.dispatches.buffers import (
 from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.outline import Body, copied
-from xdsl_exir.lowering.dispatches.updates import Updates, update, updates_of
+from xdsl_exir.lowering.dispatches.updates import Updates, update, updates_of, write_to_copy
 from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
@@ -189,7 +189,7 @@ class Planner:
         self.driver.source = op
         if op in self.updates.operators:
             update(self, op)
-        elif not self.target.dispatch(self, op):
+        elif not self.target.dispatch(self, op) and not write_to_copy(self, op):
             self.pending[op] = None
 
     # symbols

@@ -22,7 +22,9 @@ from xdsl_exir.dialects.meta import as_meta, wrap_dim
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.slicing import clamped, slice_size
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, OutputAttr
+from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import tensor_meta
+from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, Formed
 from xdsl_exir.lowering.dispatches.buffers import Value, value_for
 from xdsl_exir.lowering.dispatches.groups import linalg_update
@@ -201,6 +203,10 @@ class Writer:
 
     write: Callable[[Planner, OperatorOp, Value], None]
     takes: Callable[[Mapping[str, Any]], bool] = lambda arguments: True
+    in_dtype: Callable[[Mapping[str, Any]], bool] = lambda arguments: True
+    """Whether it does so element by element: sums of halves are of float32, so all of the operand is converted, there and back."""
+    partly: bool = True
+    """Whether elements stay as they were."""
 
 
 def writes(op: OperatorOp) -> bool:
@@ -247,17 +253,31 @@ def write_elements(planner: Planner, op: OperatorOp, into: Value) -> None:
     """Elements at places that data says."""
     outline = Outline(planner, [op])
     block = outline.end(op.results)
-    arguments = [planner.value(value) for value in outline.inputs if isinstance(value, SSAValue)]
+    arguments = [
+        into if value is op.operands[0] else planner.value(value)
+        for value in outline.inputs
+        if isinstance(value, SSAValue)
+    ]
     planner.call_function(linalg_update(block, arguments, arguments.index(into)), arguments)
 
 
+def sums_in_place(given: Mapping[str, Any]) -> bool:
+    """Whether sums are of the dtype of what they are added to."""
+    dtype = given["self"].dtype
+    return sum_dtype(dtype) is dtype
+
+
 WRITERS: dict[str, Writer] = {
-    "aten.copy": Writer(write_all, has_one_dtype),
+    "aten.copy": Writer(write_all, has_one_dtype, partly=False),
     "aten.slice_scatter": Writer(write_part, has_one_dtype),
-    "aten.index_put": Writer(write_elements, lambda given: not masks(given["indices"])),
+    "aten.index_put": Writer(
+        write_elements,
+        lambda given: not masks(given["indices"]),
+        lambda given: not given["accumulate"] or sums_in_place(given),
+    ),
     "aten.scatter.src": Writer(write_elements),
     "aten.scatter.value": Writer(write_elements),
-    "aten.scatter_add": Writer(write_elements),
+    "aten.scatter_add": Writer(write_elements, in_dtype=sums_in_place),
 }
 
 
@@ -271,4 +291,24 @@ def update(planner: Planner, op: OperatorOp) -> None:
     planner.formed.append(Formed(None, [op]))
 
 
-__all__ = ["Updates", "update", "updates_of"]
+def write_to_copy(planner: Planner, op: OperatorOp) -> bool:
+    """Makes a dispatch of an operator that writes into its operand: a copy of that, at the speed of memory, and what is written into it.
+    (MLIR would copy all of it twice: to a tensor to write into, and from there.) Not of what is known, or one number everywhere, which is
+    made where the result is."""
+    name, first = op.SPEC.qualified_name, op.operands[0] if op.operands else None
+    writer = WRITERS.get(name)
+    if first is None or writer is None or not writer.partly or not writes(op) or first in planner.constants:
+        return False
+    if first.type != op.results[0].type or not is_static(tensor_meta(first.type).shape):
+        return False
+    if not planner.boundaries.takes(op, None) or not writer.in_dtype(op.arguments(lambda v: as_meta(v.type))):
+        return False
+    source = planner.value(first)
+    into = planner.make(op.results[0])
+    planner.copy(source, into)
+    writer.write(planner, op, into)
+    planner.formed.append(Formed(None, [op]))
+    return True
+
+
+__all__ = ["Updates", "update", "updates_of", "write_to_copy"]

@@ -287,3 +287,50 @@ def test_readers_see_whole_calls() -> None:
         run.method("write")(np.full((64, 256), number, np.float32), every.numpy())
     reader.join()
     assert all((each == each[0, 0]).all() for each in seen)
+
+
+# --- copies that are written to -------------------------------------------------------------------------------
+
+
+def twice(x: Tensor, y: Tensor, at: Tensor) -> tuple[Tensor, ...]:
+    """What is written into is an input, a result used before and after, one of the values, a view, and is of another dtype."""
+    z = x * 2
+    put = z.index_put((at,), y)
+    added = put.index_add(0, at, y)
+    itself = x.index_put((at,), x[:2], accumulate=True)
+    turned = x.t().index_add(1, at, y.t())
+    return (
+        put,
+        added,
+        z,
+        itself,
+        turned,
+        x.slice_scatter(2 * x[:, 1:4], 1, 2, 5)[:2],
+        torch.zeros(4, 5).scatter(0, at[None], x),
+    )
+
+
+def scattered(x: Tensor, y: Tensor, at: Tensor) -> tuple[Tensor, ...]:
+    where = at[:, None].expand(2, 5)
+    beyond = x.slice_scatter(y, 0, -2, 99)
+    halves = (
+        x.half().index_add(0, at, y.half()).float(),
+        x.bfloat16().scatter_add(0, where, y.bfloat16()).float(),
+    )
+    return x.scatter(0, where, y), x.scatter(0, where, 2.5), x.scatter_add(0, where, y), beyond, *halves
+
+
+@pytest.mark.parametrize("call", [twice, scattered])
+def test_copies_are_written_to(call: Callable[..., Any]) -> None:
+    class Writes(nn.Module):
+        def forward(self, *args: Tensor) -> Any:
+            return call(*args)
+
+    torch.manual_seed(0)
+    args = torch.randn(4, 5), torch.randn(2, 5), torch.tensor([3, 3])
+    program = xdsl_exir.from_exported_program(torch.export.export(Writes(), args)).to_edge()
+    for stage in (program, program.transform("to-destinations")):
+        for got, wanted in zip(
+            xdsl_exir.compile(stage, "native")(*map(Tensor.numpy, args)), call(*args), strict=True
+        ):
+            np.testing.assert_allclose(got, wanted.numpy(), 1e-6, 1e-6)
