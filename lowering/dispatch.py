@@ -28,7 +28,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.signature import checked_ranges_of, ranges_of
+from xdsl_exir.dialects.signature import OUTPUT, OutputAttr, checked_ranges_of, ranges_of
 from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.sizes import symbols_of as free_symbols
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
@@ -53,7 +53,7 @@ from xdsl_exir.lowering.dispatches.control_flow import Regions
 from xdsl_exir.lowering.dispatches.groups import LARGE_SIZE, copies, groups_of
 from xdsl_exir.lowering.dispatches.outline import Body, copied
 from xdsl_exir.lowering.dispatches.updates import Updates, update, updates_of, write_to_copy
-from xdsl_exir.lowering.dispatches.views import expanded, is_view, views_of
+from xdsl_exir.lowering.dispatches.views import expanded, is_view, permuted, views_of
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
 from xdsl_exir.lowering.kernel import Kernel
@@ -98,6 +98,16 @@ def symbol_places(types: Sequence[Attribute]) -> dict[str, Place]:
     return said
 
 
+def dim_orders(function: FuncOp) -> dict[int, Sequence[int]]:
+    """By position of a result, the order of dimensions in which the function says that it lies in memory."""
+    found: dict[int, Sequence[int]] = {}
+    for position, attrs in enumerate(function.res_attrs or ()):
+        spec = attrs.data.get(OUTPUT)
+        if isinstance(spec, OutputAttr) and spec.data.dim_order is not None:
+            found[position] = spec.data.dim_order
+    return found
+
+
 class Planner:
     """Plans one function of an edge module."""
 
@@ -108,8 +118,11 @@ class Planner:
         target: CodeTarget,
         dispatches: Dispatches,
         boundaries: Boundaries | None = None,
+        laid: bool = False,
     ):
         self.function = function
+        self.orders = dim_orders(function) if laid else {}
+        """By position of a result, the order in which its dimensions are to lie in memory."""
         self.dispatches = dispatches
         self.target = target
         self.boundaries = boundaries or Boundaries()
@@ -451,31 +464,35 @@ class Planner:
 
     def finish(self) -> None:
         """Puts results where the caller wants them."""
-        given = [self.result(operand) for operand in self.returned.operands]
+        given = [self.result(operand, at) for at, operand in enumerate(self.returned.operands)]
         for position, (operand, value) in enumerate(zip(self.returned.operands, given, strict=True)):
             if isinstance(operand.type, SymType):
                 self.plan.numbers[position] = operand.type.data
             elif position in self.updates.results:
                 self.plan.updates[position] = self.input_of(self.updates.results[position])
             else:
-                self.output(operand, value)
+                self.output(operand, value, self.orders.get(position))
 
     def input_of(self, argument: SSAValue) -> int:
         """Which of the driver's inputs an argument is."""
         buffer = self.values[argument].buffer
         return next(at for at, given in enumerate(self.plan.inputs) if given.buffer is buffer)
 
-    def result(self, operand: SSAValue) -> Value | None:
-        """A result in memory, without gaps; None of a number, and of a constant, which is the caller's to copy."""
+    def result(self, operand: SSAValue, position: int) -> Value | None:
+        """A result in memory, without gaps, its dimensions in the order in which they lie; None of a number, and of a constant, which is the caller's to copy."""
         if isinstance(operand.type, SymType) or (
             operand in self.constants and is_static(meta_of(operand).shape)
         ):
             return None
-        return self.contiguous(self.value(operand))
+        value, order = self.value(operand), self.orders.get(position)
+        return self.contiguous(value if order is None else permuted(value, order))
 
-    def output(self, operand: SSAValue, value: Value | None) -> None:
-        """Makes a result an argument of the driver."""
+    def output(self, operand: SSAValue, value: Value | None, order: Sequence[int] | None) -> None:
+        """Makes a result an argument of the driver, its dimensions in an order."""
         index, output = len(self.plan.outputs), self.passed(operand)
+        if value is not None and order is not None:
+            output = Value(output.buffer, value.shape, output.dtype)
+            self.plan.orders[index] = order
         taken = value is not None and value.is_whole and not value.buffer.is_argument
         if value is not None and taken:  # the buffer is the caller's from the start
             output = Value(value.buffer, output.shape, output.dtype)

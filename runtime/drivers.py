@@ -70,6 +70,8 @@ class PlannedMethod(ABC):
         """Positions, among the method's arguments, of those that the driver takes."""
         self.updated = [passed[at] for at in plan.updates.values()]
         """Of those, which it writes to."""
+        self.turned = [(at, tuple(np.argsort(order))) for at, order in plan.orders.items()]
+        """Results whose dimensions the driver has in another order, by position, and how they are turned back."""
         self.frames: dict[tuple[int, ...], Frame] = {}
         for what, values in (("input", plan.inputs), ("result", plan.outputs)):
             for index, value in enumerate(values):
@@ -98,6 +100,7 @@ class PlannedMethod(ABC):
                 else outputs[-1 - source]
             )
             outputs[index][...] = given.reshape(outputs[index].shape)
+        self.turn(outputs)
         looked_at = iter(outputs[self.returned :])
         del outputs[self.returned :]
         for check in self.checks:
@@ -113,6 +116,11 @@ class PlannedMethod(ABC):
         for position, given in frame.apart:
             results.insert(position, inputs[given.at] if isinstance(given, Updated) else given)
         return results
+
+    def turn(self, outputs: list[Array]) -> None:
+        """Sees results with their dimensions as the method has them."""
+        for at, order in self.turned:
+            outputs[at] = outputs[at].transpose(order)
 
     def frame(self, values: tuple[int, ...]) -> Frame:
         """What these values of the symbols say.

@@ -52,10 +52,14 @@ class Quick(Protocol):
     """An engine that may call methods with arrays as they usually are more quickly than `run` does."""
 
     def quick(
-        self, method: str, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
+        self,
+        method: str,
+        types: Sequence[tuple[np.dtype[Any], Sequence[int]]],
+        positions: Sequence[int],
+        orders: Mapping[int, Sequence[int]],
     ) -> Callable[[Sequence[Any]], list[Any] | None] | None:
-        """A call with arrays of these dtypes and shapes, the arguments at these positions: the results, or None where one is another, and
-        nothing ran. None where there is no such call."""
+        """A call with arrays of these dtypes and shapes, the arguments at these positions: the results, of which some are to have their
+        dimensions in an order in memory; or None where an array is another, and nothing ran. None where there is no such call."""
         ...
 
 
@@ -418,7 +422,8 @@ class Method:
     def quick(self) -> Callable[[Sequence[Any]], list[Any] | None] | None:
         """A call that does all of `flat`, for arrays as they usually are: the engine's, where a call takes its inputs alone, changes nothing, and returns what is computed as it lies."""
         engine, convention = self.owner.engine, self.convention
-        usual = all(spec.kind is OutputKind.USER_OUTPUT and spec.dim_order is None for spec in self.outputs)
+        usual = all(spec.kind is OutputKind.USER_OUTPUT for spec in self.outputs)
+        orders = {at: spec.dim_order for at, spec in enumerate(self.outputs) if spec.dim_order is not None}
         whole = convention is None or not any(slot.is_constant for slot in convention.outputs)
         plain = [type for type in self.plain if type is not None]
         if not isinstance(engine, Quick) or not usual or not whole or len(plain) < len(self.plain):
@@ -426,7 +431,7 @@ class Method:
         if self.taken_state or self.written or self.guards.conditions:
             return None
         types = [(dtype, [int(size) for size in shape if isinstance(size, int)]) for dtype, shape in plain]
-        return engine.quick(self.name, types, [position for position, _, _ in self.given])
+        return engine.quick(self.name, types, [position for position, _, _ in self.given], orders)
 
     def __repr__(self) -> str:
         return signature_text(self.signature)

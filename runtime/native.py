@@ -58,6 +58,7 @@ from xdsl_exir.targets.cpu.machine import Processor, processor
 from xdsl_exir.targets.cpu.target import Cpu
 from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
+from xdsl_exir.transforms.lay_results import LayResults
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.stages import EDGE, stage_of
@@ -158,12 +159,16 @@ class NativeMethod(PlannedMethod):
             self.idle.append(call)
 
     def quick(
-        self, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
+        self,
+        types: Sequence[tuple[np.dtype[Any], Sequence[int]]],
+        positions: Sequence[int],
+        orders: Mapping[int, Sequence[int]],
     ) -> QuickCall | None:
-        """A call of the method with a list of arrays (or tensors) of these dtypes and shapes, its arguments at these positions: the results; or None,
-        where an array is another one, or what the method asserts does not hold. None where the method needs more of Python than that."""
+        """A call of the method with a list of arrays (or tensors) of these dtypes and shapes, its arguments at these positions: the results, of which
+        some are to lie in an order; or None, where an array is another one, or what the method asserts does not hold. None where the method
+        needs more of Python than that."""
         plan = self.plan
-        if plan.symbols or plan.checks or plan.numbers or plan.copies:
+        if plan.symbols or plan.checks or plan.numbers or plan.copies or plan.orders != orders:
             return None
         if not all(map(is_assertion, self.checks)):
             return None
@@ -178,7 +183,7 @@ class NativeMethod(PlannedMethod):
         if run is None:
             return None
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
-        returned = self.returned
+        returned, turn = self.returned, self.turn
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
             if len(inputs) != count:
@@ -194,6 +199,7 @@ class NativeMethod(PlannedMethod):
             if not done or not all(outputs[returned:]):
                 return None
             del outputs[returned:]  # what is asserted holds
+            turn(outputs)
             return outputs
 
         return called
@@ -260,11 +266,16 @@ class Planned:
 
 
 def plan_program(
-    program: Program, cpu: Processor | None = None, suffix: str = "", draws: str | None = None
+    program: Program,
+    cpu: Processor | None = None,
+    suffix: str = "",
+    draws: str | None = None,
+    laid: bool = False,
 ) -> Planned:
     """Cuts a program into dispatches for a processor, `processor()` by default, taking it to edge first if it is not there, and plans
     the memory of its methods. With a `suffix`, which their names have, code for several processors may be linked together. With `draws`,
-    functions whose names begin so draw random numbers (`lowering.draws`).
+    functions whose names begin so draw random numbers (`lowering.draws`). Results are in row-major order, but if they are to be `laid` as the
+    program says (`Plan.orders`).
 
     Raises `UnsupportedError` listing everything that cannot be lowered.
     """
@@ -277,14 +288,14 @@ def plan_program(
             pass
     cpu = cpu or processor()
     target = Cpu(cpu, draws)
-    program = as_edge(program, then=(target.forms, ForgetSizes()))
+    program = as_edge(program, then=(*([LayResults()] if laid else []), target.forms, ForgetSizes()))
     checks = take_checks(program.module, program.state, draws is not None)
     boundaries = take_boundaries(program.module)
     planned = Planned(program, Dispatches(suffix), {}, {}, checks, cpu)
     for index, (name, function) in enumerate(program.methods.items()):
         constants = constant_arguments(program.module, function, program.state)
         with REWRITING:
-            planner = Planner(function, constants, target, planned.dispatches, boundaries)
+            planner = Planner(function, constants, target, planned.dispatches, boundaries, laid)
             planned.plans[name] = planner.run(driver_name(index, suffix))
             planned.slow.extend(slow_paths(planner.formed))
         planned.passed[name] = [
@@ -385,7 +396,7 @@ def compile_native(program: Program, cpu: Processor, known: Mapping[str, bytes] 
     """A program's native code for a processor. Object files that are `known`, by the identity of their units, are not made.
 
     Raises `UnsupportedError` that lists all that cannot be lowered, `ToolchainError` where a tool is missing."""
-    planned = plan_program(program, cpu)
+    planned = plan_program(program, cpu, laid=True)
     units = {unit.identity: unit for unit in planned.units}
     new = [identity for identity in units if identity not in known]
     made = objects_of([units[identity] for identity in new], cpu) if new else []
@@ -445,7 +456,11 @@ class NativeEngine:
         return self.methods[method](values)
 
     def quick(
-        self, method: str, types: Sequence[tuple[np.dtype[Any], Sequence[int]]], positions: Sequence[int]
+        self,
+        method: str,
+        types: Sequence[tuple[np.dtype[Any], Sequence[int]]],
+        positions: Sequence[int],
+        orders: Mapping[int, Sequence[int]],
     ) -> QuickCall | None:
         """`NativeMethod.quick` of a method."""
-        return self.methods[method].quick(types, positions)
+        return self.methods[method].quick(types, positions, orders)

@@ -125,6 +125,7 @@ def write_call(call: NativeCall, arrays: ArrayWriter) -> Json:
         "arena": write_size(plan.arena_bytes),
         "numbers": [[at, write_size(size)] for at, size in plan.numbers.items()],
         "updates": [*plan.updates.items()],
+        "orders": [[at, list(order)] for at, order in plan.orders.items()],
         "conditions": [[write_size(condition), message] for condition, message in plan.checks],
         "checks": [check_text(check) for check in call.checks],
     }
@@ -151,5 +152,6 @@ def read_call(said: Mapping[str, Json], arrays: ArrayReader) -> NativeCall:
     plan.arena_bytes = read_size(said["arena"])
     plan.numbers = {at: read_size(size) for at, size in said["numbers"]}
     plan.updates = dict(said["updates"])
+    plan.orders = {at: tuple(order) for at, order in said["orders"]}
     plan.checks = [(read_size(condition), message) for condition, message in said["conditions"]]
     return NativeCall(plan, said["passed"], [check_of(text) for text in said["checks"]], said["entry"])

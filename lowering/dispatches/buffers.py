@@ -147,6 +147,8 @@ class Plan:
     """Results that are numbers, by position among the method's results: no dispatch makes them."""
     updates: dict[int, int] = field(default_factory=dict[int, int])
     """Results that are inputs which the driver writes to, by position among the method's results: which of them."""
+    orders: dict[int, Sequence[int]] = field(default_factory=dict[int, Sequence[int]])
+    """Outputs whose dimensions the driver is given in another order, that in which they lie in memory: by position, that order."""
     checks: list[tuple[Dim, str]] = field(default_factory=list[tuple[Dim, str]])
     """What the program asserts about symbols, with its messages."""
 

@@ -107,6 +107,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "merge-views": _pass("transforms.optimize", "MergeViews"),
         "optimize": _pass("transforms.optimize", "Optimize"),
         "specialize": _pass("transforms.specialize", "Specialize"),
+        "lay-results": _pass("transforms.lay_results", "LayResults"),
         "sink-casts": _pass("transforms.sink_casts", "SinkCasts"),
         "unroll-loops": _pass("transforms.unroll_loops", "UnrollLoops"),
         "decompose-aten": _pass("transforms.decompose_aten", "DecomposeAten"),
