@@ -40,14 +40,13 @@ from xdsl_exir.targets.cpu.kernels.elements import (
     is_of_vectors,
     stored_bit,
 )
-from xdsl_exir.targets.cpu.kernels.rows import REDUCTIONS, DType, Map, Node, Reduce
+from xdsl_exir.targets.cpu.kernels.rows import LONG, REDUCTIONS, DType, Map, Node, Reduce
 
 DTYPES: dict[dt.DType, DType] = {dt.Float: "f32", dt.Double: "f64", dt.Bool: "i1"}
 """Of nodes; float64 of numbers of a row, of operands, and of what is reduced to a number as it is computed."""
 
-LONGEST = 2048
-"""Elements of a row up to which float64 is added up in the lanes of a few vectors: so there are at most as many blocks, no longer than
-those of products."""
+LONGEST = 64 * LONG
+"""Elements of a row up to which float64 is added up in the lanes of a few vectors, in blocks: of these there are at most as many as additions in one."""
 
 KINDS = {kind.name: name for name, (kind, _) in REDUCTIONS.items()}
 """Of reductions, by the operation that combines."""

@@ -23,7 +23,17 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
-from xdsl_exir.targets.cpu.kernels.rows import HALVES, REDUCTIONS, Load, Map, Node, Number, Reduce
+from xdsl_exir.targets.cpu.kernels.rows import (
+    HALVES,
+    LONG,
+    REDUCTIONS,
+    Load,
+    Map,
+    Node,
+    Number,
+    Reduce,
+    is_narrow,
+)
 
 MOST, FEWEST = 1024, 64
 """Rows of a task: their totals stay in the first-level cache, and what they have side by side is whole cache lines."""
@@ -54,13 +64,16 @@ class Across(Kernel):
 
     @staticmethod
     def takes(program: Sequence[Node], outputs: Sequence[int]) -> bool:
-        """Whether a program reduces its rows, and has nothing but what is made here."""
+        """Whether a program reduces its rows, has nothing but what is made here, and no sums that are long for the dtype of their terms."""
         kinds = all(type(node) in (Load, Number, Map, Reduce) for node in program)
         numbers = (node for node in program if isinstance(node, Reduce | Map) and node.length == 1)
         stored = all(isinstance(program[n], Map | Reduce) for n in outputs)
+        lengths = (node.length for node in program if isinstance(node.length, int))
+        narrow = any(isinstance(node, Reduce) and is_narrow(node, program) for node in program)
         return (
             kinds
             and stored
+            and not (narrow and max(lengths, default=0) > LONG)
             and all(node.dtype in NUMBERS for node in numbers)
             and any(isinstance(node, Reduce) for node in program)
         )

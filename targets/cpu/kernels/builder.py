@@ -202,16 +202,37 @@ class KernelBuilder(OperationBuilder):
         self.insert(scf.ForOp, bounds, [Region(body)])
 
     def reduce(
-        self, count: Index, carried: list[SSAValue], body: Callable[[Index, list[SSAValue]], list[SSAValue]]
+        self,
+        count: Index,
+        carried: list[SSAValue],
+        body: Callable[[Index, list[SSAValue]], list[SSAValue]],
+        block: int = 0,
+        combine: Sequence[type[Operation]] = (),
     ) -> list[SSAValue]:
-        """`for i in range(count): carried = body(i, carried)`; without a loop when it runs once."""
+        """`for i in range(count): carried = body(i, carried)`; without a loop when it runs once. In blocks of so many turns, if there
+        are more: each begins with what is `carried` at first, a neutral element, and is combined with those before it."""
         if count == 1:
             return body(0, carried)
+        if isinstance(count, int) and 0 < block < count:
+            blocks, rest = divmod(count, block)
+
+            def one(i: Index, before: list[SSAValue]) -> list[SSAValue]:
+                first = self.mul(i, block)
+                made = self.reduce(block, carried, lambda j, held: body(self.add(first, j), held))
+                pairs = zip(combine, before, made, strict=True)
+                return [self.op(kind, [old, new], old.type) for kind, old, new in pairs]
+
+            made = self.reduce(blocks, carried, one)
+            return (
+                self.reduce(rest, made, lambda j, held: body(self.add(j, blocks * block), held))
+                if rest
+                else made
+            )
         bounds, types = self.indices([0, count, 1]), [value.type for value in carried]
-        block = Block(arg_types=[INDEX, *types])
-        with self.inside(block):
-            self.insert(scf.YieldOp, body(block.args[0], list(block.args[1:])))
-        made = scf.ForOp.create(operands=[*bounds, *carried], result_types=types, regions=[Region(block)])
+        nest = Block(arg_types=[INDEX, *types])
+        with self.inside(nest):
+            self.insert(scf.YieldOp, body(nest.args[0], list(nest.args[1:])))
+        made = scf.ForOp.create(operands=[*bounds, *carried], result_types=types, regions=[Region(nest)])
         self.block.add_op(made)
         return list(made.results)
 

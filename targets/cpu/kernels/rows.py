@@ -36,6 +36,9 @@ UNROLLED = 8
 FEW = 12
 """Nodes of a pass up to which a turn of its loop is of several vectors."""
 
+LONG = 2048
+"""Elements that are added up in the lanes of a few vectors of the dtype that they have; where there are more, in blocks of so many."""
+
 REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
     "add": (arith.AddfOp, 0.0),
     "mul": (arith.MulfOp, 1.0),
@@ -128,6 +131,12 @@ class Slice(Node):
     """Part of a row."""
 
     start: Dim = 0
+
+
+def is_narrow(node: Reduce, program: Sequence[Node]) -> bool:
+    """Whether a sum or product is rounded to the dtype that its terms have."""
+    (operand,) = node.operands
+    return node.kind in ("add", "mul") and program[operand].dtype == node.dtype
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
@@ -452,7 +461,9 @@ class RowBuilder:
                     if self.nodes[operand].length == 1:
                         self.vector(operand, 0, None)
             if totals:
-                totals = b.reduce(turns, totals, turn)
+                narrow = any(is_narrow(node, self.nodes) for node in kinds)
+                combine = [REDUCTIONS[node.kind][0] for node in kinds for _ in range(chains)]
+                totals = b.reduce(turns, totals, turn, LONG // (chains * lanes) if narrow else 0, combine)
             else:
                 with b.loop(0, turns) as i:
                     turn(i, [])
