@@ -19,7 +19,7 @@ from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import lengthwise, static
-from xdsl_exir.targets.cpu.across import dispatch_across, one_sized
+from xdsl_exir.targets.cpu.across import SCRATCH, dispatch_across, one_sized
 from xdsl_exir.targets.cpu.elements import elementwise
 from xdsl_exir.targets.cpu.epilogues import input_of
 from xdsl_exir.targets.cpu.kernels import Across
@@ -281,7 +281,7 @@ class RowGroup:
         kernel = Rows(leading, tuple(map(input_of, inputs)), program, results, self.cpu.machine)
         if is_static((*leading, length)) and self.is_elementwise(length):
             kernel, inputs = collapsed(kernel, inputs, length)
-        scratch = [self.planner.scratch(kernel.scratch)] if kernel.scratch else []
+        scratch = [self.planner.allocate(kernel.scratch, SCRATCH[kernel.element])] if kernel.scratch else []
         made = [self.planner.make(value) for value in outputs]
         views = [
             must(reshaped(value, (*kernel.leading, kernel.program[n].length)))

@@ -43,7 +43,7 @@ from xdsl_exir.targets.cpu.kernels.elements import (
 from xdsl_exir.targets.cpu.kernels.rows import LONG, REDUCTIONS, DType, Map, Node, Reduce
 
 DTYPES: dict[dt.DType, DType] = {dt.Float: "f32", dt.Double: "f64", dt.Bool: "i1"}
-"""Of nodes; float64 of numbers of a row, of operands, and of what is reduced to a number as it is computed."""
+"""Of nodes; float64 of numbers of a row, of operands, of what is reduced to a number as it is computed, and of all that a row has."""
 
 LONGEST = 64 * LONG
 """Elements of a row up to which float64 is added up in the lanes of a few vectors, in blocks: of these there are at most as many as additions in one."""
@@ -107,7 +107,7 @@ def row_program(op: OperatorOp) -> RowProgram | None:
         return None
     if refusal(op) is not None:
         return None
-    builder = RowsBuilder()
+    builder = RowsBuilder(all(meta.dtype is dt.Double for meta in metas))
     places = {value: at for at, value in enumerate(op.operands)}
     arguments: dict[str, Any] = op.arguments(lambda value: builder.operand(places[value], value))
     try:
@@ -120,8 +120,10 @@ def row_program(op: OperatorOp) -> RowProgram | None:
 class RowsBuilder(LinalgBuilder):
     """Makes nodes of what lowerings make."""
 
-    def __init__(self) -> None:
+    def __init__(self, double: bool) -> None:
         super().__init__(self.refuse)
+        self.double = double
+        """Whether all operands and results are of float64, so that buffers are."""
         self.nodes: list[Node] = []
         self.made: dict[SSAValue, int] = {}
         """Of tensors, their nodes."""
@@ -287,7 +289,7 @@ class RowsBuilder(LinalgBuilder):
     ) -> int:
         row = self.is_row(shape)
         formula = body_of(args[:-1], result, self.sizes)
-        if formula is None or (row and init.dtype is dt.Double):
+        if formula is None or (row and init.dtype is dt.Double and not self.double):
             raise NoRowsError
         dtype = DTYPES[init.dtype]
         return self.row(formula, nodes, dtype) if row else self.add_node(Map(1, tuple(nodes), dtype, formula))

@@ -7,8 +7,8 @@
 
 A program is a list of nodes, operands first, each a row of some length or one number per row (length 1). It runs in passes over the row, as
 few as the reductions in it ask for; what later passes need again stays in registers where rows are short, and else goes
-to a buffer in the first-level cache. Rows are shared out to threads. What is in buffers is float32, halves and Bools too; what is in none may be
-of float64 and integers. Lengths and the number of rows may be symbolic.
+to a buffer in the first-level cache. Rows are shared out to threads. What is in buffers is float32, halves and Bools too, or float64; what is in
+none may be of integers. Lengths and the number of rows may be symbolic.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ DType = Literal["f32", "f64", "f16", "bf16", "i1", "i32", "i64"]
 HALVES = ("f16", "bf16")
 """Of 16 bits."""
 
-BUFFERED = ("f32", *HALVES, "i1")
-"""What a buffer of float32 holds."""
+BUFFERED = {"f32": ("f32", *HALVES, "i1"), "f64": ("f64", "i1")}
+"""What a buffer holds, by what its elements are."""
 
 
 @dataclass(frozen=True)
@@ -190,16 +190,21 @@ class Rows(Kernel):
 
     @property
     def scratch(self) -> Sizes | None:
-        """Shape of the float32 buffer the kernel needs, or None."""
+        """Shape of the buffer the kernel needs, or None."""
         size = Schedule(self).scratch
         return (self.threads, size) if size != 0 else None
+
+    @property
+    def element(self) -> str:
+        """The dtype of that buffer."""
+        return Schedule(self).element
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
         types = {f"in{i}": operand.type for i, operand in enumerate(self.inputs)}
         if self.scratch:
-            types["scratch"] = memref(self.scratch)
+            types["scratch"] = memref(self.scratch, self.element)
         for i, output in enumerate(self.outputs):
             node = self.program[output]
             types[f"out{i}"] = memref((*self.leading, node.length), node.stored)
@@ -255,11 +260,12 @@ class Schedule:
         self.buffers: dict[int, Dim] = {}
         """Where each node's row begins in a worker's buffer."""
         self.scratch: Dim = 0
-        for n, node in enumerate(self.nodes):
-            if self.is_buffered(n):
-                assert node.dtype in BUFFERED
-                self.buffers[n] = self.scratch
-                self.scratch = self.scratch + ceildiv(node.length, self.lanes) * self.lanes
+        buffered = [(n, node) for n, node in enumerate(self.nodes) if self.is_buffered(n)]
+        self.element = "f64" if any(node.dtype == "f64" for _, node in buffered) else "f32"
+        for n, node in buffered:
+            assert node.dtype in BUFFERED[self.element]
+            self.buffers[n] = self.scratch
+            self.scratch = self.scratch + ceildiv(node.length, self.lanes) * self.lanes
         self.levels = max(self.level, default=0) + 1
 
     def is_cut(self, n: int) -> bool:
@@ -393,7 +399,7 @@ class RowBuilder:
         if isinstance(source, Load):
             return self.load_number(node, self.place(n, node.start), node.stored)
         at = self.b.add(self.schedule.buffers[n], node.start)
-        return self.load_number(node, self.in_scratch(at), "f32")
+        return self.load_number(node, self.in_scratch(at), self.schedule.element)
 
     def store_number(self, n: int) -> None:
         for position, output in enumerate(self.kernel.outputs):
@@ -535,11 +541,11 @@ class RowBuilder:
             for operand in node.operands:
                 size = self.nodes[operand].length
                 if size == length:
-                    yield operand, "f32", self.in_scratch(self.b.add(offset, start))
+                    yield operand, self.schedule.element, self.in_scratch(self.b.add(offset, start))
                 start = start + size
         elif isinstance(node, Map | Load | Slice) and node.length == length:
             if n in self.schedule.buffers:
-                yield n, "f32", self.in_scratch(self.b.add(offset, self.schedule.buffers[n]))
+                yield n, self.schedule.element, self.in_scratch(self.b.add(offset, self.schedule.buffers[n]))
             for position, output in enumerate(self.kernel.outputs):
                 if output == n:
                     yield n, node.stored, (self.b.buffers[f"out{position}"], [*self.row_index, offset])
@@ -548,7 +554,7 @@ class RowBuilder:
         dtype = self.nodes[n].dtype
         if dtype != element:
             kind = (
-                vectors.ExtFOp if dtype != "i1" else vectors.UIToFPOp if element == "f32" else vectors.ExtUIOp
+                vectors.ExtFOp if dtype != "i1" else vectors.ExtUIOp if element == "i8" else vectors.UIToFPOp
             )
             value = self.b.op(kind, [value], type_of(element, self.lanes))
         self.b.store(value, *place, mask)
@@ -586,7 +592,7 @@ class RowBuilder:
 
     def from_buffer(self, n: int, offset: Index, mask: Mask) -> SSAValue:
         at = self.b.add(offset, self.schedule.buffers[n])
-        return self.load(self.nodes[n], self.in_scratch(at), mask, "f32")
+        return self.load(self.nodes[n], self.in_scratch(at), mask, self.schedule.element)
 
     def load(self, node: Node, place: Place, mask: Mask, element: str) -> SSAValue:
         return self.loaded(node, self.b.load(*place, self.lanes, mask, element), element, self.lanes)
