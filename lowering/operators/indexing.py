@@ -441,9 +441,18 @@ def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) ->
 
 def bag_of_each(b: LinalgBuilder, offsets: Tensor, count: Dim) -> Tensor:
     """The bag that each of so many indices is in: the last one that begins at it or before."""
-    positions = b.indexed(s.from_index, (count,), dt.Long)
-    ends = search(b, offsets, positions, True, None, TensorMeta((count,), dt.Long))
-    return b.elementwise(lambda end: end - 1, [ends], (count,), dt.Long)
+
+    def begins(so_far: Tensor, at: SSAValue) -> tuple[Place, Scalar]:
+        place: Place = [in_range(s.cast(read(offsets, [at]), dt.Long), count + 1)]
+        return place, read(so_far, place) + 1
+
+    def begun(so_far: Tensor, at: SSAValue) -> tuple[Place, Scalar]:
+        last = s.from_index(at) - 1
+        before = read(so_far, [in_range(last, count + 1)])
+        return [at], read(so_far, [at]) + s.select(last < 0, s.constant(-1, dt.Long), before)
+
+    begin = b.update(b.fill(0, (count + 1,), dt.Long), offsets.shape, begins)
+    return b.slice(b.update(begin, (count,), begun), [0], [count], [1])
 
 
 @lowering("aten._embedding_bag", "aten._embedding_bag_forward_only")

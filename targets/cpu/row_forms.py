@@ -21,7 +21,7 @@ from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, m
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
-from xdsl_exir.transforms.matching import static
+from xdsl_exir.transforms.matching import made_by, static
 from xdsl_exir.transforms.patterns import KEEP
 
 SHORT = 16
@@ -200,12 +200,33 @@ def distances(aten: Namespace, a: Arguments) -> Results:
         squares = aten.add.Tensor(left, aten.permute(right, turned))
         product = aten.mul.Tensor(multiply(x1, aten.permute(x2, turned)), -2.0)
         return cast(aten, aten.sqrt(aten.relu(aten.add.Tensor(product, squares))), a["out"].dtype)
-    if a["p"] not in (1, 2) or meta(x1).dtype is not dt.Float:
+    if a["p"] not in (1, 2):
         return KEEP
     apart = aten.sub.Tensor(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3))
     if a["p"] == 1:
         return aten.sum.dim_IntList(aten.abs(apart), [-1])
     return aten.sqrt(aten.sum.dim_IntList(aten.mul.Tensor(apart, apart), [-1]))
+
+
+def bags(aten: Namespace, a: Arguments) -> Results:
+    """Sums and means of bags of one length, begun by an `arange`: their rows behind one another, reduced."""
+    begin, indices, weights = made_by(a["offsets"], ARANGE), a["indices"], a["per_sample_weights"]
+    given, out = static(meta(indices).shape), static(a["out"].shape)
+    reduce = {0: aten.sum.dim_IntList, 1: aten.mean.dim}.get(a["mode"])
+    if begin is None or reduce is None or not given or not out or 0 in out or a["padding_idx"] >= 0:
+        return KEEP
+    count, width = out
+    said = begin.arguments()
+    if (
+        (said["start"], said["step"]) != (0, given[0] // count)
+        or given[0] % count
+        or a["include_last_offset"]
+    ):
+        return KEEP
+    rows = aten.index_select(a["weight"], 0, indices)
+    if weights is not None:
+        rows = aten.mul.Tensor(rows, aten.unsqueeze(weights, 1))
+    return reduce(aten.view(rows, [count, given[0] // count, width]), [1]), None, None, None
 
 
 def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
@@ -222,6 +243,7 @@ def never(a: Arguments) -> bool:
 
 
 FLOAT = frozenset({dt.Float})
+ARANGE = "aten.arange.start_step"
 SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     **{
@@ -241,6 +263,10 @@ ROW_FORMS: dict[str, Form] = {
     },
     "aten.native_group_norm": Form(group_norm, FLOAT),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
+    **{
+        f"aten._embedding_bag{name}": Form(bags, FLOAT | {dt.Double}, mixed=True)
+        for name in ("", "_forward_only")
+    },
     "aten._cdist_forward": Form(distances, FLOAT | {dt.Double}),
 }
 """By operator."""

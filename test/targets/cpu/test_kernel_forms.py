@@ -358,3 +358,29 @@ def test_products_of_rows() -> None:
     x[0, 0, 0], x[0, 1, 1], x[0, 1, 2], x[1] = torch.nan, torch.inf, 0, 1.25
     calls = [lambda m, x: x.prod(-1), lambda m, x: x.prod(), lambda m, x: x.prod(1, keepdim=True)]
     agree(calls, [x], {})
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bags_of_one_length(dtype: torch.dtype) -> None:
+    def bag(**said: Any) -> Any:
+        return lambda m, w, at, by, ends: F.embedding_bag(at, w, **said)
+
+    calls = [bag(mode=mode) for mode in ("sum", "mean", "max")]
+    calls.append(bag(mode="sum", padding_idx=2))
+    calls.append(lambda m, w, at, by, ends: F.embedding_bag(at, w, mode="sum", per_sample_weights=by))
+    # Bags that begin where others do, and after the last index.
+    calls += [
+        lambda m, w, at, by, ends, mode=mode: F.embedding_bag(at.view(-1), w, ends, mode=mode)
+        for mode in ("sum", "mean", "max")
+    ]
+    torch.manual_seed(0)
+    inputs = (
+        torch.randn(9, 20, dtype=dtype),
+        torch.randint(0, 9, (6, 4)),
+        torch.randn(6, 4, dtype=dtype),
+        torch.tensor([0, 0, 3, 20, 24, 24]),
+    )
+    program = agree(calls, inputs, {})
+    names = names_of(program)
+    assert {"aten.index_select", "aten._embedding_bag_forward_only"} <= names
