@@ -46,6 +46,7 @@ from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
 from xdsl_exir.runtime.guards import array_of, is_plain_tensor
 from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
 from xdsl_exir.runtime.quick import NOWHERE, quick
+from xdsl_exir.runtime.tensors import addresses_of
 from xdsl_exir.targets.cpu.compile import (
     Unit,
     llvm_ir_of,
@@ -179,11 +180,14 @@ class NativeMethod(PlannedMethod):
         places = [*(by_position.get(position, NOWHERE) for position in positions), *call.outputs]
         results = [(shape, np.dtype(dtype)) for shape, dtype in frame.outputs]
         self.put_back(call)
-        run = quick([*types, *((dtype, shape) for shape, dtype in results)], places, self.entry_address)
-        if run is None:
+        made = [(dtype, shape) for shape, dtype in results]
+        run = quick([*types, *made], places, self.entry_address)
+        run_there = quick(made, call.outputs, self.entry_address)
+        if run is None or run_there is None:
             return None
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
-        returned, turn = self.returned, self.turn
+        addresses = addresses_of(types)
+        returned, turn, ndarray = self.returned, self.turn, np.ndarray
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
             if len(inputs) != count:
@@ -191,7 +195,14 @@ class NativeMethod(PlannedMethod):
             outputs = [empty(shape, dtype) for shape, dtype in results]
             call = take()
             call.reserve(frame.arena_bytes)
-            done = run([*inputs, *outputs], call.words)
+            if inputs and inputs[0].__class__ is not ndarray and (found := addresses(inputs)) is not None:
+                words = call.words
+                for place, address in zip(places, found, strict=False):
+                    if place != NOWHERE:
+                        words[place] = words[place + 1] = address
+                done = run_there(outputs, words)
+            else:
+                done = run([*inputs, *outputs], call.words)
             if not done and any(map(is_plain_tensor, inputs)):
                 arrays = [array_of(value) if is_plain_tensor(value) else value for value in inputs]
                 done = run([*arrays, *outputs], call.words)

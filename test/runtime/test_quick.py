@@ -171,6 +171,37 @@ def test_tensors_are_quick_too(dtype: torch.dtype) -> None:
     assert call([rows.to_sparse(), index]) is None
 
 
+def test_tensors_that_lie_otherwise() -> None:
+    """Whatever says that its elements are others than those in memory, one after the other, is looked at by PyTorch."""
+    x = torch.randn(6, 4)
+    run = xdsl_exir.compile(
+        xdsl_exir.from_exported_program(torch.export.export(Doubled(), (x, x.clone()))), "native"
+    )
+    call = run.method().quick
+    assert call is not None
+    complex_ones = torch.complex(x, -x)
+    others = {
+        "turned": x.t().contiguous().t(),
+        "part": torch.randn(12, 4)[::2],
+        "from a place on": torch.randn(30)[3:27].view(6, 4),
+        "negative": complex_ones.conj().imag,
+        "array": x.numpy(),
+    }
+    for name, other in others.items():
+        for inputs in ((other, x), (x, other)):
+            first, second = (torch.as_tensor(each) for each in inputs)
+            np.testing.assert_array_equal(run.flat(inputs)[0], first * 2 - second, name)
+    for other in (x.double(), x[:5], x.view(4, 6)):
+        assert call([other, x]) is None
+        with pytest.raises(InputError):
+            run.flat([other, x])
+
+
+class Doubled(torch.nn.Module):
+    def forward(self, x: Any, y: Any) -> Any:
+        return x * 2 - y
+
+
 def test_interpreters_with_other_objects(run: Executable, monkeypatch: pytest.MonkeyPatch) -> None:
     assert quick.is_known()
     monkeypatch.setattr(quick, "is_known", lambda: False)
