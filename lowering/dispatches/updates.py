@@ -23,7 +23,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.slicing import clamped, slice_size
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, OutputAttr
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.dialects.tensors import tensor_meta
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, Formed
 from xdsl_exir.lowering.dispatches.buffers import Value, value_for
@@ -291,6 +291,12 @@ def update(planner: Planner, op: OperatorOp) -> None:
     planner.formed.append(Formed(None, [op]))
 
 
+def has_elements(value: SSAValue) -> bool:
+    """Whether a value is a tensor of known size that is not empty."""
+    shape = tensor_meta(value.type).shape if is_tensor_type(value.type) else [0]
+    return is_static(shape) and 0 not in shape
+
+
 def write_to_copy(planner: Planner, op: OperatorOp) -> bool:
     """Makes a dispatch of an operator that writes into its operand: a copy of that, at the speed of memory, and what is written into it.
     (MLIR would copy all of it twice: to a tensor to write into, and from there.) Not of what is known, or one number everywhere, which is
@@ -299,7 +305,7 @@ def write_to_copy(planner: Planner, op: OperatorOp) -> bool:
     writer = WRITERS.get(name)
     if first is None or writer is None or not writer.partly or not writes(op) or first in planner.constants:
         return False
-    if first.type != op.results[0].type or not is_static(tensor_meta(first.type).shape):
+    if first.type != op.results[0].type or not all(map(has_elements, op.operands)):
         return False
     if not planner.boundaries.takes(op, None) or not writer.in_dtype(op.arguments(lambda v: as_meta(v.type))):
         return False
