@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from xdsl_exir.errors import SpecError
 from xdsl_exir.narrowing import is_list
+from xdsl_exir.syntax import parse_expression
 
 DefaultValue: TypeAlias = int | float | bool | str | tuple["DefaultValue", ...] | None
 
@@ -215,7 +216,7 @@ def _parse_default(text: str) -> DefaultValue:
     if re.fullmatch(r"[A-Za-z_]\w*", text) and text not in ("None", "True", "False"):
         return text
     try:
-        value = ast.literal_eval(text)
+        value = ast.literal_eval(parse_expression(text))
     except (SyntaxError, ValueError) as error:
         raise SpecError(f"'{text}' is not a default value") from error
     return tuple(value) if is_list(value) else value

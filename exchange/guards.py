@@ -18,6 +18,7 @@ from xdsl_exir.dialects.expr import Dim, Expr, ExprError
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.pytree import TreeSpec, paths
+from xdsl_exir.syntax import parse_expression
 
 RENAMED = {
     "max": "Max",
@@ -78,7 +79,7 @@ def read_guard(text: str, inputs: Mapping[str, Attribute | int]) -> Dim:
     """
     reader = _Reader(inputs)
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = parse_expression(text.strip())
         condition = Expr.from_str_expr(ast.unparse(reader.visit(tree)))
     except (SyntaxError, ExprError) as error:
         raise UnsupportedError([Unsupported(f"guard {text}", str(error))]) from error

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from xdsl_exir.errors import InputError
+from xdsl_exir.exchange.arrays import array_of
 from xdsl_exir.exchange.tensor_data import TensorData
-from xdsl_exir.runtime.guards import array_of
 
 MOST = 5
 """Names that an error lists."""

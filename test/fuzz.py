@@ -337,6 +337,10 @@ def write_case(number: int, seeds: Sequence[Path], folder: Path) -> tuple[Path, 
     return seed, path
 
 
+PLACED = r"case\d+|FX text|:\d+|[a-z]\.[a-z]|unsupported|%|@|method|argument"
+"""What errors that say where they happened hold, but for those of scripts, which say the file or the line."""
+
+
 def run_case(seeds: Sequence[Path], folder: Path, number: int) -> Outcome:
     """One case. Process time counts, not the clock's: the machine may be busy."""
     seed, path = write_case(number, seeds, folder)
@@ -349,9 +353,8 @@ def run_case(seeds: Sequence[Path], folder: Path, number: int) -> Outcome:
         return outcome("read")
     except ExirError as error:
         text = str(error)
-        placed = re.search(
-            r"case\d+|FX text|TorchScript text|:\d+|[a-z]\.[a-z]|unsupported|%|@|method|argument", text
-        )
+        of_script = path.suffix in (".pt", ".ts")
+        placed = re.search(r"\.py:\d+|case\d+|TorchScript text" if of_script else PLACED, text)
         return outcome(type(error).__name__, "" if text and placed else f"without a place: {text[:200]}")
     except Long:
         return outcome("runs long")

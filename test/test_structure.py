@@ -13,7 +13,7 @@ from xdsl_exir.dialects.spec import FAMILIES
 
 PACKAGE = Path(xdsl_exir.__file__).parent
 ROOMS = (
-    ("errors", "files", "libraries", "limits", "locations", "names", "narrowing", "threads"),
+    ("errors", "files", "libraries", "limits", "locations", "names", "narrowing", "syntax", "threads"),
     ("dialects",),
     ("program",),
     ("interpreter",),

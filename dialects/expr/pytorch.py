@@ -23,6 +23,7 @@ from xdsl_exir.dialects.expr.nodes import (
 from xdsl_exir.dialects.expr.polynomial import integer_of
 from xdsl_exir.dialects.expr.proofs import bounds_of
 from xdsl_exir.dialects.expr.values import REAL_FUNCTIONS, Number
+from xdsl_exir.syntax import parse_expression
 
 
 def to_srepr(dim: Dim, plain: Collection[str] = ()) -> str:
@@ -138,12 +139,12 @@ def read_python(text: str, symbols: bool) -> Expr:
     if len(text) > 5 * MAX_LENGTH:
         raise ExprLimitError(f"expression longer than {5 * MAX_LENGTH} characters: {excerpt(text)!r}")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = parse_expression(text.strip())
     except (SyntaxError, ValueError) as error:
         raise ExprError(f"cannot read {excerpt(text)!r}: {error}") from error
     except (MemoryError, RecursionError) as error:  # how Python's parser reports deep nesting
         raise ExprLimitError(f"expression nested too deeply: {excerpt(text)!r}") from error
-    return _PythonReader(text, symbols).read(tree.body, 0)
+    return _PythonReader(text, symbols).read(tree, 0)
 
 
 class _PythonReader:

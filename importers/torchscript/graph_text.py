@@ -32,6 +32,7 @@ from xdsl_exir.importers.torchscript.literals import constant_attribute
 from xdsl_exir.importers.torchscript.program import ScriptProgram
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.narrowing import is_list
+from xdsl_exir.syntax import parse_expression
 
 
 def from_torchscript_text(text: str, name: str = "forward") -> ScriptProgram:
@@ -392,7 +393,7 @@ def _constant(text: str, type: Attribute) -> Any:
     if type == ts.BOOL and text in ("0", "1"):
         return text == "1"
     try:
-        value: Any = ast.literal_eval(text)
+        value: Any = ast.literal_eval(parse_expression(text.strip()))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if type == ts.FLOAT and isinstance(value, int | float):

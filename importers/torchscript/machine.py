@@ -89,7 +89,7 @@ class Machine:
         try:
             block = function.regions[0].block
             for value, arg in zip(arguments, block.args, strict=True):
-                expect(value, arg.type)
+                expect(value, arg.type, arg.name_hint or "")
             [result] = self.block(block, dict(zip(block.args, arguments, strict=True)))
             return result
         finally:
@@ -125,9 +125,8 @@ class Machine:
                 self.tensors.location = op.location
             try:
                 results = self.results(op, operands, values)
-            except ScriptError as error:
-                if not error.place:
-                    error.place = location_text(op) or op.kind
+            except ExirError as error:
+                error.name_place(location_text(op) or op.kind)
                 raise
             values.update(zip(op.results, results, strict=True))
         return []
@@ -178,7 +177,7 @@ class Machine:
             if number >= count or not goes_on:
                 return carried
             if number > MAX_ITERATIONS:
-                raise ExirError(f"a loop of more than {MAX_ITERATIONS} iterations ({location_text(op)})")
+                raise ExirError(f"a loop of more than {MAX_ITERATIONS} iterations")
             inside = dict(values) | dict(zip(block.args, [number, *carried], strict=True))
             goes_on, *carried = self.block(block, inside)
             number += 1
@@ -428,10 +427,10 @@ def _is_instance(machine: Machine, op: ScriptOp, operands: list[Any]) -> bool:
     return any(holds(machine.script, operands[0], type) for type in types.data)
 
 
-def expect(value: Any, type: Attribute) -> Any:
+def expect(value: Any, type: Attribute, name: str = "") -> Any:
     """The value, if it is what the program says it is. Raises `ScriptError` where it is not: nothing else checks what an archive says."""
     if not _seems(value, type):
-        raise ScriptError(f"expected {type}, got {value!r:.100}")
+        raise ScriptError(f"{f'{name}: ' if name else ''}expected {type}, got {value!r:.100}")
     return value
 
 

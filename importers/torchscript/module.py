@@ -19,6 +19,7 @@ from xdsl_exir.importers.torchscript.compile import FunctionCompiler
 from xdsl_exir.importers.torchscript.literals import type_of_data
 from xdsl_exir.importers.torchscript.pickles import Instance
 from xdsl_exir.importers.torchscript.source import Class, Definition, Parameter, Signature, Source
+from xdsl_exir.locations import errors_at
 from xdsl_exir.narrowing import is_dict, is_sequence
 
 
@@ -82,8 +83,9 @@ def read_module(path: str | os.PathLike[str], mapped: bool = False) -> ScriptMod
     archive = ScriptArchive(path, mapped)
     source = Source(archive.path, archive.code)
     root, constants = archive.root(), archive.constants()
-    try:
+    with errors_at(f"{archive.path}: constants.pkl"):
         types = [type_of_data(value) for value in constants]
+    try:
         classes = [source.class_named(name) for name in class_names(root)]
         functions = compile_all(source, source.class_named(root.class_name), types, classes)
     except RecursionError:

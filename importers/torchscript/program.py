@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.aliases import Aliases
 from xdsl_exir.dialects.torchscript.verifier import violations_of_module
 from xdsl_exir.errors import ExirError, InputError, LoadError, VerificationError
+from xdsl_exir.exchange.arrays import MASKED, array_of
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.importers.torchscript.carried import DTYPES, kind_of
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
@@ -31,6 +33,7 @@ from xdsl_exir.importers.torchscript.tensors import FOLDED, Held, Tensors
 from xdsl_exir.importers.torchscript.values import EnumValue, Loader, Object, TensorValue
 from xdsl_exir.interpreter.interpreter import dtype_of
 from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.locations import errors_at, location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 from xdsl_exir.program import Program
 
@@ -89,10 +92,12 @@ class Session:
         self.script, self.path = script, path
         self.state = StateTable()
         loader = Loader(self._enum, self._tensor)
-        self.root: Object = loader.value(script.root)
-        self.constants = [
-            loader.value(value, "", f"constant_{i}") for i, value in enumerate(script.constants)
-        ]
+        with errors_at(f"{path}: data.pkl"):
+            self.root: Object = loader.value(script.root)
+        with errors_at(f"{path}: constants.pkl"):
+            self.constants = [
+                loader.value(value, "", f"constant_{i}") for i, value in enumerate(script.constants)
+            ]
         self.state.find_ties()
         self._evaluator = Evaluator()
 
@@ -103,7 +108,7 @@ class Session:
         members = (enum_member(self.script, data.class_name, name) for name in found.constants)
         member = next((member for member in members if member.value == data.value), None)
         if member is None:
-            raise LoadError(f"{self.path}: {data.class_name:.200} has no member of value {data.value!r:.100}")
+            raise LoadError(f"{data.class_name:.200} has no member of value {data.value!r:.100}")
         return member
 
     def _tensor(self, data: PickledTensor, path: str, name: str, owner: str) -> TensorValue:
@@ -117,6 +122,12 @@ class Session:
         """What a method takes and gives. Raises `InputError` for an unknown one."""
         return self.script.signature(method)
 
+    def errors_in(self, method: str) -> AbstractContextManager[None]:
+        """Errors inside say that they are of this method, where they say no line of its code."""
+        function = self.script.functions().get(self.script.entry(method))
+        place = location_text(function) if function is not None else ""
+        return errors_at(f"{self.path}: {place or method:.200}")
+
     def run(self, machine: Machine, method: str, root: Object, arguments: Sequence[Any]) -> Any:
         """What a method gives, in a machine."""
         return machine.call(self.script.entry(method), [*([] if self.script.is_text else [root]), *arguments])
@@ -125,6 +136,10 @@ class Session:
 
     def call(self, method: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What a method gives. State is changed as the method says, if it ends."""
+        with self.errors_in(method):
+            return self._call(method, args, kwargs)
+
+    def _call(self, method: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         arguments = self.arguments(method, args, kwargs)
         tensors = Tensors(self.path, self._evaluator, True, lambda name: self.state.held(name, True))
         root = deepcopy(self.root)
@@ -316,7 +331,9 @@ class ScriptProgram(Program):
         if found is None and name is None and len(functions) == 1:
             [found] = functions.values()
         if found is None:
-            raise ExirError(f"no function '{wanted:.100}'; the program has {', '.join(functions) or 'none'}")
+            raise ExirError(
+                f"{self._session.path}: no function '{wanted:.100}'; the program has {', '.join(functions) or 'none'}"
+            )
         return found
 
     def verify(self) -> ScriptProgram:
@@ -355,11 +372,14 @@ def _given(tensors: Tensors, value: Any, name: str) -> Any:
 
 
 def as_array(value: Any, name: str) -> Array:
-    """An array that a user gives, in row-major order. Raises `InputError` for what is none."""
+    """An array that a user gives, in row-major order and this machine's order of bytes. Raises `InputError` for what is none."""
+    if isinstance(value, MASKED):
+        raise InputError(f"{name}: masks are not known here; give the array's data, or filled()")
     try:
-        array = np.ascontiguousarray(value).reshape(np.shape(value))
+        array = array_of(value)
+        array = np.asarray(array, array.dtype.newbyteorder("="), order="C")
         dtype_of(array.dtype)
-    except (TypeError, ValueError, ExirError) as error:
+    except (TypeError, ValueError, RuntimeError, BufferError, ExirError) as error:
         raise InputError(f"{name}: {error}") from None
     return array
 

@@ -7,7 +7,6 @@ definition is; a file is parsed when a name in it is first asked for.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -18,6 +17,7 @@ from xdsl.ir import Attribute
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.errors import LoadError
 from xdsl_exir.limits import LIMITS
+from xdsl_exir.syntax import parse_expression, parse_module
 
 Category: TypeAlias = Literal["module", "class", "interface", "tuple", "enum"]
 _CATEGORIES: Mapping[str, Category] = {
@@ -122,8 +122,7 @@ class Source:
             return None
         file = f"code/{qualifier.replace('.', '/')}.py"
         try:
-            with warnings.catch_warnings(action="ignore"):  # of escapes that Python does not know
-                tree = ast.parse(text)
+            tree = parse_module(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise LoadError(f"{self.path}: {file}: {error}") from None
         found: dict[str, Class | Definition] = {}
@@ -180,7 +179,7 @@ class Source:
                 return ts.NONE
             case ast.Constant(str() as text):
                 try:
-                    return of(ast.parse(text, mode="eval").body)
+                    return of(parse_expression(text))
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     raise self.error(file, node, f"{text!r:.100} is no type") from None
             case ast.Name(name) if name in _NAMES:

@@ -45,15 +45,18 @@ def traced_graph(program: Session, inputs: Sequence[Any], method: str) -> g.Expo
     Attributes that are numbers, which the method sets to others, are state like tensors: then it is traced again with them as buffers.
     """
     varying: dict[str, Any] = {}
-    known: UnsupportedError | None = None
+    known: tuple[Unsupported, ...] = ()
     while True:
         try:
-            return _Trace(program, varying).graph(inputs, method)
+            with program.errors_in(method):
+                return _Trace(program, varying).graph(inputs, method)
         except _Varies as found:
             varying |= found.attributes
-            known = found.error
+            known = found.error.items
         except UnsupportedError as error:
-            raise UnsupportedError([*(known.items if known is not None else ()), *error.items]) from error
+            made = UnsupportedError([*known, *error.items])
+            made.place = error.place
+            raise made from error
 
 
 class _Varies(Exception):

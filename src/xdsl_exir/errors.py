@@ -14,6 +14,10 @@ class ExirError(Exception):
     place = ""
     """The operation that was running, and its line of Python."""
 
+    def name_place(self, place: str) -> None:
+        """Says where it happened, if it does not say so."""
+        self.place = self.place or place
+
     def __str__(self) -> str:
         from xdsl_exir.limits import LIMITS
         from xdsl_exir.names import printable
@@ -66,6 +70,10 @@ class UnsupportedError(ExirError, NotImplementedError):
     def __init__(self, items: Sequence[Unsupported]):
         self.items = tuple(items)
         super().__init__("unsupported: " + "; ".join(dict.fromkeys(str(item) for item in items)))
+
+    def name_place(self, place: str) -> None:
+        if not all(item.location for item in self.items):
+            super().name_place(place)
 
 
 class UnsupportedTensorError(UnsupportedError, LoadError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     CallSiteLoc,
@@ -42,3 +45,13 @@ def name_place(error: Exception, op: Operation) -> None:
         error.add_note(f"in {place}")
     elif not error.place:
         error.place = place
+
+
+@contextmanager
+def errors_at(place: str) -> Generator[None]:
+    """Errors inside say that they happened here, where they say nothing more exact."""
+    try:
+        yield
+    except ExirError as error:
+        error.name_place(place)
+        raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import re
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ torch = pytest.importorskip("torch")
 from scripted import MODULES, load, save, to_numpy  # noqa: E402
 
 from xdsl_exir.errors import ExirError, LoadError  # noqa: E402
-from xdsl_exir.importers.torchscript import values  # noqa: E402
+from xdsl_exir.importers.torchscript import machine, values  # noqa: E402
 from xdsl_exir.importers.torchscript.literals import type_of_data  # noqa: E402
 from xdsl_exir.importers.torchscript.pickles import decode  # noqa: E402
 
@@ -42,13 +43,15 @@ def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def try_all(path: Path, inputs: list[Any]) -> str:
-    """Loads and runs: how far it gets. Nothing but `ExirError` may come of it."""
+    """Loads and runs: how far it gets. Nothing but `ExirError` may come of it, which says the file or a line of its code."""
     try:
         program = load(path)
+        program.torchscript_text()
         program(*inputs)
         program.to_aten(inputs)
     except ExirError as error:
-        return type(error).__name__ if str(error) else "no message"
+        said = str(error)
+        return type(error).__name__ if re.search(rf"{path.name}|\.py:\d+", said) else f"no place: {said}"
     return "ran"
 
 
@@ -90,7 +93,7 @@ def test_changed_entries(archive, kind: str, tmp_path: Path) -> None:
             data = changed_bytes(entries[name], rng)
         outcomes.add(try_all(write(tmp_path / "bad.pt", {**entries, name: data}), inputs))
     assert "LoadError" in outcomes
-    assert "no message" not in outcomes
+    assert not [outcome for outcome in outcomes if outcome.startswith("no place")]
 
 
 def test_changed_archives(archive, tmp_path: Path) -> None:
@@ -253,6 +256,56 @@ def test_hostile_code(code: str, tmp_path: Path) -> None:
         )
         != "ran"
     )
+
+
+def with_code(old: str, new: str, folder: Path) -> tuple[Path, list[Any]]:
+    """An archive whose code is changed, and inputs."""
+    make, inputs = MODULES["frozen"]
+    entries = contents(save(make(), folder / "model.pt"))
+    name = next(name for name in entries if name.endswith(".py"))
+    text = entries[name].decode()
+    assert old in text
+    changed = {**entries, name: text.replace(old, new, 1).encode()}
+    return write(folder / "bad.pt", changed), [to_numpy(item) for item in inputs]
+
+
+FIRST = "    input = "
+"""What the first line of `forward` begins with."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("def forward(", "def two(self, x: Tensor) -> Tensor:\n    return x\n  def backward(", "no function 'forward'"),
+        ("def forward(", "def backward(", "no method 'forward'"),
+        ("x: Tensor)", "x: Tensor, y: float=True)", "y: expected float, got True"),
+        ("x: Tensor)", "x: Tensor, y: float)", "needs argument 'y'"),
+        (FIRST, f"    while True:\n      pass\n{FIRST}", "a loop of more than"),
+        (FIRST, f"    _9 = torch.append(annotate(List[int], []), 1 << 62 << 2)\n{FIRST}", "no 64-bit integer"),
+        (FIRST, f"    _9 = torch.zeros([2], dtype=99)\n{FIRST}", "99"),
+    ],
+)  # fmt: skip
+def test_errors_say_where(
+    old: str, new: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "MAX_ITERATIONS", 100)
+    path, inputs = with_code(old, new, tmp_path)
+    for run in (
+        lambda program: [program.torchscript_text(), program(*inputs)],
+        lambda program: [program.torchscript_text(), program.to_aten(inputs)],
+    ):
+        with pytest.raises(ExirError, match=message) as raised:
+            run(load(path))
+        assert re.search(r"bad\.pt|\.py:\d+", str(raised.value))
+
+
+def test_types_as_text_warn_of_nothing(tmp_path: Path) -> None:
+    """Python's parser warns of what it may not take some day."""
+    path, inputs = with_code(FIRST, f"    _9 = annotate('Tensor[1if x else y]', x)\n{FIRST}", tmp_path)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert try_all(path, inputs) == "LoadError"
+    assert not heard
 
 
 def test_lists_that_hold_something_else(tmp_path: Path) -> None:

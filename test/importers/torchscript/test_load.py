@@ -195,6 +195,40 @@ def test_load(tmp_path: Path) -> None:
     assert_same(xdsl_exir.compile(xdsl_exir.load(tmp_path / "model.pt2"))(to_numpy(x)), expected)
 
 
+class Turns(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.t().reshape(-1)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bfloat16", "float16", "float8_e5m2", "float64", "bool", "uint8", "int16", "int64", "complex64", "complex128"],
+)  # fmt: skip
+def test_inputs_that_are_tensors(dtype: str, tmp_path: Path) -> None:
+    """Of PyTorch's, of every dtype, in every order of memory, with gradients or conjugated."""
+    path = save(script(Turns()), tmp_path / "model.pt")
+    x = torch.tensor([[1, 0, 3], [4, 5, -6]]).to(getattr(torch, dtype)).mT
+    if x.is_complex():
+        x = (x * 1j).conj()
+    if x.is_floating_point() and x.itemsize > 1:
+        x.requires_grad_()
+    expected = loaded(path)(x.float() if x.itemsize == 1 else x).detach().to(x.dtype).resolve_conj()
+    program = xdsl_exir.load(path, inputs=[x])
+    for run in (load(path), xdsl_exir.compile(program, target="interpreter")):
+        made = run(x)
+        assert str(made.dtype) == dtype
+        np.testing.assert_array_equal(made.astype(np.complex128), expected.to(torch.complex128).numpy())
+
+
+def test_arrays_in_another_order_of_bytes_and_with_masks(tmp_path: Path) -> None:
+    path = save(script(Turns()), tmp_path / "model.pt")
+    x = np.array([1.5, -2], ">f4")
+    for run in (load(path), xdsl_exir.compile(load(path, [x]), target="interpreter")):
+        assert_same(run(x), torch.tensor([1.5, -2]))
+        with pytest.raises(InputError, match="mask"):
+            run(np.ma.MaskedArray(x, [True, False]))
+
+
 with quiet():
 
     @torch.jit.interface
