@@ -238,10 +238,12 @@ def model_of(name: str, dtype: Any) -> tuple[Any, tuple[Any, ...]]:
     """A model of bench/models with its loss, and its inputs."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "models"))
     model, inputs = import_module(name).get_model_and_inputs()
-    model.requires_grad_()
+    model.requires_grad_().to(
+        dtype
+    )  # before it runs: what it computes when it is made may have the dtype already
+    inputs = tuple(x.to(dtype) if x.is_floating_point() else x for x in inputs)
     with torch.no_grad():
-        loss = Weighted(model, model(*inputs))
-    return loss.to(dtype), tuple(x.to(dtype) if x.is_floating_point() else x for x in inputs)
+        return Weighted(model, model(*inputs)).to(dtype), inputs
 
 
 def gradients_of(name: str, dtype: Any, target: str | None) -> dict[str, np.ndarray]:
