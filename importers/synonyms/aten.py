@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.exchange.graph import Ref, Value
+from xdsl_exir.exchange.graph import Ref, TensorMeta, Value
 from xdsl_exir.importers.synonyms.calls import Calls, Table
 
 ATEN = Table("aten")
@@ -28,9 +28,30 @@ for _name in ("_convolution", "_convolution.deprecated"):
     ATEN.renamed(_name, "aten.convolution", _CONVOLUTION)
 
 
+EXACT_TERMS = 512
+"""So many products of bytes add up to at most 2**24, in any order: float32 has all the whole numbers until there."""
+
+
 @ATEN.of("_int_mm")
 def int_mm(calls: Calls, self: Value, mat2: Value) -> Ref:
-    return calls("aten.mm", self=calls.cast(self, dt.Int), mat2=calls.cast(mat2, dt.Int))
+    """Products of bytes, added up exactly: in float32, piece by piece, where there are kernels for products."""
+    known = calls.values.get(mat2.name) if isinstance(mat2, Ref) else None
+    terms = known.sizes[0] if isinstance(known, TensorMeta) else None
+    if not isinstance(terms, int) or terms == 0:
+        return calls("aten.mm", self=calls.cast(self, dt.Int), mat2=calls.cast(mat2, dt.Int))
+
+    def piece(start: int) -> Ref:
+        def part(of: Value, dim: int) -> Ref:
+            if terms > EXACT_TERMS:
+                of = calls("aten.slice.Tensor", self=of, dim=dim, start=start, end=start + EXACT_TERMS)
+            return calls.cast(of, dt.Float)
+
+        return calls.cast(calls("aten.mm", self=part(self, 1), mat2=part(mat2, 0)), dt.Int)
+
+    total, *others = map(piece, range(0, terms, EXACT_TERMS))
+    for each in others:
+        total = calls("aten.add.Tensor", self=total, other=each)
+    return total
 
 
 @ATEN.of("_scaled_mm")

@@ -24,6 +24,7 @@ CUBE = torch.randn(2, 3, 4)
 INTEGERS = torch.randint(-9, 9, (3, 4), dtype=torch.int32)
 ONES = torch.ones(3, 4, dtype=torch.int32)
 BYTES = torch.randint(-99, 99, (16, 16), dtype=torch.int8)
+MANY = torch.full((20, 1300), -128, dtype=torch.int8)
 MATRIX = torch.randn(16, 16)
 IMAGE, FILTERS = torch.randn(1, 3, 8, 8), torch.randn(4, 3, 3, 3)
 CREATED = {"dtype": torch.float32, "device": "cpu", "requires_grad": False}
@@ -38,6 +39,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (IMAGE, FILTERS),
     ),
     "int_mm": (aten._int_mm, (BYTES, BYTES)),
+    "int_mm of many": (aten._int_mm, (MANY, MANY.t().contiguous())),
     "scaled_mm": (
         lambda x, y, a, b: aten._scaled_mm(
             x.to(torch.float8_e4m3fn), y.to(torch.float8_e4m3fn).t(), a, b, out_dtype=torch.float32
