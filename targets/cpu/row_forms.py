@@ -57,6 +57,25 @@ def trailing(dims: Sequence[int], ndim: int) -> list[int]:
     return [dim for at, dim in enumerate(dims) if list(dims[at:]) == list(range(dim, ndim))]
 
 
+def as_one_row(
+    form: Callable[[Namespace, Arguments], Results],
+) -> Callable[[Namespace, Arguments], Results]:
+    """A form of a reduction that takes what is reduced to one number as one row, from the cast on that widens it: so that both run over the
+    same rows."""
+
+    def whole(aten: Namespace, a: Arguments) -> Results:
+        x = a["self"]
+        shape, widened = static(meta(x).shape), made_by(x, "aten._to_copy")
+        all_of_it = shape is not None and 0 not in shape and len(shape) > 1
+        if widened is None or not all_of_it or len(dims_of(x, a.get("dim"))) < len(shape or ()):
+            return form(aten, a)
+        row = cast(aten, aten.view(widened.operands[0], [-1]), meta(x).dtype)
+        made = form(aten, {**a, "self": row, **({"dim": [0], "keepdim": False} if "dim" in a else {})})
+        return aten.view(made, [1] * len(shape or ())) if a.get("keepdim") else made
+
+    return whole
+
+
 def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
     """Over the last dimensions first, then over the others."""
 
@@ -247,18 +266,19 @@ ARANGE = "aten.arange.start_step"
 SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     **{
-        f"aten.{name}": Form(itself(name), FLOAT, never)
-        for name in ("linalg_vector_norm", "mean", "native_layer_norm")
+        f"aten.{name}": Form(as_one_row(itself(name)), FLOAT, never)
+        for name in ("linalg_vector_norm", "mean")
     },
+    "aten.native_layer_norm": Form(itself("native_layer_norm"), FLOAT, never),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{
         f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
-    "aten.mean.dim": Form(reduction("mean"), FLOAT, is_split),
-    "aten.sum.dim_IntList": Form(reduction("sum"), FLOAT, is_split),
+    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOAT, is_split),
+    "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOAT, is_split),
     **{
-        f"aten.{name}": Form(reduction(name), FLOAT, lambda a: is_split(a) or is_outer_run(a))
+        f"aten.{name}": Form(as_one_row(reduction(name)), FLOAT, lambda a: is_split(a) or is_outer_run(a))
         for name in ("amax", "amin")
     },
     "aten.native_group_norm": Form(group_norm, FLOAT),

@@ -10,6 +10,7 @@ import torch
 
 import xdsl_exir
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu.kernels import Conv2d, Matmul
 
 F = torch.nn.functional
@@ -384,3 +385,29 @@ def test_bags_of_one_length(dtype: torch.dtype) -> None:
     program = agree(calls, inputs, {})
     names = names_of(program)
     assert {"aten.index_select", "aten._embedding_bag_forward_only"} <= names
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_halves_that_become_one_number_are_one_row(dtype: torch.dtype) -> None:
+    """They are widened by the kernel that reduces them."""
+    calls = [
+        lambda m, x: x.sum(),
+        lambda m, x: x.mean(),
+        lambda m, x: x.sum((2, 0, 1), keepdim=True),
+        lambda m, x: x.mean((0, 1, 2)),
+        lambda m, x: x.amax(keepdim=True),
+        lambda m, x: x.norm(),
+        lambda m, x: torch.linalg.vector_norm(x, dim=(0, 1, -1), keepdim=True),
+        lambda m, x: x[0, 0].sum(),
+        lambda m, x: x.sum((0, 2)),
+    ]
+    torch.manual_seed(0)
+    x = (torch.rand(3, 7, 41) - 0.25).to(dtype)
+    agree(calls, (x,), {}, 1e-2)
+    for call in calls[:7]:
+        kernels = [*plan_program(exported([call], x)).dispatches.scheduled]
+        assert kernels[0].inputs[0].dtype == ("bf16" if dtype is torch.bfloat16 else "f16")
+        assert not any(
+            node.length != 1 for kernel in kernels for node in map(kernel.program.__getitem__, kernel.outputs)
+        )
