@@ -160,7 +160,17 @@ def _rounded(array: Array, dtype: np.dtype[Any]) -> Array:
     """The numbers in another dtype. Short floats are rounded from float32, so float64 is rounded twice, as in PyTorch."""
     if array.dtype != dtype:
         array = array.astype(opmath(dtype), copy=False)
+        if dtype in (dt.Float8_e4m3fn.numpy, dt.Float8_e5m2.numpy):
+            return _eight_bits(array, dtype)
     return array.astype(dtype, copy=False)
+
+
+def _eight_bits(array: Array, dtype: np.dtype[Any]) -> Array:
+    """float32 numbers as floats of 8 bits, as PyTorch has them: without an infinity, what is too large is the greatest; all bits of NaN are set."""
+    if dtype == dt.Float8_e4m3fn.numpy:
+        array = np.clip(array, -448, 448)
+    made = np.asarray(array.astype(dtype))
+    return np.where(np.isnan(array), made.view(np.uint8) | 0x7F, made.view(np.uint8)).view(dtype)
 
 
 def to_dtype(array: Array, dtype: np.dtype[Any]) -> Array:

@@ -8,12 +8,17 @@ from __future__ import annotations
 from math import isinf
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ComplexType, FloatAttr, IntegerAttr, IntegerType, bf16, f32, i32
 from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.interpreter.interpreter import to_dtype
+
+FLOAT8 = frozenset(dtype for dtype in dt.DTYPES if dtype.category is Category.FLOAT and dtype.bits == 8)
+"""Floats that are integers in memory and in bodies (`short_floats`)."""
 
 
 def is_short(dtype: DType) -> bool:
@@ -38,8 +43,8 @@ def sum_dtype(dtype: DType) -> DType:
 
 
 def register_type(dtype: DType) -> Attribute:
-    """The MLIR type of a number of this dtype inside a body: signless, booleans one bit."""
-    if dtype.category is Category.INT:
+    """The MLIR type of a number of this dtype inside a body: signless, booleans one bit, floats of 8 bits integers."""
+    if dtype.category is Category.INT or dtype in FLOAT8:
         return IntegerType(dtype.bits)
     return dtype.mlir_type
 
@@ -51,6 +56,13 @@ def is_unsigned(dtype: DType) -> bool:
 def register_bits(dtype: DType) -> int:
     """Bits of a number inside a body: a Bool has one."""
     return 1 if dtype is dt.Bool else dtype.bits
+
+
+def integer_of(value: float, dtype: DType) -> int:
+    """The integer that is a number of a dtype whose numbers are integers in bodies."""
+    if dtype in FLOAT8:
+        return int(to_dtype(np.array(value), dtype.numpy).view(np.int8))
+    return int(bool(value)) if dtype is dt.Bool else int(value)
 
 
 def widened(value: SSAValue) -> arith.BitcastOp:

@@ -114,8 +114,6 @@ def unlowerable(op: Operation, type: Attribute) -> str | None:
     if not is_tensor_type(type):
         return f"a value of type {type}"
     dtype = BY_MLIR_TYPE[type.element_type]
-    if dtype.category is Category.FLOAT and dtype.bits == 8:
-        return f"dtype {dtype}"
     if dtype.category is Category.COMPLEX and not takes_complex(op):
         return f"dtype {dtype}"
     sizes = tensor_meta(type).shape

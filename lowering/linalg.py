@@ -39,6 +39,7 @@ from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
+from xdsl_exir.lowering import body_types
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
 from xdsl_exir.lowering.body_types import PARTS, TWICE, complex_type, compute_dtype, register_type, sum_dtype
@@ -182,10 +183,9 @@ class LinalgBuilder(IndexArithmetic):
             return self.add(CreateOp(parts[0], parts[1], complex_type(dtype)))
         assert not isinstance(value, complex)
         type = storage_type(dtype)
-        if dtype.category is Category.FLOAT:
-            assert isinstance(type, AnyFloat)
+        if isinstance(type, AnyFloat):
             return self.add(arith.ConstantOp(FloatAttr(float(value), type)))
-        number = int(bool(value)) if dtype is dt.Bool else int(value)
+        number = body_types.integer_of(value, dtype)
         return self.add(arith.ConstantOp(IntegerAttr(number, IntegerType(dtype.bits), truncate_bits=True)))
 
     def fill(self, value: complex, shape: Sizes, dtype: DType) -> Tensor:

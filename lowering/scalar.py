@@ -29,8 +29,10 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering.body_types import (
+    FLOAT8,
     PARTS,
     complex_type,
+    integer_of,
     is_short,
     is_unsigned,
     register_bits,
@@ -66,6 +68,8 @@ class Scalar:
 
     value: SSAValue
     dtype: DType
+    held: Scalar | None = None
+    """The float of 8 bits that a float32 is."""
 
     def _binary(self, other: Number, op: Callable[[Scalar, Scalar], Scalar], swap: bool = False) -> Scalar:
         right = constant(other, self.dtype) if not isinstance(other, Scalar) else other
@@ -148,11 +152,9 @@ def constant(value: builtins.complex | Expr | SSAValue, dtype: DType) -> Scalar:
         return complex_number(constant(number.real, part), constant(number.imag, part))
     assert not isinstance(value, builtins.complex)
     type = register_type(dtype)
-    if dtype.category is Category.FLOAT:
-        assert isinstance(type, AnyFloat)
+    if isinstance(type, AnyFloat):
         return _of(arith.ConstantOp(FloatAttr(float(value), type)), dtype)
-    number = int(bool(value)) if dtype is dt.Bool else int(value)
-    attr = IntegerAttr(number, IntegerType(register_bits(dtype)), truncate_bits=True)
+    attr = IntegerAttr(integer_of(value, dtype), IntegerType(register_bits(dtype)), truncate_bits=True)
     return _of(arith.ConstantOp(attr), dtype)
 
 
@@ -529,8 +531,12 @@ def is_inf(x: Scalar) -> Scalar:
 
 def cast(x: Scalar, dtype: DType) -> Scalar:
     """The number in another dtype, as PyTorch converts: floats to integers towards zero, to Bool whether not zero."""
+    from xdsl_exir.lowering import short_floats
+
     if x.dtype is dtype:
         return x
+    if x.dtype in FLOAT8:
+        return cast(short_floats.decoded(x), dtype)
     source, target = x.dtype.category, dtype.category
     if target is Category.BOOL:
         return x.differs(0)
@@ -539,6 +545,8 @@ def cast(x: Scalar, dtype: DType) -> Scalar:
         return complex_number(cast(real(x), part), cast(imaginary(x), part))
     if source is Category.COMPLEX:
         return cast(real(x), dtype)
+    if dtype in FLOAT8:
+        return short_floats.encoded(cast(x, dt.Float), dtype)
     if is_short(dtype) and (short := unwidened(x.value, dtype)) is not None:
         return Scalar(short, dtype)
     same = register_type(x.dtype) == register_type(dtype)
@@ -546,11 +554,13 @@ def cast(x: Scalar, dtype: DType) -> Scalar:
 
 
 def _conversion(x: Scalar, dtype: DType) -> Operation:
+    from xdsl_exir.lowering.short_floats import to_bfloat16
+
     # As in PyTorch, short floats meet all else in float32: a float64 is rounded twice.
     if dt.Float not in (x.dtype, dtype) and (is_short(x.dtype) or is_short(dtype)):
         return _conversion(_of(_conversion(x, dt.Float), dt.Float), dtype)
     if dt.BFloat16 in (x.dtype, dtype):
-        return _to_bfloat16(x) if dtype is dt.BFloat16 else widened(x.value)
+        return to_bfloat16(x) if dtype is dt.BFloat16 else widened(x.value)
     type: Any = register_type(dtype)
     unsigned = is_unsigned(x.dtype) or x.dtype is dt.Bool
     if is_float(x):
@@ -578,19 +588,6 @@ def _to_integer(x: Scalar, dtype: DType) -> Operation:
     end = 2 ** (dtype.bits - 1)
     held = _of(arith.FPToSIOp(x.value, IntegerType(dtype.bits)), dtype)
     return arith.SelectOp((absolute(x) < float(end)).value, held.value, constant(-end, dtype).value)
-
-
-def _to_bfloat16(x: Scalar) -> Operation:
-    """A float32's upper half, rounded to even. Processors without such an instruction call a function for it, and the
-    instruction of those that have one takes denormals for 0."""
-    bits = bitcast(x, dt.Int)
-    sixteen = constant(16, dt.Int).value
-
-    def upper(bits: Scalar) -> Scalar:
-        return _of(arith.ShRUIOp(bits.value, sixteen), dt.Int)
-
-    number = select(is_nan(x), 0x7FC0, upper(bits + 0x7FFF + (upper(bits) & 1)))
-    return arith.BitcastOp(cast(number, dt.Short).value, dt.BFloat16.mlir_type)
 
 
 def bitcast(x: Scalar, dtype: DType) -> Scalar:

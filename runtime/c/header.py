@@ -26,7 +26,7 @@ $example
  * Arrays are contiguous (row-major), of the shapes below, and owned by the caller; results may not overlap inputs. One
  * that is NULL is an error, unless it has no elements. What
  * shapes depend on is passed before the arrays; in its formulas division rounds down.
- * $calls $threads float16 and bfloat16 elements are passed as their bits, in uint16_t.
+ * $calls $threads Floats of 8 and 16 bits are passed as their bits, in uint8_t and uint16_t.
  * For an array A the macros are A_DTYPE, A_RANK and, if its shape is fixed, A_ELEMENTS, A_BYTES and, where it has dimensions,
  * A_SHAPE (an initializer).
  */

@@ -16,6 +16,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, max_, prod
 from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.lowering.body_types import FLOAT8
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.names import c_name
@@ -57,12 +58,13 @@ C_TYPES = {
     dt.UInt64: "uint64_t",
     dt.Half: "uint16_t",
     dt.BFloat16: "uint16_t",
+    **dict.fromkeys(FLOAT8, "uint8_t"),
     dt.Float: "float",
     dt.Double: "double",
     dt.ComplexFloat: "float _Complex",
     dt.ComplexDouble: "double _Complex",
 }
-"""C type of an element. C has no portable 16-bit float: those are passed as their bits."""
+"""C type of an element. C has no portable float of 8 or 16 bits: those are passed as their bits."""
 
 
 @dataclass(frozen=True)

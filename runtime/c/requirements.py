@@ -17,6 +17,7 @@ from xdsl_exir.errors import Unsupported
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import plan_memory
+from xdsl_exir.lowering.body_types import is_short
 from xdsl_exir.lowering.dispatch import Place as Source
 from xdsl_exir.lowering.dispatch import Plan
 from xdsl_exir.lowering.edge_to_linalg import meta_of
@@ -116,5 +117,5 @@ def obstacle(check: OperatorOp) -> Unsupported | None:
     return Unsupported(check.name, f"{reason}, in C", location_text(check))
 
 
-UNREADABLE = frozenset(dt.DTYPES) - C_TYPES.keys() | {dt.Half, dt.BFloat16}
+UNREADABLE = frozenset(dt.DTYPES) - C_TYPES.keys() | {dtype for dtype in dt.DTYPES if is_short(dtype)}
 """Dtypes whose elements C does not compare."""

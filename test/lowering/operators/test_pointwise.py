@@ -311,3 +311,44 @@ def test_sign_of_a_rounded_number():
         )
         for result, expected in zip(run(x), Model()(x), strict=True):
             torch.testing.assert_close(to_torch(result), expected)
+
+
+FLOAT8 = [torch.float8_e5m2, torch.float8_e4m3fn, torch.float8_e5m2fnuz, torch.float8_e4m3fnuz]
+
+
+def around_floats_of_8_bits(dtype: Any) -> Any:
+    """Numbers that are rounded to floats of 8 bits: these, those halfway between two, much larger and smaller ones, each with its neighbours."""
+    held = torch.arange(256).byte().view(dtype).float()
+    held = held[held.isfinite()].unique()
+    middle = (held[1:] + held[:-1]) / 2
+    numbers = torch.cat([held, middle, 2 * held, held / 64, L([0.0, -0.0, 1e-45, 3e38, -3e38])])
+    beside = [torch.nextafter(numbers, L(end)) for end in (inf, -inf)]
+    return torch.cat([numbers, *beside, L([inf, -inf, nan])])
+
+
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+@pytest.mark.parametrize("dtype", FLOAT8, ids=str)
+def test_floats_of_8_bits(dtype: Any, target: str) -> None:
+    """All of them, in other dtypes, moved, and made of other numbers, which are rounded as PyTorch rounds them."""
+
+    class Casts(torch.nn.Module):
+        def forward(self, bits: Any, x: Any) -> Any:
+            e = bits.view(dtype)
+            square, others = e.reshape(16, 16), (torch.float64, torch.float16, torch.bfloat16, torch.bool)
+            moved = (
+                square.t().contiguous(),
+                torch.cat([square, square], 1),
+                torch.full((3,), 1.7, dtype=dtype),
+            )
+            made = x.to(dtype), x.double().to(dtype), x.half().to(dtype), (x > 0).to(dtype)
+            return (
+                [e.float(), *(e.to(other) for other in others), *(e.to(other).float() for other in FLOAT8)],
+                [each.view(torch.uint8) for each in (*moved, *made)],
+            )
+
+    inputs = torch.arange(256).byte(), around_floats_of_8_bits(dtype)
+    wanted = torch.utils._pytree.tree_leaves(Casts()(*inputs))
+    program = xdsl_exir.from_exported_program(torch.export.export(Casts(), inputs))
+    run = xdsl_exir.compile(program, target)
+    for got, want in zip(run.flat(inputs), wanted, strict=True):
+        torch.testing.assert_close(to_torch(got), want, rtol=0, atol=0, equal_nan=True)
