@@ -45,7 +45,15 @@ from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import composites, overlaps
 from xdsl_exir.importers.built_apart import BUILT_APART
-from xdsl_exir.importers.functionalize import COMPOSED, Autograd, Mutation, Tensor, cast_like, mutation_of
+from xdsl_exir.importers.functionalize import (
+    COMPOSED,
+    Autograd,
+    Mutation,
+    Tensor,
+    cast_like,
+    mutation_of,
+    tell_apart,
+)
 from xdsl_exir.importers.nodes import (
     ASKS,
     AUTOCAST,
@@ -64,6 +72,7 @@ from xdsl_exir.importers.nodes import (
 from xdsl_exir.importers.pieces import counted
 from xdsl_exir.importers.strides import (
     REPORTS,
+    apart_unless,
     reported,
     shares,
     size_of,
@@ -92,6 +101,8 @@ class GraphBuilder:
     """What each name of the graph stands for: tensors, or other SSA values."""
     decided: Mapping[Dim, int] = field(default_factory=dict[Dim, int])
     """Computed sizes that guards fix: whether one is 1 decides what a squeeze leaves, and what broadcasts."""
+    unlike: list[Expr] = field(default_factory=list["Expr"])
+    """What has to hold of symbols so that what is written to one tensor is not seen in another."""
 
     def __post_init__(self):
         self.builder = Builder(aten.OPERATORS, self.block)
@@ -349,6 +360,9 @@ class GraphBuilder:
             sharing = spec.find(node.target).sharing
             is_base = sharing is not None and sharing.or_itself and view.memory == base.memory
             self.values[name] = base if is_base else view
+            return
+        for condition in apart_unless(node, base.meta, made.meta):
+            tell_apart(base.storage, made.storage, condition, self.unlike)
 
     def mutation(self, node: g.Node) -> None:
         """Builds the functional variant of an operator that writes to arguments, and writes its results there."""

@@ -19,6 +19,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import SpecError
 from xdsl_exir.exchange import graph as g
@@ -39,6 +40,33 @@ class Storage:
 
     value: SSAValue
     version: int = 0
+    others: list[Other] = field(default_factory=list["Other"])
+    """What would be the same memory where a size is 1."""
+
+    def look(self) -> None:
+        """Says of a look at what it holds."""
+        for other in self.others:
+            if other.storage.version != other.version:
+                other.unlike.append(other.condition)
+
+
+@dataclass(eq=False)
+class Other:
+    """A storage that is not the same memory as another, under a condition: a transposed matrix is copied to be contiguous, but of
+    one row not. What is written to one of them is seen in the other where it does not hold."""
+
+    storage: Storage
+    version: int
+    """How often it had been written when one was made of the other."""
+    condition: Expr
+    unlike: list[Expr]
+    """Conditions that matter: one was looked at after the other had been written."""
+
+
+def tell_apart(a: Storage, b: Storage, condition: Expr, unlike: list[Expr]) -> None:
+    """Notes that two storages are different memory under a condition alone."""
+    a.others.append(Other(b, b.version, condition, unlike))
+    b.others.append(Other(a, a.version, condition, unlike))
 
 
 @dataclass(eq=False)
@@ -117,6 +145,7 @@ class Tensor:
 
     def read(self, builder: Builder) -> SSAValue:
         """The tensor's value now."""
+        self.storage.look()
         if self.cached is None or self.version != self.storage.version:
             base, steps = self._base(builder)
             self.cached, self.version = _viewed(builder, base, steps), self.storage.version

@@ -121,7 +121,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         attrs = {size: RangeAttr(bounds) for size, bounds in sorted(said.items())}
         function.attributes[RANGES] = DictionaryAttr(attrs)
     ranges = checked_ranges_of(function)
-    guards = [guard for guard in guards if not provably(guard, ranges)]
+    guards = [guard for guard in (*guards, *dict.fromkeys(build.unlike)) if not provably(guard, ranges)]
     if guards := [*guards, *least_sizes(function)]:
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function
@@ -186,6 +186,8 @@ def _mutated_inputs(
     attrs: list[DictionaryAttr] = []
     for item in program.inputs:
         tensor = given.get(item.name)
+        if isinstance(tensor, Tensor):
+            tensor.storage.look()
         if not isinstance(tensor, Tensor) or not tensor.storage.version:
             continue
         kind = OUTPUT_OF_INPUT.get(_kind(item, tensor))

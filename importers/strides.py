@@ -9,7 +9,7 @@ not in the graph it is not known, and the operator is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from zlib import crc32
@@ -54,7 +54,12 @@ def number_of(size: int | g.Symbolic) -> int:
     expr = size_of(size)
     if isinstance(expr, int):
         return expr
-    return int(expr.evaluate({name: _FIRST + crc32(name.encode()) % _FIRST for name in expr.free_symbols()}))
+    return int(expr.evaluate(usual(expr)))
+
+
+def usual(expr: Expr) -> dict[str, int]:
+    """Numbers for an expression's symbols, which have nothing in common."""
+    return {name: _FIRST + crc32(name.encode()) % _FIRST for name in expr.free_symbols()}
 
 
 _FIRST = 10007
@@ -312,6 +317,35 @@ def written_by(node: g.Node, result: str) -> g.Ref | None:
     given = {item.name: item.value for item in node.inputs}
     written = given.get(mutation.written[place]) if 0 <= place < len(mutation.written) else None
     return written if isinstance(written, g.Ref) else None
+
+
+def apart_unless(node: g.Node, before: g.TensorMeta, after: g.TensorMeta) -> Iterator[Expr]:
+    """Conditions on symbols without which the result of a node, which is a copy, would lie in the memory of what it has a view of: that one of
+    them is not 1."""
+    symbols = {
+        name
+        for size in before.sizes
+        if isinstance(expr := size_of(size), Expr)
+        for name in expr.free_symbols()
+    }
+    for name in sorted(symbols):
+        if shares(node, memory_where(before, {name: 1}), memory_where(after, {name: 1})):
+            condition = apply("ne", Expr.symbol(name), 1)
+            assert isinstance(condition, Expr)
+            yield condition
+
+
+def memory_where(meta: g.TensorMeta, symbols: Mapping[str, int]) -> Memory:
+    """How a tensor lies in memory where symbols have these values, and others some that have nothing in common. Strides of one element say
+    nothing, and are alike."""
+
+    def numbers(given: Sequence[int | g.Symbolic]) -> Iterator[int]:
+        for expr in map(size_of, given):
+            yield expr if isinstance(expr, int) else int(expr.evaluate({**usual(expr), **symbols}))
+
+    sizes = tuple(numbers(meta.sizes))
+    strides = (1 if size == 1 else stride for size, stride in zip(sizes, numbers(meta.strides), strict=True))
+    return Memory(meta.dtype, sizes, tuple(strides), meta.device.name)
 
 
 def shares(node: g.Node, before: Memory, after: Memory) -> bool:

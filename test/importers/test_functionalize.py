@@ -23,7 +23,7 @@ import xdsl_exir  # noqa: E402
 from xdsl_exir.dialects.schema import FunctionSchema  # noqa: E402
 from xdsl_exir.dialects.signature import OUTPUT, OutputAttr, OutputKind  # noqa: E402
 from xdsl_exir.dialects.spec import find, specs  # noqa: E402
-from xdsl_exir.errors import SpecError  # noqa: E402
+from xdsl_exir.errors import InputError, SpecError  # noqa: E402
 from xdsl_exir.importers.functionalize import COMPOSED, mutation_of  # noqa: E402
 from xdsl_exir.program import Program  # noqa: E402
 
@@ -585,6 +585,52 @@ def test_programs_that_pytorch_functionalized() -> None:
         for _ in range(2):
             compare(forward.__name__, flat(run(*ours)), flat(eager(*theirs)))
             compare(forward.__name__, ours, theirs)
+
+
+def written_copy(m: Any, x: Any) -> Any:
+    y = x * 2
+    return y, y.t().contiguous().add_(1)
+
+
+def copy_of_what_is_written(m: Any, x: Any) -> Any:
+    y = x * 2
+    z = y.t().reshape(-1)
+    y.add_(1)
+    return z
+
+
+def written_copy_of_an_input(m: Any, x: Any) -> Any:
+    return x.t().contiguous().add_(1)
+
+
+def written_copy_alone(m: Any, x: Any) -> Any:
+    return (x * 2).t().contiguous().add_(1)
+
+
+@pytest.mark.parametrize(
+    ("forward", "takes_one"),
+    [
+        (written_copy, False),
+        (copy_of_what_is_written, False),
+        (written_copy_of_an_input, False),
+        (written_copy_alone, True),
+    ],
+)
+def test_copies_that_are_none_at_size_1(forward: Forward, takes_one: bool) -> None:
+    """Of one row, a transposed matrix is contiguous as it is: what is written to one tensor is seen in another, where anybody looks."""
+    auto = torch.export.Dim.AUTO
+    exported = torch.export.export(
+        Model(forward), (counting(3, 4),), dynamic_shapes={"inputs": ({0: auto, 1: auto},)}
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))
+    for shape in ((5, 3), (0, 3), (1, 4), (4, 1)):
+        ours, theirs = to_numpy(counting(*shape)).copy(), counting(*shape)
+        if 1 in shape and not takes_one:
+            with pytest.raises(InputError, match="!= 1"):
+                run(ours)
+        else:
+            compare(forward.__name__, flat(run(ours)), flat(exported.module()(theirs)))
+            compare(forward.__name__, [ours], [theirs])
 
 
 def test_dynamic_sizes() -> None:
