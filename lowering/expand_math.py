@@ -1,4 +1,4 @@
-"""`expand-math`: exp, exp2, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
+"""`expand-math`: exp, exp2, log, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
 
 MLIR lowers `math.exp` and the like on a vector to one call of libm per lane, many times slower than these. Errors are within 4 units in the last
 place of the result; infinities, NaN, overflow and subnormal results are as in libm. Other types are left as they are.
@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
+from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.lowering import wide_math
 from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
@@ -43,6 +44,20 @@ _LOG_ERFC = (
 )
 # tanh(x) / x in x^2, on [0, 0.625].
 _TANH = (0.999999996, -0.333332599, 0.133311141, -0.0537201077, 0.0205881915, -0.00565713518)
+# (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1 / 2) - 1, sqrt(2) - 1].
+_LOG = (
+    0.333333313,
+    -0.24999997,
+    0.200007156,
+    -0.166678026,
+    0.142490581,
+    -0.124256872,
+    0.116854198,
+    -0.114797339,
+    0.0697161183,
+)
+# Bits of sqrt(1 / 2), and how far those of 1 are from them.
+ROOT_BITS, FROM_ROOT = 0x3F3504F3, 0x3F800000 - 0x3F3504F3
 
 # Added and taken away again it rounds to the nearest integer, which its lowest bits then hold.
 ROUND = 1.5 * 2**23
@@ -92,6 +107,23 @@ def scaled(w: Lanes, r: SSAValue, rounded: SSAValue) -> SSAValue:
     return value
 
 
+def log(w: Lanes, x: SSAValue) -> SSAValue:
+    """log(2^k m) = k log(2) + log(m), of m = 1 + f between sqrt(1 / 2) and sqrt(2)."""
+    is_small = w.compare("olt", x, w.constant(2.0**-126))
+    raised = w.select(is_small, w.op(arith.MulfOp, x, w.constant(2.0**24)), x)
+    bits = w.op(arith.AddiOp, w.op(arith.BitcastOp, raised, dtype="i32"), w.integer(FROM_ROOT), dtype="i32")
+    k = w.op(vectors.SIToFPOp, w.op(arith.ShRUIOp, bits, w.integer(23), dtype="i32"))
+    k = w.op(arith.SubfOp, k, w.select(is_small, w.constant(127.0 + 24), w.constant(127.0)))
+    mantissa = w.op(arith.AndIOp, bits, w.integer(0x7FFFFF), dtype="i32")
+    m = w.op(arith.BitcastOp, w.op(arith.AddiOp, mantissa, w.integer(ROOT_BITS), dtype="i32"))
+    f = w.op(arith.SubfOp, m, w.constant(1.0))
+    z = w.op(arith.MulfOp, f, f)
+    rest = w.op(arith.MulfOp, w.op(arith.MulfOp, f, z), polynomial(w, f, _LOG))
+    rest = w.fma(z, w.constant(-0.5), w.fma(k, w.constant(LOG2_LOW), rest))
+    value = w.fma(k, w.constant(LOG2_HIGH), w.op(arith.AddfOp, f, rest))
+    return wide_math.ends(w, x, value)
+
+
 def tanh(w: Lanes, x: SSAValue) -> SSAValue:
     """1 - 2 / (e^(2 |x|) + 1) with the sign of x; near 0, where that would cancel, a polynomial."""
     size, one, two = w.op(math.AbsFOp, x), w.constant(1.0), w.constant(2.0)
@@ -114,6 +146,7 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.ExpOp: exp,
     math.Exp2Op: exp2,
+    math.LogOp: log,
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }

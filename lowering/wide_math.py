@@ -298,7 +298,7 @@ def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAVa
     return k, f, half, w.mul(s, w.add(half, w.mul(z, w.polynomial(z, LOG))))
 
 
-def ends(w: Wide, x: SSAValue, value: SSAValue) -> SSAValue:
+def ends(w: Lanes, x: SSAValue, value: SSAValue) -> SSAValue:
     """A logarithm, where it is one of a positive finite number."""
     value = w.select(w.compare("oeq", x, w.constant(inf)), x, value)
     value = w.select(w.compare("oeq", x, w.constant(0.0)), w.constant(-inf), value)

@@ -62,6 +62,7 @@ COSTS: dict[type[Operation], int] = {
     arith.DivfOp: 4,
     math.SqrtOp: 6,
     **dict.fromkeys((math.ExpOp, math.Exp2Op), 16),
+    math.LogOp: 24,
     math.TanhOp: 30,
     math.ErfOp: 35,
     **dict.fromkeys((*OF_FLOAT64, RemFOp), 40),

@@ -454,6 +454,7 @@ def libm(name: str) -> Any:
 
     return {
         "exp": np.exp,
+        "log": np.log,
         "tanh": np.tanh,
         "erf": special.erf,
         "sigmoid": special.expit,
@@ -484,8 +485,10 @@ EDGES = [
 
 @pytest.mark.parametrize("lanes", [16, 0], ids=["vectors", "numbers"])
 def test_functions(lanes: int) -> None:
-    grid = np.concatenate([np.linspace(-8, 8, 8192), np.linspace(-110, 95, 8176), EDGES]).astype(np.float32)
-    names = ("exp", "tanh", "erf", "sigmoid", "gelu")
+    sizes = np.geomspace(1e-45, 3e38, 4096)
+    grid = np.concatenate([np.linspace(-8, 8, 8192), np.linspace(-110, 95, 8176), sizes, EDGES])
+    grid = grid.astype(np.float32)
+    names = ("exp", "log", "tanh", "erf", "sigmoid", "gelu")
     functions: list[str] = []
     for name in names:
         element = Elementwise(f"aten.{name}", (("approximate", "none"),) if name == "gelu" else ())
@@ -500,7 +503,9 @@ def test_functions(lanes: int) -> None:
         module.verify()
         ExpandMath().apply(Context(), module)
         module.verify()
-        assert not [op for op in module.walk() if isinstance(op, math.ExpOp | math.TanhOp | math.ErfOp)]
+        assert not [
+            op for op in module.walk() if isinstance(op, math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp)
+        ]
         functions += map(generic_text, module.ops)
     library = linking.load("\n".join(functions))
     for name in names:
