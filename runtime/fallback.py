@@ -8,15 +8,15 @@ What depends on no input is computed beforehand and is constant on both sides.
 What makes no tensor is never native where native code cannot know its result when it is called: it reads one number out of
 memory, computes with numbers, or raises. It is the *host's*, with `fallback="error"` as well, and pieces take the symbols that
 it gives. So are draws of random numbers: there is one generator a process, and pieces take what it gives. So is what
-LAPACK computes and native code has no algorithm for: vectors whose signs it chooses, checks that raise. With
-`fallback="interpreter"` so are the operators that have no lowering.
+LAPACK computes and native code has no algorithm for: vectors whose signs it chooses, checks that raise; and, in this process, what loops
+over a matrix of its order take long for. With `fallback="interpreter"` so are the operators that have no lowering.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnrealizedConversionCastOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -78,9 +78,9 @@ def make_engine(
     if stage_of(program.module) not in ("aten", *EDGE):
         return NativeEngine(program, cpu, known)
     program = as_edge(program, then=COUNTED)
-    if not needs_host(program, fallback):
+    if not needs_host(program, fallback, also=is_long):
         return NativeEngine(program, cpu, known)
-    cut = split(program)
+    cut = split(program, also=is_long)
     if cut.fallbacks and fallback == "error":
         raise UnsupportedError(cut.fallbacks)
     return SplitEngine(cut, cpu, known)
@@ -90,14 +90,21 @@ COUNTED: Sequence[ModulePass] = (CountSizes(), NumbersToTensors())
 """Every size of an edge program that depends on data becomes a number that is read, and numbers tensors where code takes them so."""
 
 
-def needs_host(
-    program: Program, fallback: Fallback = "error", but: Callable[[Operation], bool] = lambda op: False
-) -> bool:
-    """Whether a program is not native throughout, `but` for operations that code does in other ways."""
+Asked: TypeAlias = Callable[[Operation], bool]
+
+
+def none(op: Operation) -> bool:
+    return False
+
+
+def needs_host(program: Program, fallback: Fallback = "error", but: Asked = none, also: Asked = none) -> bool:
+    """Whether a program is not native throughout, `but` for operations that code does in other ways; and what the host does `also`,
+    though native code could."""
 
     def has_obstacle(module: ModuleOp) -> bool:
         candidates = module.walk() if fallback == "interpreter" else filter(is_host, module.walk())
-        return any(obstacle(op) is not None and not but(op) for op in candidates)
+        found = any(obstacle(op) is not None and not but(op) for op in candidates)
+        return found or any(map(also, module.walk()))
 
     if not has_obstacle(program.module):  # what checks look at is looked at before
         return False
@@ -124,6 +131,31 @@ def is_of_lapack(op: Operation) -> bool:
     return algebra and obstacle_of_sizes(op) is None and obstacle(op) is not None
 
 
+ORDERS = {
+    **dict.fromkeys(("_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor"), 12),
+    **dict.fromkeys(("linalg_qr", "geqrf", "linalg_householder_product", "ormqr"), 32),
+    **dict.fromkeys(
+        ("linalg_cholesky_ex", "cholesky_inverse", "cholesky_solve", "linalg_solve_triangular"), 64
+    ),
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 64),
+    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet", "triangular_solve"), 64),
+}
+"""Orders of matrices up to which loops take no longer than LAPACK by way of the interpreter, as measured."""
+
+
+def is_long(op: Operation) -> bool:
+    """Whether loops over a matrix take long for an operation, as far as its sizes are known."""
+    if (
+        not isinstance(op, OperatorOp)
+        or op.SPEC.family != "linear_algebra"
+        or not isinstance(op.parent_op(), FuncOp)
+    ):
+        return False
+    most = ORDERS.get(op.SPEC.qualified_name.removeprefix("aten."))
+    known = [size for size in meta_of(op.operands[0]).shape[-2:] if isinstance(size, int)]
+    return most is not None and len(known) == 2 and min(known) > most and obstacle_of_sizes(op) is None
+
+
 def obstacle_to_piece(op: Operation) -> str | None:
     """Why an operation cannot be part of a native piece; None where it can."""
     reason = obstacle_to_all(op)
@@ -147,8 +179,9 @@ class Split:
     """Likewise those that give tensors and are the host's, whatever the fallback is."""
 
 
-def split(program: Program, keep: Collection[str] | None = None) -> Split:
-    """Splits a program at any stage; delegates of the backends to `keep` (`as_edge`) stay."""
+def split(program: Program, keep: Collection[str] | None = None, also: Asked = none) -> Split:
+    """Splits a program at any stage; delegates of the backends to `keep` (`as_edge`) stay, and the host does `also` what native code
+    could."""
     edge = as_edge(program, keep)
     edge = replace(edge, module=edge.module.clone())
     inline_dispatches(edge.module)
@@ -170,7 +203,7 @@ def split(program: Program, keep: Collection[str] | None = None) -> Split:
             state[target] = TensorData.of(array, meta_of(arg).dtype)
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
             cut.bound[name].append(array)
-        chosen = lowerable(function.body.block, cut)
+        chosen = lowerable(function.body.block, cut, also)
         sources = symbol_sources(function, chosen)
         say_numbers(chosen, sources)
         ask_sources(function.body.block, sources)
@@ -184,11 +217,14 @@ def split(program: Program, keep: Collection[str] | None = None) -> Split:
     return cut
 
 
-def lowerable(block: Block, cut: Split) -> set[Operation]:
+def lowerable(block: Block, cut: Split, also: Asked) -> set[Operation]:
     """What of a block can be part of native pieces; reports the other operators."""
     chosen: set[Operation] = set()
     for op in list(block.ops):
         if isinstance(op, ConstantOp | ReturnOp):
+            continue
+        if also(op):
+            cut.hosted.append(Unsupported(op.name, "takes long in loops", location_text(op)))
             continue
         if is_host(op):
             if is_draw(op) or is_of_lapack(op):

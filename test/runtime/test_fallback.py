@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -177,6 +178,17 @@ def test_random_numbers_are_drawn_in_order() -> None:
         results.append(run.flat([X.numpy()]))
     for got, wanted in zip(*results, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("size", "hosted"), [(12, []), (13, ["edge.aten._linalg_svd"])])
+def test_lapack_has_what_loops_take_long_for(size: int, hosted: list[str], tmp_path: Path) -> None:
+    """In this process; C libraries have the loops."""
+    x = torch.randn(size, size)
+    program = export(lambda self, x: torch.linalg.svdvals(x) + 1, x)
+    run = xdsl_exir.compile(program, "native")
+    assert [item.operator for item in run.hosted] == hosted
+    np.testing.assert_allclose(run.flat([x.numpy()])[0], torch.linalg.svdvals(x) + 1, rtol=1e-5)
+    assert xdsl_exir.compile_library(program, tmp_path, "net").library.exists()
 
 
 def test_symbolic_sizes_are_no_reason_to_fall_back() -> None:
