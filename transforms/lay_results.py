@@ -8,7 +8,7 @@ nothing is moved. Operands that repeat along dimensions are small, and turned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -36,12 +36,16 @@ def inverse(order: Order) -> list[int]:
 
 def order_of(value: SSAValue) -> list[int] | None:
     """The order of its dimensions in which what a value is computed of was before it was turned; None if it was not."""
-    op = value.owner
-    if isinstance(op, OperatorOp) and op.SPEC.qualified_name in PERMUTES:
-        return inverse([dim % meta(value).ndim for dim in op.arguments()["dims"]])
-    made = by_elements(value)
-    found = [] if made is None else [order_of(operand) for operand in made.operands]
-    return next((order for order in found if order is not None and len(order) == meta(value).ndim), None)
+    waiting, rank = [value], meta(value).ndim
+    while waiting:
+        one = waiting.pop()
+        op = one.owner
+        if isinstance(op, OperatorOp) and op.SPEC.qualified_name in PERMUTES:
+            if len(dims := op.arguments()["dims"]) == rank:
+                return inverse([dim % rank for dim in dims])
+        elif (made := by_elements(one)) is not None:
+            waiting += reversed(made.operands)
+    return None
 
 
 def agree(one: Order, other: Order, value: SSAValue) -> bool:
@@ -70,38 +74,49 @@ def by_elements(value: SSAValue) -> OperatorOp | None:
     return op if tensors and op.operands and value.has_one_use() else None
 
 
-def lies(value: SSAValue, order: Order) -> bool:
-    """Whether a value is computed of what lies in this order of its dimensions."""
-    if turned(value, order) is not None:
-        return True
-    op, shape = by_elements(value), meta(value).shape
-    return (
-        op is not None
-        and all(meta(operand).shape != shape or lies(operand, order) for operand in op.operands)
-        and any(meta(operand).shape == shape for operand in op.operands)
-    )
+def lying(value: SSAValue, order: Order) -> list[OperatorOp] | None:
+    """What computes a value of what lies in this order of its dimensions, users before what they use; None if it is computed of anything else."""
+    made: list[OperatorOp] = []
+    waiting, shape = [value], meta(value).shape
+    while waiting:
+        one = waiting.pop()
+        if turned(one, order) is not None:
+            continue
+        op = by_elements(one)
+        whole = [] if op is None else [operand for operand in op.operands if meta(operand).shape == shape]
+        if op is None or not whole:
+            return None
+        made.append(op)
+        waiting += whole
+    return made
 
 
-def laid(value: SSAValue, order: Order) -> SSAValue:
-    """The value with its dimensions in this order; it is computed of what lies so."""
-    if (source := turned(value, order)) is not None:
-        return source
-    op, shape = by_elements(value), meta(value).shape
-    assert op is not None
-    aten = Namespace(Builder(edge.OPERATORS, op))
+def laid(made: Sequence[OperatorOp], order: Order) -> SSAValue:
+    """The value that the first of these computes, with its dimensions in this order."""
+    found: dict[SSAValue, SSAValue] = {}
+    for op in reversed(made):
+        found[op.results[0]] = laid_by(op, order, found)
+    return found[made[0].results[0]]
 
-    def small(operand: SSAValue) -> SSAValue:
-        missing = len(shape) - meta(operand).ndim
-        for _ in range(missing if meta(operand).ndim else 0):
+
+def laid_by(op: OperatorOp, order: Order, found: Mapping[SSAValue, SSAValue]) -> SSAValue:
+    """What an operation computes, with its dimensions in this order; `found` are its operands that are so."""
+    value = op.results[0]
+    aten, shape = Namespace(Builder(edge.OPERATORS, op)), meta(value).shape
+
+    def operand_of(operand: SSAValue) -> SSAValue:
+        if meta(operand).shape == shape:
+            source = turned(operand, order)
+            return found[operand] if source is None else source
+        if not meta(operand).ndim:
+            return operand
+        for _ in range(len(shape) - meta(operand).ndim):
             operand = aten.unsqueeze(operand, 0)
-        return aten.permute(operand, list(order)) if meta(operand).ndim else operand
+        return aten.permute(operand, list(order))
 
-    operands = [
-        laid(operand, order) if meta(operand).shape == shape else small(operand) for operand in op.operands
-    ]
     type = tensor_type(tuple(shape[dim] for dim in order), meta(value).dtype, device=meta(value).device)
     made = op.create(
-        operands=operands,
+        operands=list(map(operand_of, op.operands)),
         result_types=[type],
         properties=dict(op.properties),
         attributes=dict(op.attributes),
@@ -135,19 +150,21 @@ def lay_results(function: FuncOp) -> None:
         if said is None or not is_tensor_type(value.type) or by_elements(value) is None:
             continue
         order = order_of(value)
-        if order is not None and agree(order, said, value) and lies(value, order):
+        if order is None or not agree(order, said, value):
+            continue
+        if made := lying(value, order):
             aten = Namespace(Builder(edge.OPERATORS, returned))
-            made = aten.permute(laid(value, order), inverse(order))
-            op = value.owner
-            returned.operands[position] = made
-            erase_unused(op)
+            returned.operands[position] = aten.permute(laid(made, order), inverse(order))
+            for op in made:
+                erase_with_views(op)
 
 
-def erase_unused(op: object) -> None:
-    """Erases an operation that nothing uses, and what it alone used."""
-    if isinstance(op, OperatorOp) and not any(result.uses for result in op.results):
-        owners = [operand.owner for operand in op.operands]
-        op.detach()
-        op.erase()
-        for owner in dict.fromkeys(owners):
-            erase_unused(owner)
+def erase_with_views(op: OperatorOp) -> None:
+    """Erases an operation that nothing uses, and what it alone turned."""
+    operands = list(op.operands)
+    op.detach()
+    op.erase()
+    for turns in dict.fromkeys(operand.owner for operand in operands if not operand.uses):
+        if isinstance(turns, OperatorOp) and turns.SPEC.qualified_name in PERMUTES:
+            turns.detach()
+            turns.erase()

@@ -94,3 +94,22 @@ def test_turned_results_take_the_quick_road() -> None:
         found = quick([x.numpy(), y.numpy()])
         assert found is not None
         check(found, call(x, y))
+
+
+def test_long_chains_are_laid() -> None:
+    """Nothing recurses over the length of a program."""
+
+    class Chain(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            x = x.permute(0, 2, 1)
+            for number in range(1200):
+                x = x.relu() if number % 2 else x - 0.001
+            return x
+
+    x = torch.randn(2, 3, 4)
+    run = xdsl_exir.compile(
+        xdsl_exir.from_exported_program(torch.export.export(Chain(), (x,))), target="native"
+    )
+    [got] = run.flat([x.numpy()])
+    np.testing.assert_allclose(got, Chain()(x), rtol=1e-5, atol=1e-6)
+    assert got.strides == (48, 4, 16)
