@@ -145,15 +145,13 @@ ORDERS = {
 
 def is_long(op: Operation) -> bool:
     """Whether loops over a matrix take long for an operation, as far as its sizes are known."""
-    if (
-        not isinstance(op, OperatorOp)
-        or op.SPEC.family != "linear_algebra"
-        or not isinstance(op.parent_op(), FuncOp)
-    ):
+    if not isinstance(op, OperatorOp) or not isinstance(op.parent_op(), FuncOp):
         return False
     most = ORDERS.get(op.SPEC.qualified_name.removeprefix("aten."))
+    if most is None:
+        return False
     known = [size for size in meta_of(op.operands[0]).shape[-2:] if isinstance(size, int)]
-    return most is not None and len(known) == 2 and min(known) > most and obstacle_of_sizes(op) is None
+    return len(known) == 2 and min(known) > most and obstacle_of_sizes(op) is None
 
 
 def obstacle_to_piece(op: Operation) -> str | None:

@@ -22,7 +22,8 @@ def _quantized(calls: Calls, input: Value, scales: Value, zero_points: Value, lo
     return calls("aten.clamp", self=rounded, min=low, max=high)
 
 
-def _dequantized(calls: Calls, input: Value, scales: Value, zero_points: Value) -> Ref:
+def dequantized(calls: Calls, input: Value, scales: Value, zero_points: Value) -> Ref:
+    """The numbers that quantized ones stand for."""
     if zero_points is None:
         return calls("aten.mul.Tensor", self=input, other=scales)
     return calls(
@@ -54,7 +55,7 @@ def dequantize_per_token(
     dtype: Any,
     output_dtype: Any = dt.Float,
 ) -> Ref:
-    return calls.cast(_dequantized(calls, input, scales, zero_points), output_dtype)
+    return calls.cast(dequantized(calls, input, scales, zero_points), output_dtype)
 
 
 @QUANTIZED.of("choose_qparams_per_token")
@@ -145,7 +146,7 @@ def _of_groups(
 ) -> Ref:
     grouped = calls("aten.reshape", self=weight, shape=(-1, group_size))
     points = None if zero_points is None else _column(calls, zero_points)
-    numbers = _dequantized(calls, grouped, _column(calls, scales), points)
+    numbers = dequantized(calls, grouped, _column(calls, scales), points)
     return calls.cast(calls("aten.reshape", self=numbers, shape=sizes), dtype)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.exchange.graph import Ref, SymMeta, Value
 from xdsl_exir.importers.synonyms.calls import Calls, Table
+from xdsl_exir.importers.synonyms.quantized import dequantized
 
 TORCHAO = Table("torchao")
 
@@ -155,10 +156,10 @@ def dequantize_affine(
 ) -> Ref:
     blocks = _Blocks(calls, input, block_size)
     number = calls.cast(_shaped(calls, input, blocks.grouped), output_dtype)
-    if zero_point is not None:
-        point = calls.cast(_shaped(calls, zero_point, blocks.of_scales), output_dtype)
-        number = calls("aten.sub.Tensor", self=number, other=point)
-    number = calls("aten.mul.Tensor", self=number, other=_shaped(calls, scale, blocks.of_scales))
+    point = (
+        None if zero_point is None else calls.cast(_shaped(calls, zero_point, blocks.of_scales), output_dtype)
+    )
+    number = dequantized(calls, number, _shaped(calls, scale, blocks.of_scales), point)
     return calls.cast(_shaped(calls, number, blocks.sizes), output_dtype)
 
 
