@@ -254,8 +254,9 @@ def measured(name: str, form: str, make: Callable[[], Any], inputs: Sequence[Any
 
 def largest(ours: Callable[[Any], Any], theirs: Callable[[Any], Any], chunks: Any) -> float:
     with torch.no_grad():
-        pairs = ((np.asarray(ours(chunk)), theirs(torch.from_numpy(chunk)).numpy()) for chunk in chunks)
-        return max(float(np.abs(np.subtract(a, b.reshape(a.shape))).max()) for a, b in pairs)
+        pairs = [(np.asarray(ours(chunk)), theirs(torch.from_numpy(chunk)).numpy()) for chunk in chunks]
+    assert all(a.shape == b.shape for a, b in pairs)
+    return max(float(np.abs(a - b).max()) for a, b in pairs)
 
 
 def shortest(call: Callable[[], Any], times: int = 500) -> float:

@@ -99,6 +99,7 @@ def assert_same(ours: Any, theirs: Any, rtol: float = 1e-4, atol: float = 1e-5) 
     ours, theirs = to_numpy(ours), to_numpy(theirs)
     if isinstance(theirs, np.ndarray):
         assert np.asarray(ours).dtype == theirs.dtype
+        assert np.shape(ours) == theirs.shape
         np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)
     elif isinstance(theirs, list | tuple):
         assert len(ours) == len(theirs)

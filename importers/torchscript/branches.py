@@ -19,14 +19,7 @@ from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of, stand_in
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import (
-    UNINITIALIZED,
-    Condition,
-    Number,
-    Object,
-    ScriptError,
-    TensorValue,
-)
+from xdsl_exir.importers.torchscript.values import (UNINITIALIZED, Condition, Number, Object, ScriptError, TensorValue, named)
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
@@ -246,7 +239,7 @@ class _Join:
             container = (first.get(key) or second[key])[0]
             now = contents(container)
             a, b = (changed[key][1] if key in changed else now for changed in (first, second))
-            found.append((container, self.merged(a, b, f"a {type(container).__name__.lower()}")))
+            found.append((container, self.merged(a, b, f"the contents of a {type(container).__name__.lower()}")))
         return found
 
     def merged(self, a: Any, b: Any, what: str) -> Any:
@@ -278,7 +271,7 @@ class _Join:
             case _ if type(a) is type(b) and not isinstance(a, Object | Number) and a == b:
                 return a
             case _:
-                raise self.refused(f"{what} of the branches are {_short(a)} and {_short(b)}")
+                raise self.refused(f"{what} of the branches are {named(a)} and {named(b)}")
 
     def slot(self, a: TensorValue, b: TensorValue) -> _Slot:
         self.pairs.append((a, b))
@@ -338,7 +331,3 @@ class _Join:
         node = self.tensors.node("higher_order.cond", inputs)
         self.tensors.add(replace(node, outputs=tuple(map(g.Ref, names))))
         return [TensorValue(name) for name in names]
-
-
-def _short(value: Any) -> str:
-    return f"{value!r:.60}" if not isinstance(value, TensorValue | Object | Number) else type(value).__name__

@@ -21,7 +21,7 @@ from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.torchscript.branches import Branch, become, check_apart, contents, subgraph, traced
 from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of, stand_in
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import UNINITIALIZED, Condition, Number, TensorValue
+from xdsl_exir.importers.torchscript.values import (UNINITIALIZED, Condition, Number, TensorValue, named)
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
@@ -158,7 +158,7 @@ class Loop:
         for at, (was, now) in enumerate(zip(leaves(self.state), leaves(after), strict=True)):
             if at not in self.varying and not is_same(body.tensors, was, now):
                 if not kind_of(was) or kind_of(was) != kind_of(now):
-                    raise self.refused(f"{_short(was)} becomes {_short(now)}")
+                    raise self.refused(f"{named(was)} becomes {named(now)}")
                 self.varying.add(at)
                 found = True
         return found
@@ -245,7 +245,7 @@ class Loop:
     def left(self, tensors: Tensors, name: str, was: Any, now: Any) -> TensorValue:
         """The tensor in which the body leaves a leaf. Raises `UnsupportedError` where it is none like the one that came."""
         if kind_of(was) != kind_of(now):
-            raise self.refused(f"{_short(was)} becomes {_short(now)}")
+            raise self.refused(f"{named(was)} becomes {named(now)}")
         made = as_tensor(tensors, now)
         came, went = tensors.meta(TensorValue(name)), tensors.meta(made)
         if (came.shape, came.dtype) != (went.shape, went.dtype):
@@ -266,9 +266,3 @@ def loop_while(
     if isinstance(count, TensorValue) or count < ENDLESS or op.regions[0].block.args[0].first_use is not None:
         made.varying.add(0)
     return made.finish(values)
-
-
-def _short(value: Any) -> str:
-    return (
-        f"{value!r:.60}" if not isinstance(value, TensorValue | Condition | Number) else type(value).__name__
-    )

@@ -31,18 +31,7 @@ from xdsl_exir.importers.torchscript.scalars import PYTHON, compute
 from xdsl_exir.importers.torchscript.source import Class
 from xdsl_exir.importers.torchscript.special import SPECIAL
 from xdsl_exir.importers.torchscript.tensors import Tensors
-from xdsl_exir.importers.torchscript.values import (
-    UNINITIALIZED,
-    Condition,
-    DeviceValue,
-    EnumValue,
-    Function,
-    Number,
-    Object,
-    ScriptError,
-    TensorValue,
-    UnknownText,
-)
+from xdsl_exir.importers.torchscript.values import (UNINITIALIZED, Condition, DeviceValue, EnumValue, Function, Number, Object, ScriptError, TensorValue, UnknownText, named)
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
@@ -430,7 +419,7 @@ def _is_instance(machine: Machine, op: ScriptOp, operands: list[Any]) -> bool:
 def expect(value: Any, type: Attribute, name: str = "") -> Any:
     """The value, if it is what the program says it is. Raises `ScriptError` where it is not: nothing else checks what an archive says."""
     if not _seems(value, type):
-        raise ScriptError(f"{f'{name}: ' if name else ''}expected {type}, got {value!r:.100}")
+        raise ScriptError(f"{f'{name}: ' if name else ''}expected {type}, got {named(value)}")
     return value
 
 
@@ -511,7 +500,7 @@ def _create(machine: Machine, op: ScriptOp, operands: list[Any]) -> Object:
 def _submodule(machine: Machine, op: ScriptOp, operands: list[Any]) -> Any:
     owner, key = operands
     if not isinstance(owner, Object) or str(key) not in owner.attributes:
-        raise ScriptError(f"the module has no {key!r:.100}")
+        raise ScriptError(f"the module has no {named(key)}")
     return owner.attributes[str(key)]
 
 

@@ -32,7 +32,7 @@ from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
 from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
 from xdsl_exir.importers.torchscript.layouts import RULES
-from xdsl_exir.importers.torchscript.values import DeviceValue, Number, ScriptError, TensorValue
+from xdsl_exir.importers.torchscript.values import (DeviceValue, Number, ScriptError, TensorValue, named)
 from xdsl_exir.interpreter.operators import Array
 from xdsl_exir.narrowing import is_sequence, is_tuple
 
@@ -192,7 +192,7 @@ class Tensors:
         """A value as an argument of a node."""
         base = argument.type.base if argument is not None else ""
         if base in ("int", "SymInt") and isinstance(value, float | complex | str | DeviceValue):
-            raise ScriptError(f"expected an integer, got {value!r:.100}")  # lists are not looked into before
+            raise ScriptError(f"expected an integer, got {named(value)}")  # lists are not looked into before
         match value:
             case TensorValue() | Number():
                 self.require(value.name)

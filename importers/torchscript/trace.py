@@ -23,7 +23,7 @@ from xdsl_exir.importers.strides import size_of, tensor_of
 from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of
 from xdsl_exir.importers.torchscript.machine import Machine
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import Condition, Number, Object, TensorValue, UnknownText
+from xdsl_exir.importers.torchscript.values import (Condition, Number, Object, TensorValue, UnknownText, named)
 from xdsl_exir.interpreter.interpreter import dtype_of
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 from xdsl_exir.program import Program, from_graphs, verified
@@ -192,7 +192,7 @@ def _write_attributes(tensors: Tensors, before: Any, after: Any) -> None:
             case _ if "[" not in at and kind_of(old) in DTYPES and kind_of(old) == kind_of(new):
                 if old != new:
                     varying[at] = old
-                    reasons += _changed(at, f"{old!r}", f"{new!r:.100}").items
+                    reasons += _changed(at, named(old), named(new)).items
             case _ if is_sequence(old) and is_sequence(new) and len(old) == len(new):
                 waiting += [
                     (a, b, f"{at}[{index}]") for index, (a, b) in enumerate(zip(old, new, strict=True))
@@ -202,7 +202,7 @@ def _write_attributes(tensors: Tensors, before: Any, after: Any) -> None:
             case _:
                 is_held = isinstance(old, Object) or is_sequence(old) or is_dict(old)
                 if is_held or type(old) is not type(new) or old != new:
-                    raise _changed(at, f"{old!r:.100}", f"{new!r:.100}")
+                    raise _changed(at, named(old), named(new))
     if varying:
         raise _Varies(varying, UnsupportedError(reasons))
     # Values before any write: one attribute may have become what another one was.

@@ -87,6 +87,31 @@ UNINITIALIZED = object()
 """What `prim.Uninitialized` gives; nobody looks at it."""
 
 
+def named(value: Value) -> str:
+    """What a value is, in the words of who wrote the program."""
+    match value:
+        case TensorValue():
+            return "a tensor"
+        case Condition():
+            return "a bool that data decide"
+        case Number():
+            return f"a number ({value.kind}) that nobody knows yet"
+        case Object():
+            return f"an object of {value.class_name:.100}"
+        case EnumValue():
+            return f"{value.class_name:.100}.{value.name:.100}"
+        case Function():
+            return f"the function {value.name:.100}"
+        case DeviceValue():
+            return f"the device {value.name:.100}"
+        case _ if value is UNINITIALIZED:
+            return "a value that was not set"
+        case _ if is_list(value) or is_tuple(value) or is_dict(value):
+            return f"a {type(value).__name__} of {len(value)}"
+        case _:
+            return f"{value!r:.100}"
+
+
 class Loader:
     """Makes values of what pickles hold. What is one object there is one here."""
 
