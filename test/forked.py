@@ -61,9 +61,9 @@ def commands() -> dict[str, Callable[[], int | None]]:
     return {"xdsl-opt": xdsl_opt, "filecheck": filecheck}
 
 
-def settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the environment says to this package, which some modules look at as they are read."""
-    return {name: value for name, value in environment.items() if name.startswith("XDSL_EXIR_")}
+def settings(environment: Mapping[str, str]) -> list[str | None]:
+    """What of the environment modules look at as they are read."""
+    return [environment.get(name) for name in ("XDSL_EXIR_OPS", "XDSL_EXIR_LIMITS")]
 
 
 def answer(connection: socket.socket, known: dict[str, Callable[[], int | None]]) -> NoReturn:
