@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Operation, Region
 
 from xdsl_exir.dialects.schema import FunctionSchema
 from xdsl_exir.dialects.torchscript import types as ts
@@ -19,11 +19,11 @@ from xdsl_exir.dialects.torchscript.schemas import type_of
 from xdsl_exir.locations import location_text
 
 
-def violations_of_module(module: ModuleOp) -> list[str]:
-    """Everything that is wrong in a module, with its line of source."""
+def violations_of_module(module: ModuleOp, places: Mapping[Operation, str] | None = None) -> list[str]:
+    """Everything that is wrong in a module, with its line of source; where it says none, with its place among `places`."""
     found: list[str] = []
     for op in module.walk():
-        at = location_text(op)
+        at = location_text(op) or (places or {}).get(op, "")
         for message in violations_of(op) if isinstance(op, ScriptOp) else ():
             found.append(f"{at}: {op.name}: {message}" if at else f"{op.name}: {message}")
     return found

@@ -7,7 +7,7 @@ different lengths, is refused by name. A block that raises becomes an assertion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,15 @@ from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of, stand_in
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import (UNINITIALIZED, Condition, Number, Object, ScriptError, TensorValue, named)
+from xdsl_exir.importers.torchscript.values import (
+    UNINITIALIZED,
+    Condition,
+    Number,
+    Object,
+    ScriptError,
+    TensorValue,
+    named,
+)
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
@@ -125,7 +133,9 @@ def traced(
             return value.type
         tensor = TensorValue(name)
         array = None if name in written else outer.array(tensor)
-        return Held(outer.meta(tensor), array, False, outer.storage(tensor) in outer.doubtful)
+        outer.check_known(tensor)
+        storage = outer.storage(tensor)
+        return Held(outer.meta(tensor), array, False, storage in outer.doubtful or storage in outer.tied)
 
     inner = Tensors(outer.source, outer.evaluator, False, held, prefix)
     inner.location, inner.function, inner.modules = outer.location, outer.function, outer.modules
@@ -149,11 +159,15 @@ def check_apart(
     refused: Callable[[str], UnsupportedError],
     further: Sequence[str] = (),
 ) -> None:
-    """Refuses a write in a body to memory that another tensor of any, or a `further` one, shares: it would not see the write."""
+    """Refuses a write in a body to memory that another tensor of any, or a `further` one, shares: it would not see the write; and `t_()` there."""
     given = {name for each in bodies for name, held in each.tensors.given.items() if isinstance(held, Held)}
     given -= {name for each in bodies for name in each.tensors.literals}
     known = [name for name in sorted({*given, *written, *further}) if name in tensors.build.values]
     storages = [tensors.storage(TensorValue(name)) for name in known]
+    for each in bodies:
+        for name, held in each.tensors.given.items():
+            if isinstance(held, Held) and each.tensors.identity(TensorValue(name)) in each.tensors.turned:
+                raise refused(f"it changes how '{name}' lies in memory")
     for name in written:
         if storages.count(tensors.storage(TensorValue(name))) > 1:
             raise refused(f"it writes to '{name}', which another tensor shares memory with")
@@ -172,6 +186,7 @@ def subgraph(
     inner = each.tensors
     for result in results:
         inner.require(result.name)
+        inner.check_known(result)
     renamed = {name: f"{name}_given" for name in written}
     nodes = [
         replace(inner.node("aten.clone", (g.NodeInput("self", g.Ref(given), False),)), outputs=(g.Ref(name),))
@@ -188,6 +203,30 @@ def subgraph(
     return g.Graph(inputs, tuple(nodes), tuple(outputs), dict(inner.described))
 
 
+def note_doubts(
+    tensors: Tensors,
+    body: Branch,
+    inside: Sequence[TensorValue],
+    results: Sequence[TensorValue],
+    names: Mapping[str, TensorValue],
+) -> None:
+    """Notes which results may be one memory with tensors around a body or with one another: what it gives are copies here.
+
+    `names` are tensors that have other names in the body.
+    """
+    inner = body.tensors
+    places: dict[int, list[TensorValue]] = {}
+    for name, held in inner.given.items():
+        if isinstance(held, Held) and name not in inner.literals:
+            around = names.get(name, TensorValue(name))
+            places.setdefault(inner.storage(TensorValue(name)), []).append(around)
+    for one, result in zip(inside, results, strict=True):
+        for storage in inner.linked(inner.storage(one)):
+            for other in places.setdefault(storage, []):
+                tensors.doubt(result, other, "and data decide whether they share memory")
+            places[storage].append(result)
+
+
 def _assert(tensors: Tensors, condition: Condition | Number, holds: bool, message: str) -> None:
     """Asserts what a condition is, at run time."""
     if isinstance(condition, Number):
@@ -200,6 +239,21 @@ def _assert(tensors: Tensors, condition: Condition | Number, holds: bool, messag
     tensors.call("aten._assert_async.msg", {"self": said, "assert_msg": message})
 
 
+def around_of(inner: Tensors, value: TensorValue) -> str | None:
+    """The name around a branch of the tensor that one in it is; None for what the branch makes. What is written there is written to it, too."""
+    identity = inner.identity(value)
+    return next(
+        (
+            name
+            for name, held in inner.given.items()
+            if isinstance(held, Held)
+            and name not in inner.literals
+            and inner.identity(TensorValue(name)) == identity
+        ),
+        None,
+    )
+
+
 class _Join:
     """Makes one `cond` of two branches."""
 
@@ -208,6 +262,8 @@ class _Join:
         self.tensors = machine.tensors
         self.pairs: list[tuple[Any, Any]] = []
         """What the branches give as results of the `cond`."""
+        self.seen: list[int] = []
+        """Those of them that the program sees as tensors."""
 
     def refused(self, reason: str) -> UnsupportedError:
         """An error that says why the branches cannot be one `cond`."""
@@ -226,6 +282,10 @@ class _Join:
         results = self.build(condition)
         for name, slot in zip(written, writes, strict=True):
             self.tensors.call("aten.copy_", {"self": TensorValue(name), "src": results[slot.index]})
+        for index, each in enumerate(self.branches):
+            given = [(pair[index], result) for pair, result in zip(self.pairs, results, strict=True)]
+            given = [given[at] for at in self.seen]
+            note_doubts(self.tensors, each, [a for a, _ in given], [b for _, b in given], {})
         for container, held in changes:
             self.machine.journal.note(container)
             become(container, self.filled(held, results))
@@ -239,7 +299,9 @@ class _Join:
             container = (first.get(key) or second[key])[0]
             now = contents(container)
             a, b = (changed[key][1] if key in changed else now for changed in (first, second))
-            found.append((container, self.merged(a, b, f"the contents of a {type(container).__name__.lower()}")))
+            found.append(
+                (container, self.merged(a, b, f"the contents of a {type(container).__name__.lower()}"))
+            )
         return found
 
     def merged(self, a: Any, b: Any, what: str) -> Any:
@@ -249,8 +311,9 @@ class _Join:
         first, second = (each.tensors for each in self.branches)
         match a, b:
             case TensorValue(), TensorValue():
-                if a.name == b.name and not any(a.name in each.written for each in self.branches):
-                    return a
+                if (around := around_of(first, a)) is not None and around == around_of(second, b):
+                    return TensorValue(around, a.has_layout and b.has_layout)
+                self.seen.append(len(self.pairs))
                 return self.slot(a, b)
             case _ if (
                 kind_of(a) in DTYPES

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.matching import overload_of
@@ -43,10 +43,11 @@ def from_torchscript_text(text: str, name: str = "forward") -> ScriptProgram:
     if len(text) > LIMITS.text_bytes:
         raise LoadError(f"TorchScript text: {len(text)} characters; at most {LIMITS.text_bytes} are read")
     try:
-        function = _Reader(text).program(name)
+        reader = _Reader(text)
+        function = reader.program(name)
     except RecursionError:
         raise LoadError("TorchScript text: blocks or types lie too deep in one another") from None
-    return ScriptProgram(ModuleOp([function])).verify()
+    return ScriptProgram(ModuleOp([function])).verify(reader.places)
 
 
 _NAME = re.compile(r"%([A-Za-z0-9_.$-]+)")
@@ -67,8 +68,17 @@ class _Reader:
         self.subgraphs: dict[str, tuple[Region, list[Attribute]]] = {}
         self.waiting: list[tuple[ScriptOp, str]] = []
         self.depth = 0
+        self.places: dict[Operation, str] = {}
+        """The lines of operations."""
+        self._counted = (0, 1)
 
     # characters
+
+    def line(self) -> int:
+        """The line that is read."""
+        at, line = self._counted
+        self._counted = (self.at, line + self.text.count("\n", at, self.at))
+        return self._counted[1]
 
     def error(self, message: str) -> LoadError:
         line = self.text.count("\n", 0, self.at) + 1
@@ -259,6 +269,8 @@ class _Reader:
 
     def operation(self, block: Block) -> None:
         results: list[tuple[str, Attribute]] = []
+        self.skip()
+        line = self.line()
         while not self.take("="):
             if results:
                 self.expect(",")
@@ -275,6 +287,7 @@ class _Reader:
         types = [type for _, type in results]
         cls, subgraph = self._class(found, [operand.type for operand in operands], types)
         op = cls(operands, types, self._attributes(cls, types, attributes), [], location)
+        self.places[op] = f"TorchScript text, line {line}"
         if subgraph:
             op.attributes["subgraph"] = StringAttr(found[0])
             self.waiting.append((op, found[0]))

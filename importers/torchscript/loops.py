@@ -18,10 +18,18 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.torchscript.operations import ScriptOp
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.importers.torchscript.branches import Branch, become, check_apart, contents, subgraph, traced
+from xdsl_exir.importers.torchscript.branches import (
+    Branch,
+    become,
+    check_apart,
+    contents,
+    note_doubts,
+    subgraph,
+    traced,
+)
 from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of, stand_in
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import (UNINITIALIZED, Condition, Number, TensorValue, named)
+from xdsl_exir.importers.torchscript.values import UNINITIALIZED, Condition, Number, TensorValue, named
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple
 
@@ -180,6 +188,10 @@ class Loop:
         handed = [leaf.name for at in names if isinstance(leaf := before[at], TensorValue)]
         check_apart(outer, [body], self.written, self.refused, handed)
         results = [self.left(inner, names[at], before[at], now[at]) for at in names]
+        written = {inner.storage(TensorValue(name)): name for name in self.written}
+        for storage in (near for result in results for near in inner.linked(inner.storage(result))):
+            if storage in written:
+                raise self.refused(f"it hands '{written[storage]}' to the next turn, and writes to it")
         first = [as_tensor(outer, before[at]).name for at in names]
         inputs = [*names.values(), *self.written]
         condition = self.condition(names)
@@ -213,6 +225,13 @@ class Loop:
         tensors = list(map(TensorValue, made))
         for name, value in zip(self.written, tensors[len(names) :], strict=True):
             outer.call("aten.copy_", {"self": TensorValue(name), "src": value})
+        seen = [(at, index) for index, at in enumerate(names) if isinstance(before[at], TensorValue)]
+        for at, index in seen:
+            outer.doubt(tensors[index], before[at], "as there may be no turn")
+        entered = {names[at]: before[at] for at, _ in seen}
+        note_doubts(
+            outer, body, [results[index] for _, index in seen], [tensors[index] for _, index in seen], entered
+        )
         for at, tensor in zip(names, tensors, strict=False):
             before[at] = from_tensor(outer, tensor, kind_of(before[at]))
         _, _, carried, *held = filled(self.state, before)

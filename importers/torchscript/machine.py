@@ -31,7 +31,19 @@ from xdsl_exir.importers.torchscript.scalars import PYTHON, compute
 from xdsl_exir.importers.torchscript.source import Class
 from xdsl_exir.importers.torchscript.special import SPECIAL
 from xdsl_exir.importers.torchscript.tensors import Tensors
-from xdsl_exir.importers.torchscript.values import (UNINITIALIZED, Condition, DeviceValue, EnumValue, Function, Number, Object, ScriptError, TensorValue, UnknownText, named)
+from xdsl_exir.importers.torchscript.values import (
+    UNINITIALIZED,
+    Condition,
+    DeviceValue,
+    EnumValue,
+    Function,
+    Number,
+    Object,
+    ScriptError,
+    TensorValue,
+    UnknownText,
+    named,
+)
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_dict, is_list, is_tuple

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.tensors import TensorMeta
@@ -336,9 +336,10 @@ class ScriptProgram(Program):
             )
         return found
 
-    def verify(self) -> ScriptProgram:
-        """Itself, if its operations are as they should be. Raises `VerificationError` that lists every violation."""
-        if found := violations_of_module(self.module):
+    def verify(self, places: Mapping[Operation, str] | None = None) -> ScriptProgram:
+        """Itself, if its operations are as they should be. Raises `VerificationError` that lists every violation; `places` are those of operations
+        that say no line of source."""
+        if found := violations_of_module(self.module, places):
             raise VerificationError("\n".join(found))
         return self
 

@@ -32,7 +32,7 @@ from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
 from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
 from xdsl_exir.importers.torchscript.layouts import RULES
-from xdsl_exir.importers.torchscript.values import (DeviceValue, Number, ScriptError, TensorValue, named)
+from xdsl_exir.importers.torchscript.values import DeviceValue, Number, ScriptError, TensorValue, named
 from xdsl_exir.interpreter.operators import Array
 from xdsl_exir.narrowing import is_sequence, is_tuple
 
@@ -90,8 +90,12 @@ class Tensors:
         """What numbers of tensors' elements are, symbols that nothing says more of; and how views lie in memory."""
         self.turned: set[int] = set()
         """Tensors that are seen otherwise than when they were made (`t_`)."""
-        self.doubtful: dict[int, str] = {}
-        """Storages of which it is not known whether they are one with others, and which tensors' they are."""
+        self.doubtful: dict[int, dict[int, str]] = {}
+        """Storages of which it is not known whether they are one with others: with which, and whose they are."""
+        self.tied: dict[int, str] = {}
+        """Storages that may be one with others that the graph does not see, and whose they are."""
+        self.stale: dict[int, str] = {}
+        """Storages of which it is not known whether a write to another wrote to them, and whose they are."""
         self.location: FileLineColLoc | None = None
         self.function = ""
         self.modules = ""
@@ -115,7 +119,7 @@ class Tensors:
         if isinstance(held, Held) and held.array is not None:
             self.arrays[value] = held.array
         if isinstance(held, Held) and held.is_tied:
-            self.doubtful[self.storage(TensorValue(name))] = f"'{name}' and others of the program's state"
+            self.tied[self.storage(TensorValue(name))] = f"one of '{name}' and others"
 
     def require(self, name: str) -> None:
         """Sees to it that the graph has a value of a name."""
@@ -147,7 +151,40 @@ class Tensors:
 
     def array(self, tensor: TensorValue) -> Array | None:
         """The elements that a tensor has now, where they are known."""
+        self.check_known(tensor)
         return self.arrays.get(self.read(tensor))
+
+    # which tensors may be one memory
+
+    def doubt(self, one: TensorValue, other: TensorValue, why: str) -> None:
+        """Notes that nobody knows whether two tensors are one memory, and why."""
+        first, second = self.storage(one), self.storage(other)
+        if first != second:
+            said = f"one of '{one.name}' and '{other.name}', {why}"
+            self.doubtful.setdefault(first, {})[second] = said
+            self.doubtful.setdefault(second, {})[first] = said
+
+    def linked(self, storage: int) -> dict[int, str]:
+        """The storages that one may be, by a chain of doubts, and what the last of them says; none for itself."""
+        found, waiting = {storage: ""}, [storage]
+        while waiting:
+            for near, why in self.doubtful.get(waiting.pop(), {}).items():
+                if near not in found:
+                    found[near] = why
+                    waiting.append(near)
+        return found
+
+    def check_known(self, tensor: TensorValue) -> None:
+        """Raises `UnsupportedError` for a tensor of which it is not known what was written to it."""
+        if self.stale and (said := self.stale.get(self.storage(tensor))) is not None:
+            reason = f"a write to {said}, and the other is used after it"
+            raise UnsupportedError([self._unsupported("a tensor", reason)])
+
+    def check_all_known(self) -> None:
+        """Raises `UnsupportedError` if that is so of any tensor that the graph was given: what it holds in the end is seen."""
+        for name, held in self.given.items():
+            if isinstance(held, Held):
+                self.check_known(TensorValue(name))
 
     def storage(self, tensor: TensorValue) -> int:
         """Which memory a tensor lies in."""
@@ -196,6 +233,8 @@ class Tensors:
         match value:
             case TensorValue() | Number():
                 self.require(value.name)
+                if isinstance(value, TensorValue):
+                    self.check_known(value)
                 return g.Ref(value.name)
             case DeviceValue():
                 return g.Device(value.name)
@@ -232,8 +271,7 @@ class Tensors:
             self.build.graph = g.Graph((), (node,), (), {})
             self.build.check_targets()
         mutating = mutates(target)
-        if mutating:
-            self._check_certain(target, given)
+        others = self._others_written(target, given) if mutating else {}
         names, shape = self._outputs(node, mutating)
         node = replace(node, outputs=names)
         mutation = mutation_of(target) if mutating else None
@@ -243,10 +281,27 @@ class Tensors:
         if not mutating:
             self.described |= self._described(node, given)
         self.add(node)
+        self.stale |= others
         results = [self._result(ref, node, given) for ref in node.result_names if ref is not None]
         if shape == "list":
             return results
         return tuple(results) if shape == "several" else (results[0] if results else None)
+
+    def stands_for(self, target: str, given: Mapping[str, Any]) -> Any:
+        """The result of an operator that stands for calls of others."""
+        inputs = tuple(g.NodeInput(name, self.constant(value), False) for name, value in given.items())
+        values = {
+            value.name: tensor_of(self.meta(value))
+            for value in given.values()
+            if isinstance(value, TensorValue)
+        }
+        results = [g.Ref(self.fresh()) for _ in self._returns(target)]
+        for node in made_of(replace(self.node(target, inputs), outputs=tuple(results)), values, self.source):
+            if node.target in BY_DATA:
+                self.described |= self._by_data(node)
+            self.add(node)
+        made = tuple(TensorValue(ref.name) for ref in results)
+        return made if len(made) > 1 else made[0]
 
     def symbolic(self, target: str, *operands: Any) -> Any:
         """Arithmetic on numbers of the graph: a number, or what it is where that is known."""
@@ -400,8 +455,9 @@ class Tensors:
         viewed = given.get(known.source)
         if isinstance(viewed, TensorValue) and known.condition != "always":
             # Whether it is a copy depends on strides, which are not known.
-            pair = f"'{viewed.name}' and '{made.name}', what {node.target} makes of it"
-            self.doubtful |= dict.fromkeys((self.storage(viewed), self.storage(made)), pair)
+            self.doubt(
+                viewed, made, f"what {node.target} makes of it: whether they share memory depends on strides"
+            )
         return made
 
     def _written(self, made: TensorValue, tensors: Sequence[TensorValue]) -> TensorValue:
@@ -410,18 +466,25 @@ class Tensors:
         same = next((item for item in tensors if id(self.build.values[item.name]) == identity), None)
         return made if same is None else TensorValue(made.name, same.has_layout)
 
-    def _check_certain(self, target: str, given: Mapping[str, Any]) -> None:
-        """Raises `UnsupportedError` for a write to memory of which it is not known what else sees it."""
+    def _others_written(self, target: str, given: Mapping[str, Any]) -> dict[int, str]:
+        """The storages that a write may write to beside its own, and whose they are. Raises `UnsupportedError` where some of those are not seen."""
         mutation = mutation_of(target)
-        if not self.doubtful or mutation is None:
-            return
+        if mutation is None or not (self.doubtful or self.tied):
+            return {}
+        found: dict[int, str] = {}
         for name in mutation.written:
             value = given.get(mutation.names.get(name, name))
             for item in value if is_sequence(value) else [value]:
-                pair = self.doubtful.get(self.storage(item)) if isinstance(item, TensorValue) else None
-                if pair is not None:
-                    reason = f"a write to one of {pair}: whether they share memory depends on strides"
-                    raise UnsupportedError([self._unsupported(target, reason)])
+                if not isinstance(item, TensorValue):
+                    continue
+                own = self.storage(item)
+                linked = self.linked(own)
+                for storage, why in linked.items():
+                    if storage in self.tied:
+                        reason = f"a write to {why or self.tied[storage]}: others may share its memory"
+                        raise UnsupportedError([self._unsupported(target, reason)])
+                found |= {storage: why for storage, why in linked.items() if storage != own}
+        return found
 
     # running
 

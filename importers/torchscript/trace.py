@@ -23,7 +23,7 @@ from xdsl_exir.importers.strides import size_of, tensor_of
 from xdsl_exir.importers.torchscript.carried import DTYPES, as_tensor, from_tensor, kind_of
 from xdsl_exir.importers.torchscript.machine import Machine
 from xdsl_exir.importers.torchscript.tensors import Held, Tensors
-from xdsl_exir.importers.torchscript.values import (Condition, Number, Object, TensorValue, UnknownText, named)
+from xdsl_exir.importers.torchscript.values import Condition, Number, Object, TensorValue, UnknownText, named
 from xdsl_exir.interpreter.interpreter import dtype_of
 from xdsl_exir.narrowing import is_dict, is_list, is_sequence, is_tuple
 from xdsl_exir.program import Program, from_graphs, verified
@@ -106,6 +106,7 @@ class _Trace:
         machine = Machine(program.script, tensors, program.constants)
         result = program.run(machine, method, root, [value for value, _ in [*given, *defaults]])
         _write_attributes(tensors, before, root)
+        tensors.check_all_known()
         outputs: list[g.OutputSpec] = []
         out_spec = _output(tensors, result, outputs)
         return _exported(self.state, tensors, reader, names, [of for _, of in given], outputs, out_spec)
@@ -222,7 +223,7 @@ def _output(tensors: Tensors, value: Any, outputs: list[g.OutputSpec]) -> pytree
     """The structure of what is given back; its leaves become outputs."""
     match value:
         case TensorValue() | Number():
-            tensors.require(value.name)
+            tensors.constant(value)  # used
             outputs.append(g.OutputSpec("user_output", g.Ref(value.name)))
             return LEAF
         case Condition():
