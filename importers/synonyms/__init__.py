@@ -20,9 +20,10 @@ from xdsl_exir.importers.synonyms.calls import Calls, Synonym
 from xdsl_exir.importers.synonyms.prims import PRIMS
 from xdsl_exir.importers.synonyms.quantized import QUANTIZED
 from xdsl_exir.importers.synonyms.torchao import TORCHAO
+from xdsl_exir.importers.synonyms.torchvision import TORCHVISION
 from xdsl_exir.narrowing import is_sequence
 
-SYNONYMS: Mapping[str, Synonym] = {**ATEN, **PRIMS, **QUANTIZED, **TORCHAO}
+SYNONYMS: Mapping[str, Synonym] = {**ATEN, **PRIMS, **QUANTIZED, **TORCHAO, **TORCHVISION}
 """What operators stand for, by target."""
 
 _WITH_GENERATOR = re.compile(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -21,15 +22,50 @@ class Calls:
 
     def __call__(self, target: str, /, **arguments: Any) -> g.Ref:
         """A call of an operator with one result."""
-        [result] = self.of(target, 1, arguments)
+        [result] = self.of(target, 1, arguments.items())
         return result
 
-    def of(self, target: str, count: int, arguments: Mapping[str, Any]) -> tuple[g.Ref, ...]:
-        """A call of an operator with `count` results."""
-        refs = tuple(g.Ref(f"{self.node.name}_of_{len(self.made)}_{index}") for index in range(count))
-        inputs = tuple(g.NodeInput(name, value, False) for name, value in arguments.items())
-        self.made.append(replace(self.node, target=target, inputs=inputs, outputs=refs))
+    def of(self, target: str, count: int, arguments: Iterable[tuple[str, Any]]) -> tuple[g.Ref, ...]:
+        """A call of an operator with `count` results; arguments by position have no names."""
+        refs = self._refs(count)
+        self._add(target, arguments, refs)
         return refs
+
+    def unbind(self, value: g.Value, dim: int, count: int) -> tuple[g.Ref, ...]:
+        """The `count` tensors of which one is made along a dimension."""
+        refs = self._refs(count)
+        self._add("aten.unbind.int", [("self", value), ("dim", dim)], (refs,))
+        return refs
+
+    def _refs(self, count: int) -> tuple[g.Ref, ...]:
+        return tuple(g.Ref(f"{self.node.name}_of_{len(self.made)}_{index}") for index in range(count))
+
+    def _add(self, target: str, arguments: Iterable[tuple[str, Any]], outputs: tuple[g.Result, ...]) -> None:
+        inputs = tuple(g.NodeInput(name, value, False) for name, value in arguments)
+        name = f"{self.node.name}_of_{len(self.made)}"
+        self.made.append(replace(self.node, name=name, target=target, inputs=inputs, outputs=outputs))
+
+    # sizes, which may be symbolic
+
+    def size(self, value: g.Value, dim: int) -> Any:
+        """A tensor's size: a number, or one of the graph."""
+        size = self.meta(value).sizes[dim]
+        return size if isinstance(size, int) else self("aten.sym_size.int", self=value, dim=dim)
+
+    def fixed(self, value: g.Value, dims: Iterable[int]) -> list[int]:
+        """Sizes that have to be numbers. Raises `UnsupportedError` where one is not."""
+        sizes = [self.meta(value).sizes[dim] for dim in dims]
+        found = [size for size in sizes if isinstance(size, int)]
+        if len(found) < len(sizes):
+            raise self.unsupported(f"of symbolic sizes {', '.join(map(str, sizes))}")
+        return found
+
+    def number(self, target: str, a: Any, b: Any) -> Any:
+        """`add`, `sub` or `mul` of two numbers."""
+        if isinstance(a, int) and isinstance(b, int):
+            return getattr(operator, target)(a, b)
+        [made] = self.of(f"_operator.{target}", 1, [("", a), ("", b)])
+        return made
 
     def cast(self, value: g.Value, dtype: DType) -> g.Ref:
         return self("aten._to_copy", self=value, dtype=dtype)
@@ -82,6 +118,6 @@ class Table(dict[str, Synonym]):
         def call(calls: Calls, *given: Any, **arguments: Any) -> tuple[g.Ref, ...]:
             arguments |= dict(zip((own for own, _ in pairs), given, strict=False))
             kept = {there: arguments[own] for own, there in pairs if there and own in arguments}
-            return calls.of(target, max(len(calls.node.outputs), 1), {**kept, **others})
+            return calls.of(target, max(len(calls.node.outputs), 1), {**kept, **others}.items())
 
         self[f"{self.namespace}.{name}"] = call

@@ -27,10 +27,7 @@ class _Blocks:
 
     def __init__(self, calls: Calls, input: Value, block_size: Sequence[Any]):
         known = calls.meta(input).sizes
-        self.sizes = [
-            size if isinstance(size, int) else calls("aten.sym_size.int", self=input, dim=dim)
-            for dim, size in enumerate(known)
-        ]
+        self.sizes = [calls.size(input, dim) for dim in range(len(known))]
         self.counts: list[Any] = []
         self.grouped: list[Any] = []
         self.inside: list[int] = []

@@ -21,6 +21,7 @@ from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.torchscript import types as ts
 from xdsl_exir.dialects.torchscript.operations import ReturnOp, ScriptOp, YieldOp
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.importers.synonyms import is_synonym
 from xdsl_exir.importers.torchscript import rarer, vision
 from xdsl_exir.importers.torchscript.branches import Journal, branch
 from xdsl_exir.importers.torchscript.carried import as_tensor
@@ -213,6 +214,8 @@ class Machine:
                     key: value.tensor if isinstance(value, Condition) else value
                     for key, value in given.items()
                 }
+            if is_synonym(kind):
+                return self.tensors.stands_for(kind, given, len(schema.returns))
             return self.tensors.call(kind, given, arguments)
         if any(map(is_unknown, operands)):
             of_container = name in CONTAINERS or (name == "aten.add" and is_list(operands[0]))

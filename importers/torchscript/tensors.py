@@ -30,6 +30,7 @@ from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.functionalize import Tensor, mutation_of
 from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
 from xdsl_exir.importers.strides import tensor_of
+from xdsl_exir.importers.synonyms import made_of
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
 from xdsl_exir.importers.torchscript.layouts import RULES
 from xdsl_exir.importers.torchscript.values import DeviceValue, Number, ScriptError, TensorValue, named
@@ -238,6 +239,8 @@ class Tensors:
                 return g.Ref(value.name)
             case DeviceValue():
                 return g.Device(value.name)
+            case DType() | g.Subgraph():
+                return value
             case bool() | float() | complex() | str() | None:
                 return g.Device(value) if base == "Device" and isinstance(value, str) else value
             case int():
@@ -287,21 +290,38 @@ class Tensors:
             return results
         return tuple(results) if shape == "several" else (results[0] if results else None)
 
-    def stands_for(self, target: str, given: Mapping[str, Any]) -> Any:
-        """The result of an operator that stands for calls of others."""
+    def stands_for(self, target: str, given: Mapping[str, Any], count: int = 1) -> Any:
+        """The result of an operator that stands for calls of others, or the tuple of its `count` results."""
         inputs = tuple(g.NodeInput(name, self.constant(value), False) for name, value in given.items())
-        values = {
-            value.name: tensor_of(self.meta(value))
-            for value in given.values()
-            if isinstance(value, TensorValue)
+        operands = [item for value in given.values() for item in (value if is_sequence(value) else [value])]
+        known: dict[str, Any] = {
+            item.name: item for item in operands if isinstance(item, TensorValue | Number)
         }
-        results = [g.Ref(self.fresh()) for _ in self._returns(target)]
-        for node in made_of(replace(self.node(target, inputs), outputs=tuple(results)), values, self.source):
-            if node.target in BY_DATA:
-                self.described |= self._by_data(node)
-            self.add(node)
-        made = tuple(TensorValue(ref.name) for ref in results)
-        return made if len(made) > 1 else made[0]
+        metas = {
+            name: tensor_of(self.meta(item)) for name, item in known.items() if isinstance(item, TensorValue)
+        }
+        outputs = tuple(g.Ref(self.fresh()) for _ in range(count))
+        for node in made_of(replace(self.node(target, inputs), outputs=outputs), metas, self.source):
+            self._make(node, known)
+        results = tuple(known[ref.name] for ref in outputs)
+        return results if count > 1 else results[0]
+
+    def _make(self, node: g.Node, known: dict[str, Any]) -> None:
+        """Adds a node whose references are values of `known`, and its results to them."""
+        if all(item.name for item in node.inputs):
+            made = self.call(node.target, {item.name: _known(item.value, known) for item in node.inputs})
+            results = made if is_sequence(made) else [made]
+        else:
+            inputs = tuple(
+                replace(item, value=self.constant(_known(item.value, known))) for item in node.inputs
+            )
+            names = [self.fresh() for _ in node.outputs]
+            self.add(replace(node, inputs=inputs, outputs=tuple(map(g.Ref, names))))
+            results = [
+                TensorValue(name) if isinstance(self.build.values[name], Tensor) else self._number(name)
+                for name in names
+            ]
+        known.update(zip((name for name in node.result_names if name), results, strict=False))
 
     def symbolic(self, target: str, *operands: Any) -> Any:
         """Arithmetic on numbers of the graph: a number, or what it is where that is known."""
@@ -522,6 +542,13 @@ class Tensors:
             refined = self.build.builder.insert(RefineOp(value.cached, type)).results[0]
             self.build.values[name or ""] = Tensor.of(refined)
             self._run()
+
+
+def _known(value: g.Value, known: Mapping[str, Any]) -> Any:
+    """An argument of a node as a value of the run."""
+    if is_sequence(value):
+        return [_known(item, known) for item in value]
+    return known[value.name] if isinstance(value, g.Ref) else value
 
 
 def _word(base: str, value: int) -> g.Value:
