@@ -134,8 +134,7 @@ def traced(
         tensor = TensorValue(name)
         array = None if name in written else outer.array(tensor)
         outer.check_known(tensor)
-        storage = outer.storage(tensor)
-        return Held(outer.meta(tensor), array, False, storage in outer.doubtful or storage in outer.tied)
+        return Held(outer.meta(tensor), array, False, outer.storage(tensor) in outer.doubts)
 
     inner = Tensors(outer.source, outer.evaluator, False, held, prefix)
     inner.location, inner.function, inner.modules = outer.location, outer.function, outer.modules
@@ -221,7 +220,7 @@ def note_doubts(
             around = names.get(name, TensorValue(name))
             places.setdefault(inner.storage(TensorValue(name)), []).append(around)
     for one, result in zip(inside, results, strict=True):
-        for storage in inner.linked(inner.storage(one)):
+        for storage in inner.doubts.linked(inner.storage(one)):
             for other in places.setdefault(storage, []):
                 tensors.doubt(result, other, "and data decide whether they share memory")
             places[storage].append(result)

@@ -189,7 +189,7 @@ class Loop:
         check_apart(outer, [body], self.written, self.refused, handed)
         results = [self.left(inner, names[at], before[at], now[at]) for at in names]
         written = {inner.storage(TensorValue(name)): name for name in self.written}
-        for storage in (near for result in results for near in inner.linked(inner.storage(result))):
+        for storage in (near for result in results for near in inner.doubts.linked(inner.storage(result))):
             if storage in written:
                 raise self.refused(f"it hands '{written[storage]}' to the next turn, and writes to it")
         first = [as_tensor(outer, before[at]).name for at in names]

@@ -31,6 +31,7 @@ from xdsl_exir.importers.functionalize import Tensor, mutation_of
 from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
 from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.importers.synonyms import made_of
+from xdsl_exir.importers.torchscript.doubts import Doubts
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
 from xdsl_exir.importers.torchscript.layouts import RULES
 from xdsl_exir.importers.torchscript.values import DeviceValue, Number, ScriptError, TensorValue, named
@@ -91,12 +92,8 @@ class Tensors:
         """What numbers of tensors' elements are, symbols that nothing says more of; and how views lie in memory."""
         self.turned: set[int] = set()
         """Tensors that are seen otherwise than when they were made (`t_`)."""
-        self.doubtful: dict[int, dict[int, str]] = {}
-        """Storages of which it is not known whether they are one with others: with which, and whose they are."""
-        self.tied: dict[int, str] = {}
-        """Storages that may be one with others that the graph does not see, and whose they are."""
-        self.stale: dict[int, str] = {}
-        """Storages of which it is not known whether a write to another wrote to them, and whose they are."""
+        self.doubts = Doubts()
+        """Which tensors may be one memory."""
         self.location: FileLineColLoc | None = None
         self.function = ""
         self.modules = ""
@@ -120,7 +117,7 @@ class Tensors:
         if isinstance(held, Held) and held.array is not None:
             self.arrays[value] = held.array
         if isinstance(held, Held) and held.is_tied:
-            self.tied[self.storage(TensorValue(name))] = f"one of '{name}' and others"
+            self.doubts.tied[self.storage(TensorValue(name))] = f"one of '{name}' and others"
 
     def require(self, name: str) -> None:
         """Sees to it that the graph has a value of a name."""
@@ -159,25 +156,12 @@ class Tensors:
 
     def doubt(self, one: TensorValue, other: TensorValue, why: str) -> None:
         """Notes that nobody knows whether two tensors are one memory, and why."""
-        first, second = self.storage(one), self.storage(other)
-        if first != second:
-            said = f"one of '{one.name}' and '{other.name}', {why}"
-            self.doubtful.setdefault(first, {})[second] = said
-            self.doubtful.setdefault(second, {})[first] = said
-
-    def linked(self, storage: int) -> dict[int, str]:
-        """The storages that one may be, by a chain of doubts, and what the last of them says; none for itself."""
-        found, waiting = {storage: ""}, [storage]
-        while waiting:
-            for near, why in self.doubtful.get(waiting.pop(), {}).items():
-                if near not in found:
-                    found[near] = why
-                    waiting.append(near)
-        return found
+        said = f"one of '{one.name}' and '{other.name}', {why}"
+        self.doubts.add(self.storage(one), self.storage(other), said)
 
     def check_known(self, tensor: TensorValue) -> None:
         """Raises `UnsupportedError` for a tensor of which it is not known what was written to it."""
-        if self.stale and (said := self.stale.get(self.storage(tensor))) is not None:
+        if self.doubts.stale and (said := self.doubts.stale.get(self.storage(tensor))) is not None:
             reason = f"a write to {said}, and the other is used after it"
             raise UnsupportedError([self._unsupported("a tensor", reason)])
 
@@ -284,7 +268,7 @@ class Tensors:
         if not mutating:
             self.described |= self._described(node, given)
         self.add(node)
-        self.stale |= others
+        self.doubts.stale |= others
         results = [self._result(ref, node, given) for ref in node.result_names if ref is not None]
         if shape == "list":
             return results
@@ -489,21 +473,18 @@ class Tensors:
     def _others_written(self, target: str, given: Mapping[str, Any]) -> dict[int, str]:
         """The storages that a write may write to beside its own, and whose they are. Raises `UnsupportedError` where some of those are not seen."""
         mutation = mutation_of(target)
-        if mutation is None or not (self.doubtful or self.tied):
-            return {}
         found: dict[int, str] = {}
+        if mutation is None:
+            return found
         for name in mutation.written:
             value = given.get(mutation.names.get(name, name))
             for item in value if is_sequence(value) else [value]:
-                if not isinstance(item, TensorValue):
+                if not isinstance(item, TensorValue) or (own := self.storage(item)) not in self.doubts:
                     continue
-                own = self.storage(item)
-                linked = self.linked(own)
-                for storage, why in linked.items():
-                    if storage in self.tied:
-                        reason = f"a write to {why or self.tied[storage]}: others may share its memory"
-                        raise UnsupportedError([self._unsupported(target, reason)])
-                found |= {storage: why for storage, why in linked.items() if storage != own}
+                if (said := self.doubts.hidden(own)) is not None:
+                    reason = f"a write to {said}: others may share its memory"
+                    raise UnsupportedError([self._unsupported(target, reason)])
+                found |= self.doubts.others(own)
         return found
 
     # running
