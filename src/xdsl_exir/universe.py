@@ -112,6 +112,8 @@ XDSL_EXIR_UNIVERSE = Universe(
         "unroll-loops": _pass("transforms.unroll_loops", "UnrollLoops"),
         "decompose-aten": _pass("transforms.decompose_aten", "DecomposeAten"),
         "inline-delegates": _pass("transforms.partition", "InlineDelegates"),
+        "inline-torchscript-calls": _pass("importers.torchscript.passes", "InlineTorchscriptCalls"),
+        "torchscript-to-aten": _pass("importers.torchscript.passes", "TorchscriptToAten"),
         "inline-modules": _pass("transforms.unflatten", "InlineModules"),
         "decompose-backend": _pass("transforms.fuse_operators", "DecomposeBackend"),
         "fuse-operators": _pass("transforms.fuse_operators", "FuseOperators"),
