@@ -143,7 +143,12 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
 
 
+def round_even(w: Lanes, x: SSAValue) -> SSAValue:
+    return wide_math.nearest(w, x, 2.0**23)
+
+
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
+    math.RoundEvenOp: round_even,
     math.ExpOp: exp,
     math.Exp2Op: exp2,
     math.LogOp: log,
@@ -170,12 +175,18 @@ WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
     math.AtanhOp: wide_math.atanh,
     math.ErfOp: wide_math.erf,
     ErfcOp: wide_math.erfc,
+    math.RoundEvenOp: wide_math.round_even,
 }
 """Of float64."""
 BRANCHING = (math.SinOp, math.CosOp, math.TanOp)
 """Those of them that are for vectors alone: libm has the same branches for a number."""
-OF_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {RemFOp: wide_math.remainder}
+OF_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {
+    RemFOp: wide_math.remainder,
+    math.PowFOp: wide_math.power,
+}
 """Of float32, on vectors."""
+OF_LONG_VECTORS: dict[type[Operation], Callable[..., SSAValue]] = {RemFOp: wide_math.long_remainder}
+"""Of float64, on vectors."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +197,7 @@ class ExpandMath(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [each for each in op.walk() if isinstance(each, FuncOp)]:
-            expand(function, {*EXPANSIONS, *WIDE, *OF_VECTORS})
+            expand(function, {*EXPANSIONS, *WIDE, *OF_VECTORS, *OF_LONG_VECTORS})
 
 
 def expansion_of(
@@ -206,8 +217,8 @@ def expansion_of(
             return OF_VECTORS[kind], wide_math.Wide, lanes
         case Float32Type() if kind in EXPANSIONS:
             return EXPANSIONS[kind], lanes_type, lanes
-        case Float64Type() if kind in WIDE:
-            return WIDE[kind], wide_math.Wide, lanes
+        case Float64Type() if kind in WIDE or kind in OF_LONG_VECTORS:
+            return (WIDE.get(kind) or OF_LONG_VECTORS[kind]), wide_math.Wide, lanes
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""Functions of float64 on vectors, in arithmetic: exponentials, logarithms, angles, their hyperbolic kin, erf; and the remainder of float32.
+"""Functions of float64 on vectors, in arithmetic: exponentials, logarithms, angles, their hyperbolic kin, erf; remainders, roundings, and powers of float32.
 
 Bodies compute the functions of float32 and of halves that these are for in float64 too (`scalar`), which leaves them exact to the last bit
 or nearly so. Errors are below 4 units of float64's last place; infinities, NaN, zeros, subnormal numbers are as in libm. What takes
@@ -10,6 +10,7 @@ The polynomials interpolate the functions at Chebyshev points, in 60 digits; tes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import inf, nan, pi
 
 from xdsl.dialects import arith, math, scf, vector
@@ -459,3 +460,63 @@ def remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     value = w.builder.op(vectors.TruncFOp, [value], narrow)
     held = w.op(arith.MaximumfOp, w.size(quotient), w.op(arith.SubfOp, w.size(b), w.constant(2.0**200)))
     return w.unless(w.compare("uge", held, w.constant(2.0**28)), libm(RemFOp, x, y), value)
+
+
+def long_remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
+    """x - trunc(x / y) y of float64. The quotient is the right one, or one too far; its product with y is taken with what that is rounded by."""
+    a, b = w.size(x), w.size(y)
+    quotient = w.op(math.TruncOp, w.div(a, b))
+    product = w.mul(quotient, b)
+    (q_high, q_low), (b_high, b_low) = halves(w, quotient), halves(w, b)
+    rest = w.add(w.sub(w.mul(q_high, b_high), product), w.mul(q_high, b_low))
+    rest = w.add(w.add(rest, w.mul(q_low, b_high)), w.mul(q_low, b_low))
+    left = w.sub(w.sub(a, product), rest)
+    left = w.select(w.compare("olt", left, w.constant(0.0)), w.add(left, b), left)
+    known = [
+        w.compare(*each)
+        for each in (
+            ("olt", quotient, w.constant(2.0**52)),
+            ("olt", b, w.constant(2.0**960)),
+            ("ogt", b, w.constant(2.0**-900)),
+        )
+    ]
+    all_known = reduce(lambda c, d: w.op(arith.AndIOp, c, d, dtype="i1"), known)
+    unknown = w.op(arith.XOrIOp, all_known, w.builder.constant(True, "i1", w.lanes), dtype="i1")
+    return w.unless(unknown, libm(RemFOp, x, y), w.op(math.CopySignOp, left, x))
+
+
+def halves(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """A number as the sum of two of 26 bits each (Veltkamp), whose products are exact."""
+    far = w.mul(x, w.constant(2.0**27 + 1))
+    high = w.sub(far, w.sub(far, x))
+    return high, w.sub(x, high)
+
+
+def power(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
+    """x^y = 2^(y log2(x)) of float32, in float64, and what IEEE 754 says of negative numbers, zeros, infinities and NaN."""
+    narrow = type_of("f32", w.lanes)
+    a, b = (w.op(vectors.ExtFOp, each) for each in (x, y))
+    size, zero, one = w.size(a), w.constant(0.0), w.constant(1.0)
+    exponent = w.mul(b, log2(w, size))
+    exponent = w.select(w.compare("oeq", size, one), zero, exponent)
+    value = exp2(w, w.select(w.compare("oeq", b, zero), zero, exponent))
+    half = w.mul(b, w.constant(0.5))
+    is_odd = w.compare("one", w.op(math.TruncOp, half), half)
+    is_whole = w.compare("oeq", w.op(math.TruncOp, b), b)
+    negated = w.select(is_odd, w.op(math.CopySignOp, value, a), value)
+    value = w.select(is_whole, negated, value)
+    is_root = w.op(arith.AndIOp, w.compare("olt", a, zero), w.compare("ogt", a, w.constant(-inf)), dtype="i1")
+    of_root = w.select(is_whole, value, w.constant(nan))
+    value = w.select(is_root, of_root, value)
+    return w.builder.op(vectors.TruncFOp, [value], narrow)
+
+
+def round_even(w: Wide, x: SSAValue) -> SSAValue:
+    return nearest(w, x, 2.0**52)
+
+
+def nearest(w: Lanes, x: SSAValue, held: float) -> SSAValue:
+    """The nearest integer, the even one of two. Beyond `held` there is nothing between integers."""
+    size, whole = w.op(math.AbsFOp, x), w.constant(held)
+    rounded = w.op(arith.SubfOp, w.op(arith.AddfOp, size, whole), whole)
+    return w.select(w.compare("olt", size, whole), w.op(math.CopySignOp, rounded, x), x)

@@ -73,6 +73,11 @@ def answer(connection: socket.socket, known: dict[str, Callable[[], int | None]]
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    # Whether a file can be sought in is known of those that the server was started with.
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, closefd=False)  # noqa: SIM115
+        for number, mode in enumerate(("r", "w", "w"))
+    )
     said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
     sys.argv, directory, environment = json.loads(said)
     os.chdir(directory)

@@ -66,6 +66,8 @@ COSTS: dict[type[Operation], int] = {
     math.TanhOp: 30,
     math.ErfOp: 35,
     **dict.fromkeys((*OF_FLOAT64, RemFOp), 40),
+    math.PowFOp: 80,
+    math.RoundEvenOp: 5,
 }
 """Operations that vectors take as numbers do, and what each costs, in additions."""
 
@@ -82,7 +84,8 @@ TYPES: dict[Attribute, str] = {type: name for name, type in ELEMENT_TYPES.items(
 APPROXIMATED = {
     **dict.fromkeys((kind.name for kind in EXPANSIONS), ("f32", "f64")),
     **dict.fromkeys((kind.name for kind in OF_FLOAT64), ("f64",)),
-    RemFOp.name: ("f32",),
+    RemFOp.name: ("f32", "f64"),
+    math.PowFOp.name: ("f32",),
 }
 """Functions, and of which types vectors have them (`expand_math`)."""
 

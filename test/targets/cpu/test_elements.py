@@ -171,17 +171,57 @@ def test_functions_of_float64(name: str) -> None:
     assert np.all(apart <= 3 * np.spacing(np.abs(wanted[finite])))
 
 
+SPECIAL = [
+    0.0, 1.0, 2.0, 3.0, 0.5, 2.5, math.inf, math.nan, 1e-40, 1e-45, 1e30, 3e38, 127.0, 128.0, 149.0, 150.0, 2.0**23, 2.0**24,
+    2.0**24 + 2, 2.0**24 - 1, 1 + 2.0**-23, 1 - 2.0**-24,
+]  # fmt: skip
+
+
 @pytest.mark.native
-def test_remainder() -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_remainder(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
-    special = torch.tensor([0.0, -0.0, math.inf, -math.inf, math.nan, 6.0, -6.0, 3.0, 1e-45])
-    x = torch.cat([*(torch.randn(500) * scale for scale in (1e-30, 1e-3, 1, 1e5, 1e30)), special])
+    special = torch.tensor(SPECIAL, dtype=dtype)
+    scales = (1e-30, 1e-3, 1, 1e5, 1e30)
+    x = torch.cat([*(torch.randn(500, dtype=dtype) * scale for scale in scales), special, -special])
     y = x[torch.randperm(len(x))]
     (got,) = xdsl_exir.compile(edge_of([torch.fmod], x, y), "native").flat([x.numpy(), y.numpy()])
     with np.errstate(all="ignore"):
         wanted = np.fmod(x.numpy(), y.numpy())
     np.testing.assert_array_equal(got, wanted)
     np.testing.assert_array_equal(np.signbit(got)[wanted == 0], np.signbit(wanted)[wanted == 0])
+
+
+@pytest.mark.native
+def test_powers() -> None:
+    """Every pair of special numbers, and others: rounded once, from float64's."""
+    torch.manual_seed(0)
+    special = torch.tensor([*SPECIAL, *(-x for x in SPECIAL)])
+    bases = torch.cat(
+        [special.repeat_interleave(len(special)), torch.randn(20000).mul(3).exp(), torch.randn(5000)]
+    )
+    exponents = torch.cat(
+        [special.repeat(len(special)), torch.randn(20000) * 8, torch.randn(5000).mul(9).round()]
+    )
+    run = xdsl_exir.compile(edge_of([torch.pow], bases, exponents), "native")
+    (got,) = run.flat([bases.numpy(), exponents.numpy()])
+    with np.errstate(all="ignore"):
+        wanted = np.power(bases.double().numpy(), exponents.double().numpy()).astype(np.float32)
+    np.testing.assert_array_max_ulp(got, wanted, 1)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+    np.testing.assert_array_equal(np.signbit(got[~np.isnan(wanted)]), np.signbit(wanted[~np.isnan(wanted)]))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_round(dtype: torch.dtype) -> None:
+    whole = [*range(-6, 7), *(2**n + k for n in (10, 22, 23, 24, 51, 52) for k in (-1, 0, 1))]
+    x = torch.tensor([*(k / 2 for k in whole), *map(float, whole), *SPECIAL], dtype=torch.float64).to(dtype)
+    (got,) = xdsl_exir.compile(edge_of([torch.round], x), "native").flat([x])
+    wanted = torch.round(x).double().numpy()
+    np.testing.assert_array_equal(got.astype(np.float64), wanted)
+    known = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(got.astype(np.float64)[known]), np.signbit(wanted[known]))
 
 
 # --- what code is told -----------------------------------------------------------------------------------------

@@ -530,6 +530,7 @@ def test_functions_of_float64(lanes: int) -> None:
         **{name: getattr(np, f"arc{name[1:]}") for name in ("asin", "acos", "atan", "atanh")},
         "erf": np.vectorize(python_math.erf),
         "erfc": np.vectorize(python_math.erfc),
+        "roundeven": np.rint,
     }  # fmt: skip
     functions: list[str] = []
     kinds = {kind.name.removeprefix("math."): kind for kind in WIDE}
