@@ -10,7 +10,7 @@ The polynomials interpolate the functions at Chebyshev points, in float64, of th
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -23,7 +23,7 @@ from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
-from xdsl_exir.lowering import wide_math
+from xdsl_exir.lowering import narrow_math, wide_math
 from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
@@ -67,14 +67,6 @@ LOG2_E = 1.44269504
 LOG2_HIGH, LOG2_LOW = 0.693359375, -2.12194440e-4
 
 
-def polynomial(w: Lanes, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
-    """By Horner's rule, lowest power first in `coefficients`."""
-    value = w.constant(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        value = w.fma(value, x, w.constant(coefficient))
-    return value
-
-
 def exp(w: Lanes, x: SSAValue) -> SSAValue:
     """e^x = 2^n e^r with n the integer nearest to x / log(2)."""
     # Beyond these limits the result is infinity, or 0 as a product by factors that are 0: what underflows takes processors a hundred
@@ -96,7 +88,7 @@ def exp2(w: Lanes, x: SSAValue) -> SSAValue:
 
 def scaled(w: Lanes, r: SSAValue, rounded: SSAValue) -> SSAValue:
     """2^n e^r, for small r and n in the lowest bits. 2^n in two factors, as it may exceed the exponent's range."""
-    value = polynomial(w, r, EXP)
+    value = w.polynomial(r, EXP)
     bits = w.op(arith.BitcastOp, rounded, dtype="i32")
     exponent = w.op(arith.SubiOp, bits, w.integer(ROUND_BITS), dtype="i32")
     half = w.op(arith.ShRSIOp, exponent, w.integer(1), dtype="i32")
@@ -118,7 +110,7 @@ def log(w: Lanes, x: SSAValue) -> SSAValue:
     m = w.op(arith.BitcastOp, w.op(arith.AddiOp, mantissa, w.integer(ROOT_BITS), dtype="i32"))
     f = w.op(arith.SubfOp, m, w.constant(1.0))
     z = w.op(arith.MulfOp, f, f)
-    rest = w.op(arith.MulfOp, w.op(arith.MulfOp, f, z), polynomial(w, f, _LOG))
+    rest = w.op(arith.MulfOp, w.op(arith.MulfOp, f, z), w.polynomial(f, _LOG))
     rest = w.fma(z, w.constant(-0.5), w.fma(k, w.constant(LOG2_LOW), rest))
     value = w.fma(k, w.constant(LOG2_HIGH), w.op(arith.AddfOp, f, rest))
     return wide_math.ends(w, x, value)
@@ -129,7 +121,7 @@ def tanh(w: Lanes, x: SSAValue) -> SSAValue:
     size, one, two = w.op(math.AbsFOp, x), w.constant(1.0), w.constant(2.0)
     power = exp(w, w.op(arith.AddfOp, size, size))
     far = w.op(arith.SubfOp, one, w.op(arith.DivfOp, two, w.op(arith.AddfOp, power, one)))
-    near = w.op(arith.MulfOp, x, polynomial(w, w.op(arith.MulfOp, x, x), _TANH))
+    near = w.op(arith.MulfOp, x, w.polynomial(w.op(arith.MulfOp, x, x), _TANH))
     return w.select(w.compare("olt", size, w.constant(0.625)), near, w.op(math.CopySignOp, far, x))
 
 
@@ -137,9 +129,9 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
     """1 - e^(log(erfc(|x|))) with the sign of x, constant from 4 on; up to 1 a polynomial."""
     size, one = w.op(math.AbsFOp, x), w.constant(1.0)
     bounded = w.op(arith.MinimumfOp, size, w.constant(4.0))
-    log_erfc = w.op(arith.NegfOp, polynomial(w, bounded, _LOG_ERFC))
+    log_erfc = w.op(arith.NegfOp, w.polynomial(bounded, _LOG_ERFC))
     far = w.op(arith.SubfOp, one, exp(w, log_erfc))
-    near = w.op(arith.MulfOp, x, polynomial(w, w.op(arith.MulfOp, x, x), _ERF))
+    near = w.op(arith.MulfOp, x, w.polynomial(w.op(arith.MulfOp, x, x), _ERF))
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
 
 
@@ -148,6 +140,13 @@ def round_even(w: Lanes, x: SSAValue) -> SSAValue:
 
 
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
+    math.ExpM1Op: narrow_math.expm1,
+    math.SinOp: narrow_math.sin,
+    math.CosOp: narrow_math.cos,
+    math.TanOp: narrow_math.tan,
+    math.AsinOp: narrow_math.asin,
+    math.AcosOp: narrow_math.acos,
+    math.AtanOp: narrow_math.atan,
     math.RoundEvenOp: round_even,
     math.ExpOp: exp,
     math.Exp2Op: exp2,

@@ -407,8 +407,9 @@ def _wide(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
 
 
 exp = _function(math.ExpOp)
-own_log = _function(math.LogOp)
-"""Of float32 in float32, some units in the last place off: where no formula goes on with it."""
+own_log, own_sin, own_cos, own_tan = map(_function, (math.LogOp, math.SinOp, math.CosOp, math.TanOp))
+own_asin, own_acos, own_atan = map(_function, (math.AsinOp, math.AcosOp, math.AtanOp))
+"""Of float32 in float32, some units in the last place off: where no formula goes on with them."""
 exp2 = _function(math.Exp2Op)
 _expm1 = _function(math.ExpM1Op)
 log = _wide(math.LogOp)

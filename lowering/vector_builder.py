@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import cast
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
@@ -150,6 +150,9 @@ class OperationBuilder:
         return made.results[0]
 
 
+OR, NONE = vector.CombiningKindAttr(vector.CombiningKindFlag.OR), arith.FastMathFlagsAttr("none")
+
+
 class Lanes:
     """Builds operations on float32 vectors of some lanes; on numbers with 0 lanes."""
 
@@ -176,3 +179,44 @@ class Lanes:
 
     def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         return self.op(vectors.SelectOp, condition, yes, no)
+
+    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.AddfOp, a, b)
+
+    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.SubfOp, a, b)
+
+    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.MulfOp, a, b)
+
+    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.op(arith.DivfOp, a, b)
+
+    def size(self, x: SSAValue) -> SSAValue:
+        return self.op(math.AbsFOp, x)
+
+    def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
+        """By Horner's rule, lowest power first in `coefficients`."""
+        value = self.constant(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            value = self.fma(value, x, self.constant(coefficient))
+        return value
+
+    def libm(self, kind: type[Operation], *operands: SSAValue) -> Callable[[], SSAValue]:
+        """Builds a function as MLIR has it, of each lane."""
+        return lambda: self.builder.op(kind, operands, operands[0].type)
+
+    def unless(self, condition: SSAValue, slow: Callable[[], SSAValue], fast: SSAValue) -> SSAValue:
+        """A value, or what `slow` builds where a condition holds in some lane."""
+        b = self.builder
+        some = condition
+        if self.lanes:
+            some = b.op(vector.ReductionOp, [condition], type_of("i1"), {"kind": OR, "fastmath": NONE})
+        yes, no = Block(), Block()
+        with b.inside(yes):
+            value = slow()
+        yes.add_op(scf.YieldOp(value))
+        no.add_op(scf.YieldOp(fast))
+        made = scf.IfOp.create(operands=[some], result_types=[fast.type], regions=[Region(yes), Region(no)])
+        b.block.add_op(made)
+        return made.results[0]

@@ -9,16 +9,15 @@ The polynomials interpolate the functions at Chebyshev points, in 60 digits; tes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from math import inf, nan, pi
 
-from xdsl.dialects import arith, math, scf, vector
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.upstream import RemFOp
-from xdsl_exir.lowering.vector_builder import Lanes, defaults, predicate, type_of
+from xdsl_exir.lowering.vector_builder import Lanes, predicate, type_of
 
 # (exp(x) - 1 - x) / x^2 on [-log(2) / 2, log(2) / 2].
 EXP = (
@@ -167,9 +166,6 @@ FARTHEST = 1e6
 """Of angles: beyond, multiples of pi / 2 are not exact enough."""
 
 
-OR, NONE = vector.CombiningKindAttr(vector.CombiningKindFlag.OR), arith.FastMathFlagsAttr("none")
-
-
 class Wide(Lanes):
     """Builds operations on float64 vectors."""
 
@@ -182,30 +178,8 @@ class Wide(Lanes):
     def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f64") -> SSAValue:
         return self.builder.op(kind, operands, type_of(dtype, self.lanes))
 
-    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.op(arith.AddfOp, a, b)
-
-    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.op(arith.SubfOp, a, b)
-
-    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.op(arith.MulfOp, a, b)
-
-    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.op(arith.DivfOp, a, b)
-
-    def size(self, x: SSAValue) -> SSAValue:
-        return self.op(math.AbsFOp, x)
-
     def bits(self, kind: type[Operation], *operands: SSAValue) -> SSAValue:
         return self.op(kind, *operands, dtype="i64")
-
-    def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
-        """By Horner's rule, lowest power first in `coefficients`."""
-        value = self.constant(coefficients[-1])
-        for coefficient in reversed(coefficients[:-1]):
-            value = self.fma(value, x, self.constant(coefficient))
-        return value
 
     def rounded(self, x: SSAValue) -> tuple[SSAValue, SSAValue]:
         """The nearest integer, and bits of which the lowest hold it."""
@@ -216,24 +190,6 @@ class Wide(Lanes):
         """2 to the power of an integer, of the bits that hold it."""
         exponent = self.bits(arith.AddiOp, held, self.integer(1023))
         return self.op(arith.BitcastOp, self.bits(arith.ShLIOp, exponent, self.integer(52)))
-
-    def unless(self, condition: SSAValue, slow: Operation, fast: SSAValue) -> SSAValue:
-        """A value, or the result of an operation where a condition holds in some lane."""
-        b = self.builder
-        some = condition
-        if self.lanes:
-            some = b.op(vector.ReductionOp, [condition], type_of("i1"), {"kind": OR, "fastmath": NONE})
-        yes, no = Block(), Block()
-        yes.add_ops([slow, scf.YieldOp(slow.results[0])])
-        no.add_op(scf.YieldOp(fast))
-        made = scf.IfOp.create(operands=[some], result_types=[fast.type], regions=[Region(yes), Region(no)])
-        b.block.add_op(made)
-        return made.results[0]
-
-
-def libm(kind: type[Operation], *operands: SSAValue) -> Operation:
-    """A function as MLIR has it, of each lane."""
-    return kind.create(operands=operands, result_types=[operands[0].type], properties=dict(defaults(kind)))
 
 
 def exp(w: Wide, x: SSAValue, halvings: int = 0) -> SSAValue:
@@ -329,7 +285,7 @@ def of_angle(w: Wide, x: SSAValue, value: SSAValue, kind: type[Operation], odd: 
     """A function of an angle, which near 0 is the angle itself if it is `odd`, with the sign of zero; of one too large, by libm."""
     if odd:
         value = w.select(w.compare("olt", w.size(x), w.constant(2.0**-27)), x, value)
-    return w.unless(w.compare("ogt", w.size(x), w.constant(FARTHEST)), libm(kind, x), value)
+    return w.unless(w.compare("ogt", w.size(x), w.constant(FARTHEST)), w.libm(kind, x), value)
 
 
 def turned(w: Wide, x: SSAValue, quarters: int) -> SSAValue:
@@ -459,7 +415,7 @@ def remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     value = w.op(math.CopySignOp, w.select(against, back, left), a)
     value = w.builder.op(vectors.TruncFOp, [value], narrow)
     held = w.op(arith.MaximumfOp, w.size(quotient), w.op(arith.SubfOp, w.size(b), w.constant(2.0**200)))
-    return w.unless(w.compare("uge", held, w.constant(2.0**28)), libm(RemFOp, x, y), value)
+    return w.unless(w.compare("uge", held, w.constant(2.0**28)), w.libm(RemFOp, x, y), value)
 
 
 def long_remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
@@ -482,7 +438,7 @@ def long_remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     ]
     all_known = reduce(lambda c, d: w.op(arith.AndIOp, c, d, dtype="i1"), known)
     unknown = w.op(arith.XOrIOp, all_known, w.builder.constant(True, "i1", w.lanes), dtype="i1")
-    return w.unless(unknown, libm(RemFOp, x, y), w.op(math.CopySignOp, left, x))
+    return w.unless(unknown, w.libm(RemFOp, x, y), w.op(math.CopySignOp, left, x))
 
 
 def halves(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue]:

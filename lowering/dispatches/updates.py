@@ -24,7 +24,7 @@ from xdsl_exir.dialects.shapes.slicing import clamped, slice_size
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, OutputAttr
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
-from xdsl_exir.lowering.body_types import sum_dtype
+from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, Formed
 from xdsl_exir.lowering.dispatches.buffers import Value, value_for
 from xdsl_exir.lowering.dispatches.groups import linalg_update
@@ -264,7 +264,7 @@ def write_elements(planner: Planner, op: OperatorOp, into: Value) -> None:
 def sums_in_place(given: Mapping[str, Any]) -> bool:
     """Whether sums are of the dtype of what they are added to."""
     dtype = given["self"].dtype
-    return sum_dtype(dtype) is dtype
+    return compute_dtype(dtype) is dtype
 
 
 WRITERS: dict[str, Writer] = {

@@ -96,11 +96,12 @@ def scattered(
     value: Callable[..., Scalar],
     combine: Combine | None,
 ) -> Tensor:
-    """`self` with values, functions of the place in `index`, at their indices, or combined with what stands there."""
+    """`self` with values, functions of the place in `index`, at their indices, or combined with what stands there: in order and in the dtype that
+    elements are computed in, as PyTorch's kernels do, bit for bit."""
     if 0 in index.shape:
         return self
-    if combine is not None and self.dtype is not sum_dtype(self.dtype):
-        wide = b.convert(self, sum_dtype(self.dtype))
+    if combine in (s.add, s.mul) and self.dtype is not compute_dtype(self.dtype):
+        wide = b.convert(self, compute_dtype(self.dtype))
         return b.convert(scattered(b, wide, dim, index, value, combine), self.dtype)
     target, places = at_least_1d(b, self), at_least_1d(b, index)
     dim = wrap_dim(dim, target.ndim)
@@ -266,8 +267,8 @@ def index_put(
     where = Indices(self.shape, indices)
     if 0 in where.shape:
         return self
-    if accumulate and self.dtype is not sum_dtype(self.dtype):
-        wide = b.convert(self, sum_dtype(self.dtype))
+    if accumulate and self.dtype is not compute_dtype(self.dtype):
+        wide = b.convert(self, compute_dtype(self.dtype))
         return b.convert(index_put(b, wide, indices, values, True), self.dtype)
     given = [b.broadcast(index, where.common) for index in where.by_dim.values()]
     source = b.broadcast(values, where.shape)

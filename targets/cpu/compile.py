@@ -203,11 +203,23 @@ def kernel_text(kernel: Kernel, name: str, public: bool = False) -> str:
     return generic_text(module)
 
 
+WITHOUT_BRANCHES = (
+    math.ExpOp,
+    math.ExpM1Op,
+    math.LogOp,
+    math.AsinOp,
+    math.AcosOp,
+    math.AtanOp,
+    math.RoundEvenOp,
+)
+"""Functions that are arithmetic in loops over numbers, which become vectors then."""
+
+
 def group_text(function: FuncOp) -> str:
     """A group in linalg as a module, with the scripts of its passes. (MLIR's exp loses some units where it nearly overflows, and
     libm's functions keep loops from becoming vectors.)"""
     written = function.clone()
-    expand(written, (math.ExpOp, math.LogOp, math.AtanOp), Apart)
+    expand(written, WITHOUT_BRANCHES, Apart)
     bfloat16_as_bits(written)
     say_distinct(written)
     return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(written)}\n}}"

@@ -66,6 +66,9 @@ COSTS: dict[type[Operation], int] = {
     math.TanhOp: 30,
     math.ErfOp: 35,
     **dict.fromkeys((*OF_FLOAT64, RemFOp), 40),
+    **dict.fromkeys((math.SinOp, math.CosOp, math.AtanOp, math.AsinOp, math.AcosOp), 25),
+    math.TanOp: 30,
+    math.ExpM1Op: 18,
     math.PowFOp: 80,
     math.RoundEvenOp: 5,
 }
@@ -82,8 +85,10 @@ TYPES: dict[Attribute, str] = {type: name for name, type in ELEMENT_TYPES.items(
 """Of what they compute with."""
 
 APPROXIMATED = {
-    **dict.fromkeys((kind.name for kind in EXPANSIONS), ("f32", "f64")),
-    **dict.fromkeys((kind.name for kind in OF_FLOAT64), ("f64",)),
+    **{
+        kind.name: tuple(of for of, known in (("f32", EXPANSIONS), ("f64", WIDE)) if kind in known)
+        for kind in (*EXPANSIONS, *WIDE)
+    },
     RemFOp.name: ("f32", "f64"),
     math.PowFOp.name: ("f32",),
 }
