@@ -134,7 +134,9 @@ def traced(
         tensor = TensorValue(name)
         array = None if name in written else outer.array(tensor)
         outer.check_known(tensor)
-        return Held(outer.meta(tensor), array, False, outer.storage(tensor) in outer.doubts)
+        memory = outer.memory(tensor)
+        is_contiguous = memory is not None and memory.is_contiguous
+        return Held(outer.meta(tensor), array, is_contiguous, outer.storage(tensor) in outer.doubts)
 
     inner = Tensors(outer.source, outer.evaluator, False, held, prefix)
     inner.location, inner.function, inner.modules = outer.location, outer.function, outer.modules

@@ -11,7 +11,8 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.importers.torchscript.tensors import Tensors, dtype_of_code
+from xdsl_exir.importers.torchscript.arguments import dtype_of_code
+from xdsl_exir.importers.torchscript.tensors import Tensors
 from xdsl_exir.importers.torchscript.values import Condition, DeviceValue, Number, ScriptError, TensorValue
 from xdsl_exir.narrowing import is_list
 

@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import meta
-from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Expr, prod, to_srepr
 from xdsl_exir.dialects.meta import UNKNOWN, depends_on_data, infer_result_types
@@ -27,21 +27,21 @@ from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tens
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.build import GraphBuilder
-from xdsl_exir.importers.functionalize import Tensor, mutation_of
+from xdsl_exir.importers.functionalize import Mutation, Tensor, mutation_of
 from xdsl_exir.importers.nodes import dialect_of, is_known, mutates
 from xdsl_exir.importers.strides import tensor_of
 from xdsl_exir.importers.synonyms import made_of
+from xdsl_exir.importers.torchscript.arguments import is_default, word
 from xdsl_exir.importers.torchscript.doubts import Doubts
 from xdsl_exir.importers.torchscript.evaluate import Evaluator
 from xdsl_exir.importers.torchscript.layouts import RULES
 from xdsl_exir.importers.torchscript.values import DeviceValue, Number, ScriptError, TensorValue, named
+from xdsl_exir.importers.views import OVERLAPPING
 from xdsl_exir.interpreter.operators import Array
-from xdsl_exir.narrowing import is_sequence, is_tuple
+from xdsl_exir.narrowing import is_sequence
 
 FOLDED = 256
 """Elements up to which what only depends on constants is computed while a program is traced."""
-MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
-LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn")
 
 
 BY_DATA = frozenset(
@@ -228,7 +228,7 @@ class Tensors:
             case bool() | float() | complex() | str() | None:
                 return g.Device(value) if base == "Device" and isinstance(value, str) else value
             case int():
-                return _word(base, value)
+                return word(base, value)
             case _ if is_sequence(value):
                 return tuple(self.constant(item, argument) for item in value)
             case _:
@@ -251,17 +251,20 @@ class Tensors:
         inputs = tuple(
             g.NodeInput(name, self.constant(value, known.get(name)), False)
             for name, value in given.items()
-            if name not in known or not _is_default(value, known[name])
+            if name not in known or not is_default(value, known[name])
         )
         node = self.node(target, inputs)
         if not is_known(target):
             self.build.graph = g.Graph((), (node,), (), {})
             self.build.check_targets()
         mutating = mutates(target)
-        others = self._others_written(target, given) if mutating else {}
+        mutation = mutation_of(target) if mutating else None
+        written = written_by(mutation, given) if mutation is not None else []
+        others = self._others_written(target, written)
+        if mutation is not None and not mutation.fills:
+            self._check_apart_from_itself(target, written)
         names, shape = self._outputs(node, mutating)
         node = replace(node, outputs=names)
-        mutation = mutation_of(target) if mutating else None
         if mutation is not None and (mutation.is_view or mutation.resizes):
             values = (value for value in given.values() if isinstance(value, TensorValue))
             self.turned |= {self.identity(value) for value in values}
@@ -470,21 +473,25 @@ class Tensors:
         same = next((item for item in tensors if id(self.build.values[item.name]) == identity), None)
         return made if same is None else TensorValue(made.name, same.has_layout)
 
-    def _others_written(self, target: str, given: Mapping[str, Any]) -> dict[int, str]:
+    def _check_apart_from_itself(self, target: str, written: Sequence[TensorValue]) -> None:
+        """Raises `UnsupportedError` for a write to a view that may overlap itself, of a tensor of which it is not known how it lies in memory."""
+        for item in written:
+            held = self.build.values[item.name]
+            overlaps = isinstance(held, Tensor) and any(step.operator in OVERLAPPING for step in held.steps)
+            if overlaps and self.memory(item) is None:
+                reason = "a write to a tensor that may overlap itself: it is not known how it lies in memory"
+                raise UnsupportedError([self._unsupported(target, reason)])
+
+    def _others_written(self, target: str, written: Sequence[TensorValue]) -> dict[int, str]:
         """The storages that a write may write to beside its own, and whose they are. Raises `UnsupportedError` where some of those are not seen."""
-        mutation = mutation_of(target)
         found: dict[int, str] = {}
-        if mutation is None:
-            return found
-        for name in mutation.written:
-            value = given.get(mutation.names.get(name, name))
-            for item in value if is_sequence(value) else [value]:
-                if not isinstance(item, TensorValue) or (own := self.storage(item)) not in self.doubts:
-                    continue
-                if (said := self.doubts.hidden(own)) is not None:
-                    reason = f"a write to {said}: others may share its memory"
-                    raise UnsupportedError([self._unsupported(target, reason)])
-                found |= self.doubts.others(own)
+        for own in map(self.storage, written):
+            if own not in self.doubts:
+                continue
+            if (said := self.doubts.hidden(own)) is not None:
+                reason = f"a write to {said}: others may share its memory"
+                raise UnsupportedError([self._unsupported(target, reason)])
+            found |= self.doubts.others(own)
         return found
 
     # running
@@ -532,31 +539,6 @@ def _known(value: g.Value, known: Mapping[str, Any]) -> Any:
     return known[value.name] if isinstance(value, g.Ref) else value
 
 
-def _word(base: str, value: int) -> g.Value:
-    """A number of TorchScript's that stands for a dtype, memory format or layout."""
-    tables: Mapping[str, Sequence[Any]] = {"MemoryFormat": MEMORY_FORMATS, "Layout": LAYOUTS}
-    if base == "ScalarType":
-        if value not in BY_CODE:
-            raise UnsupportedError([Unsupported(f"dtype {value}", "the IR has no such tensors")])
-        return BY_CODE[value]
-    if base in tables:
-        if not 0 <= value < len(tables[base]):
-            raise UnsupportedError([Unsupported(f"{base} {value}", "it is not known")])
-        return (g.MemoryFormat if base == "MemoryFormat" else g.Layout)(tables[base][value])
-    return value
-
-
-def _is_default(value: Any, argument: Argument) -> bool:
-    """Whether an argument is what it is when it is left out."""
-    if argument.required or isinstance(value, TensorValue | Number):
-        return False
-    default = argument.default
-    if is_sequence(value):
-        # Items that are values of the graph compare by identity.
-        return is_tuple(default) and list(default) == list(value)
-    return type(value) is type(default) and value == default
-
-
 _KINDS: Mapping[Category, Literal["int", "float", "bool"]] = {
     Category.BOOL: "bool",
     Category.INT: "int",
@@ -587,8 +569,8 @@ def _reorders(node: g.Node) -> bool:
     )
 
 
-def dtype_of_code(code: int) -> DType:
-    """The dtype that TorchScript writes as a number."""
-    made = _word("ScalarType", code)
-    assert isinstance(made, DType)
-    return made
+def written_by(mutation: Mutation, given: Mapping[str, Any]) -> list[TensorValue]:
+    """The tensors that an operator writes to."""
+    values = (given.get(mutation.names.get(name, name)) for name in mutation.written)
+    items = (item for value in values for item in (value if is_sequence(value) else [value]))
+    return [item for item in items if isinstance(item, TensorValue)]

@@ -35,6 +35,12 @@ CASES: dict[str, tuple[str, str]] = {
     "both are what was written": ("t = x\nif c: t = x.add_(1)\nelse: t = x.mul_(3)\nt.mul_(2)\nreturn t, x", ""),
     "the first is not used": ("t = torch.zeros(3, 3)\nfor i in range(n): t = t + x\nt.add_(1)\nreturn t", ""),
     "it is read before": ("t = x\nif c: t = y\nu = t + 0\nx.add_(1)\nreturn u, x", ""),
+    "which overlaps itself": ("t = x[1].expand(3, 3)\nif c: t.fill_diagonal_(2.0)\nreturn t, x", "overlaps itself"),
+    "made in a branch, it overlaps itself": ("if c:\n  t = x[1].expand(3, 3)\n  t.fill_diagonal_(2.0)\nreturn x", ""),
+    "of what lies otherwise": (
+        "u = x.t()\nif c: u[1].expand(3, 3).fill_diagonal_(2.0)\nreturn x",
+        "may overlap itself: it is not known how it lies",
+    ),
     "written in a branch": ("if c:\n  x[0].add_(1)\n  t = x[0]\nelse: t = y[0]\nreturn t, x", ""),
 }  # fmt: skip
 """A body, of tensors x, y, conditions c and d and a number n; what is said of it, nothing if it is taken."""
