@@ -146,7 +146,12 @@ class Layout:
             if not isinstance(use.operation, memref.ViewOp):
                 raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
             self.parts[use.operation.result] = part_of(use.operation, symbols)
-        tried = [{name: least + index for index, name in enumerate(symbols)} for least in (64, 8, 4, 2, 1, 0)]
+        orders = list(symbols), list(reversed(symbols))  # the quotient of one by another is 0 in one of them
+        tried = [
+            {name: least + index for index, name in enumerate(order)}
+            for least in (64, 8, 4, 2, 1, 0)
+            for order in orders
+        ]
         fit = (values for values in tried if all(at(size, values) > 0 for size in self.sizes))
         self.values = next(fit, tried[0])  # for these all parts have elements, if they can
 
