@@ -330,10 +330,23 @@ BEYOND = 2**63 - 1
 """The end of a slice that goes on to the last element."""
 
 
+def repeated(aten: Namespace, a: Arguments) -> Results:
+    """Every dimension behind one of its repetitions, expanded and copied, of which both become one."""
+    known, repeats = static(meta(a["self"]).shape), a["repeats"]
+    if known is None or not all(isinstance(count, int) for count in repeats):
+        return KEEP
+    shape = [*[1] * (len(repeats) - len(known)), *known]
+    apart = [size for own in shape for size in (1, own)]
+    copies = [size for pair in zip(repeats, shape, strict=True) for size in pair]
+    made = aten.clone(aten.expand(aten.view(a["self"], apart), copies))
+    return aten.view(made, [count * size for count, size in zip(repeats, shape, strict=True)])
+
+
 # --- all of them -------------------------------------------------------------------------------------------------
 
 WITH_KERNELS = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 FORMS: dict[str, Form] = {
+    "aten.repeat": Form(repeated, frozenset(dt.DTYPES)),
     "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, is_turned_matvec),
     "aten.bmm": Form(lambda aten, a: product(aten, "bmm", a), WITH_KERNELS, lambda a: False),
     "aten.addmm": Form(added_product, WITH_KERNELS, is_scaled),
