@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -248,6 +248,38 @@ def bags(aten: Namespace, a: Arguments) -> Results:
     return reduce(aten.view(rows, [count, given[0] // count, width]), [1]), None, None, None
 
 
+MOST_PLACES = 2**24
+"""Places that float32 tells apart."""
+
+
+def place_of(name: str, with_value: bool) -> Callable[[Namespace, Arguments], Results]:
+    """Along the last dimension, or of all elements: where the extreme is first, or the first NaN, as the least of the places that hold it."""
+
+    def form(aten: Namespace, a: Arguments) -> Results:
+        x, dim, keepdim = a["self"], a["dim"], a["keepdim"]
+        shape = static(meta(x).shape)
+        if not shape or 0 in shape or (dim is not None and dim % len(shape) != len(shape) - 1):
+            return KEEP
+        if meta(x).dtype not in (dt.Float, dt.Half, dt.BFloat16):
+            return KEEP
+        rows = cast(aten, aten.view(x, [-1]) if dim is None else x, dt.Float)
+        [*_, length] = static(meta(rows).shape) or [0]
+        if not SHORT <= length < MOST_PLACES:
+            return KEEP
+        extreme = getattr(aten, name)(rows, [-1], True)
+        here = aten.logical_or(aten.eq.Tensor(rows, extreme), aten.ne.Tensor(rows, rows))
+        steps = aten.arange.start_step(0, length, 1, dtype=dt.Float)
+        place = aten.amin(aten.where.self(here, steps, inf), [-1], True)
+        results = (extreme, cast(aten, place, dt.Long)) if with_value else (cast(aten, place, dt.Long),)
+        if dim is None:
+            results = tuple(aten.view(result, [1] * len(shape) if keepdim else []) for result in results)
+        elif not keepdim:
+            results = tuple(aten.squeeze.dims(result, [-1]) for result in results)
+        return results if with_value else results[0]
+
+    return form
+
+
 def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
     """Whether batches of rows are as many, and rows longer than a few elements."""
     first, second = static(meta(x1).shape), static(meta(x2).shape)
@@ -286,6 +318,14 @@ ROW_FORMS: dict[str, Form] = {
     **{
         f"aten._embedding_bag{name}": Form(bags, FLOAT | {dt.Double}, mixed=True)
         for name in ("", "_forward_only")
+    },
+    **{
+        f"aten.{name}": Form(place_of(f"a{name[:3]}", True), FLOAT, whole=True)
+        for name in ("max.dim", "min.dim")
+    },
+    **{
+        f"aten.arg{name}": Form(place_of(f"a{name}", False), frozenset({dt.Long}), mixed=True)
+        for name in ("max", "min")
     },
     "aten._cdist_forward": Form(distances, FLOAT | {dt.Double}),
 }

@@ -48,3 +48,23 @@ func.func @transforms(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xcompl
   %2 = edge.aten._fft_r2c(%x, dim = [0], normalization = 0, onesided = false) : (tensor<4x6xf32>) -> tensor<4x6xcomplex<f32>>
   func.return %1, %2 : tensor<4x6xf32>, tensor<4x6xcomplex<f32>>
 }
+
+// Where the largest is: the least of the places that hold it, or a NaN. What is repeated is expanded and copied. Short rows, and those along another dimension, stay.
+// CHECK-LABEL: @places
+// CHECK: [[LARGEST:%[0-9]+]] = edge.aten.amax(%x, dim = [-1], keepdim = true)
+// CHECK: [[SAME:%[0-9]+]] = edge.aten.eq.Tensor(%x, [[LARGEST]])
+// CHECK: [[NAN:%[0-9]+]] = edge.aten.ne.Tensor(%x, %x)
+// CHECK: [[HERE:%[0-9]+]] = edge.aten.logical_or([[SAME]], [[NAN]])
+// CHECK: [[ALL:%[0-9]+]] = edge.aten.where.self([[HERE]],
+// CHECK: edge.aten.amin([[ALL]], dim = [-1], keepdim = true)
+// CHECK: edge.aten._to_copy({{.*}} -> tensor<4x1xi64>
+// CHECK: edge.aten.argmin(%x, dim = 0
+// CHECK: [[WIDE:%[0-9]+]] = edge.aten.expand({{.*}}size = [2, 4, 3, 40]
+// CHECK: [[COPIED:%[0-9]+]] = edge.aten.clone([[WIDE]])
+// CHECK: edge.aten.view([[COPIED]], size = [8, 120])
+func.func @places(%x: tensor<4x40xf32>) -> (tensor<4xi64>, tensor<40xi64>, tensor<8x120xf32>) {
+  %0 = edge.aten.argmax(%x, dim = 1) : (tensor<4x40xf32>) -> tensor<4xi64>
+  %1 = edge.aten.argmin(%x, dim = 0) : (tensor<4x40xf32>) -> tensor<40xi64>
+  %2 = edge.aten.repeat(%x, repeats = [2, 3]) : (tensor<4x40xf32>) -> tensor<8x120xf32>
+  func.return %0, %1, %2 : tensor<4xi64>, tensor<40xi64>, tensor<8x120xf32>
+}

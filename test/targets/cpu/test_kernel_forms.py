@@ -411,3 +411,35 @@ def test_halves_that_become_one_number_are_one_row(dtype: torch.dtype) -> None:
         assert not any(
             node.length != 1 for kernel in kernels for node in map(kernel.program.__getitem__, kernel.outputs)
         )
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_where_extremes_are(dtype: torch.dtype) -> None:
+    """The first of several, and the first NaN; of rows that are infinite all along, too."""
+    torch.manual_seed(0)
+    x = (torch.randn(7, 3, 40) * 2).round().to(dtype)
+    x[1, :, 5], x[1, 0, 9], x[2] = float("nan"), float("nan"), float("-inf")
+    calls = [
+        *(lambda m, x, i=i: x.max(-1)[i] for i in (0, 1)),
+        *(lambda m, x, i=i: x.min(2, keepdim=True)[i] for i in (0, 1)),
+        lambda m, x: x.argmax(-1),
+        lambda m, x: x.argmin(-1, keepdim=True),
+        lambda m, x: x.argmax(),
+        lambda m, x: x[3:].argmin(dim=None, keepdim=True),
+    ]
+    form = agree(calls, [x], {}, 0.0)
+    assert not {"aten.max.dim", "aten.min.dim", "aten.argmax", "aten.argmin"} & names_of(form)
+
+
+@pytest.mark.native
+def test_what_is_repeated() -> None:
+    x, n = torch.randn(3, 5), torch.arange(6).reshape(2, 3)
+    calls = [
+        lambda m, x, n: x.repeat(2, 3),
+        lambda m, x, n: x.repeat(2, 1, 3),
+        lambda m, x, n: n.repeat(1, 4),
+        lambda m, x, n: x[:, :1].repeat(1, 7),
+        lambda m, x, n: x.repeat(2, 0),
+    ]
+    assert "aten.repeat" not in names_of(agree(calls, [x, n], {}, 0.0))
