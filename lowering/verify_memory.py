@@ -146,7 +146,7 @@ class Layout:
             if not isinstance(use.operation, memref.ViewOp):
                 raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
             self.parts[use.operation.result] = part_of(use.operation, symbols)
-        orders = list(symbols), list(reversed(symbols))  # the quotient of one by another is 0 in one of them
+        orders = list(symbols), list(symbols)[::-1]  # the quotient of one by another is 0 in one of them
         tried = [
             {name: least + index for index, name in enumerate(order)}
             for least in (64, 8, 4, 2, 1, 0)
