@@ -23,7 +23,7 @@ from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
-from xdsl_exir.lowering import narrow_math, wide_math
+from xdsl_exir.lowering import angles, narrow_math, wide_math
 from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
@@ -135,10 +135,6 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
 
 
-def round_even(w: Lanes, x: SSAValue) -> SSAValue:
-    return wide_math.nearest(w, x, 2.0**23)
-
-
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.ExpM1Op: narrow_math.expm1,
     math.SinOp: narrow_math.sin,
@@ -146,8 +142,8 @@ EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.TanOp: narrow_math.tan,
     math.AsinOp: narrow_math.asin,
     math.AcosOp: narrow_math.acos,
-    math.AtanOp: narrow_math.atan,
-    math.RoundEvenOp: round_even,
+    math.AtanOp: angles.arctangent,
+    math.RoundEvenOp: wide_math.round_even,
     math.ExpOp: exp,
     math.Exp2Op: exp2,
     math.LogOp: log,
@@ -167,7 +163,7 @@ WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
     math.TanOp: wide_math.tan,
     math.AsinOp: wide_math.asin,
     math.AcosOp: wide_math.acos,
-    math.AtanOp: wide_math.atan,
+    math.AtanOp: angles.arctangent,
     math.SinhOp: wide_math.sinh,
     math.CoshOp: wide_math.cosh,
     math.TanhOp: wide_math.tanh,

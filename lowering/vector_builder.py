@@ -156,19 +156,34 @@ OR, NONE = vector.CombiningKindAttr(vector.CombiningKindFlag.OR), arith.FastMath
 class Lanes:
     """Builds operations on float32 vectors of some lanes; on numbers with 0 lanes."""
 
+    dtype, of_bits, width = "f32", "i32", 32
+    """The types of elements, and of integers of as many bits."""
+    whole = 2.0**23
+    """From there on there is nothing between integers."""
+
     def __init__(self, builder: OperationBuilder, lanes: int) -> None:
         self.builder, self.lanes = builder, lanes
 
     def constant(self, value: float | bool) -> SSAValue:
         if isinstance(value, bool):
             return self.builder.constant(value, "i1", self.lanes)
-        return self.builder.constant(float(value), "f32", self.lanes)
+        return self.builder.constant(float(value), self.dtype, self.lanes)
 
     def integer(self, value: int) -> SSAValue:
-        return self.builder.constant(value, "i32", self.lanes)
+        return self.builder.constant(value, self.of_bits, self.lanes)
 
-    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f32") -> SSAValue:
-        return self.builder.op(kind, operands, type_of(dtype, self.lanes))
+    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "") -> SSAValue:
+        return self.builder.op(kind, operands, type_of(dtype or self.dtype, self.lanes))
+
+    def bits(self, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+        """An operation on the bits of elements."""
+        return self.op(kind, *operands, dtype=self.of_bits)
+
+    def rounded(self, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The nearest integer, and bits of which the lowest hold it."""
+        large = self.constant(1.5 * self.whole)
+        held = self.add(x, large)
+        return self.sub(held, large), self.bits(arith.BitcastOp, held)
 
     def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         return self.op(math.FmaOp, a, b, c)

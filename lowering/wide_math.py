@@ -10,14 +10,15 @@ The polynomials interpolate the functions at Chebyshev points, in 60 digits; tes
 from __future__ import annotations
 
 from functools import reduce
-from math import inf, nan, pi
+from math import inf, nan
 
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.upstream import RemFOp
-from xdsl_exir.lowering.vector_builder import Lanes, predicate, type_of
+from xdsl_exir.lowering import angles
+from xdsl_exir.lowering.vector_builder import Lanes, type_of
 
 # (exp(x) - 1 - x) / x^2 on [-log(2) / 2, log(2) / 2].
 EXP = (
@@ -43,42 +44,6 @@ LOG = (
     0.15386241881938595,
     0.13268714792348096,
     0.1308723619665962,
-)
-# (sin(x) - x) / x^3 in x^2, on [0, pi / 4].
-SIN = (
-    -0.16666666666666666,
-    0.008333333333333331,
-    -0.00019841269841265063,
-    2.7557319219337672e-06,
-    -2.5052106231927857e-08,
-    1.6058531536611833e-10,
-    -7.586692262094344e-13,
-)
-# (cos(x) - 1 + x^2 / 2) / x^4 in x^2, on [0, pi / 4].
-COS = (
-    0.041666666666666664,
-    -0.0013888888888888887,
-    2.4801587301584645e-05,
-    -2.7557319221401993e-07,
-    2.087675579079147e-09,
-    -1.1470460841811526e-11,
-    4.7458692024108734e-14,
-)
-# (atan(x) - x) / x^3 in x^2, on [0, tan(pi / 8)].
-ATAN = (
-    -0.3333333333333333,
-    0.19999999999999993,
-    -0.14285714285711518,
-    0.11111111110754596,
-    -0.09090909067001965,
-    0.07692306735718386,
-    -0.06666642013802823,
-    0.058819251621305094,
-    -0.052580406718134826,
-    0.0471938939438005,
-    -0.041044134902075015,
-    0.030635176368556078,
-    -0.013917695219310572,
 )
 # (tanh(x) - x) / x^3 in x^2, on [0, 0.625].
 TANH = (
@@ -152,16 +117,10 @@ SINH = (
     2.8445264169895285e-15,
 )
 
-# Added and taken away again it rounds to the nearest integer, which its lowest bits then hold.
-ROUND = 1.5 * 2**52
 LOG2_E, LOG2_HIGH, LOG2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 """1 / log(2); log(2) as a number of few bits, whose multiples are exact, and the rest."""
 LOG10_E, LOG10_2_HIGH, LOG10_2_LOW = 0.4342944819032518, 0.3010299955494702, 1.1451100898021838e-10
 """The same of base 10: 1 / log(10), and log10(2)."""
-TWO_OVER_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
-"""2 / pi; pi / 2 in three parts, the first two of so few bits that their multiples are exact."""
-REST = 6.123233995736766e-17
-"""Of pi / 2 beyond what a float64 holds of it."""
 FARTHEST = 1e6
 """Of angles: beyond, multiples of pi / 2 are not exact enough."""
 
@@ -169,22 +128,7 @@ FARTHEST = 1e6
 class Wide(Lanes):
     """Builds operations on float64 vectors."""
 
-    def constant(self, value: float | bool) -> SSAValue:
-        return self.builder.constant(float(value), "f64", self.lanes)
-
-    def integer(self, value: int) -> SSAValue:
-        return self.builder.constant(value, "i64", self.lanes)
-
-    def op(self, kind: type[Operation], *operands: SSAValue, dtype: str = "f64") -> SSAValue:
-        return self.builder.op(kind, operands, type_of(dtype, self.lanes))
-
-    def bits(self, kind: type[Operation], *operands: SSAValue) -> SSAValue:
-        return self.op(kind, *operands, dtype="i64")
-
-    def rounded(self, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The nearest integer, and bits of which the lowest hold it."""
-        held = self.add(x, self.constant(ROUND))
-        return self.sub(held, self.constant(ROUND)), self.bits(arith.BitcastOp, held)
+    dtype, of_bits, width, whole = "f64", "i64", 64, 2.0**52
 
     def power(self, held: SSAValue) -> SSAValue:
         """2 to the power of an integer, of the bits that hold it."""
@@ -262,84 +206,33 @@ def ends(w: Lanes, x: SSAValue, value: SSAValue) -> SSAValue:
     return w.select(w.compare("ult", x, w.constant(0.0)), w.constant(nan), value)
 
 
-def quarter(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """Sine and cosine of what is left of x beyond a multiple of pi / 2, and bits of which the lowest hold how many times that is."""
-    n, held = w.rounded(w.mul(x, w.constant(TWO_OVER_PI)))
-    r = x
-    for part in HALF_PI:
-        r = w.fma(n, w.constant(-part), r)
-    z, one = w.mul(r, r), w.constant(1.0)
-    sine = w.fma(w.mul(r, z), w.polynomial(z, SIN), r)
-    half = w.mul(z, w.constant(0.5))
-    near = w.sub(one, half)
-    cosine = w.add(near, w.fma(w.mul(z, z), w.polynomial(z, COS), w.sub(w.sub(one, near), half)))
-    return sine, cosine, held
-
-
-def is_odd(w: Wide, turns: SSAValue) -> SSAValue:
-    odd, order = w.bits(arith.ShLIOp, turns, w.integer(63)), predicate(vectors.CmpiOp, "slt")
-    return w.builder.op(vectors.CmpiOp, (odd, w.integer(0)), type_of("i1", w.lanes), order)
-
-
-def of_angle(w: Wide, x: SSAValue, value: SSAValue, kind: type[Operation], odd: bool = True) -> SSAValue:
-    """A function of an angle, which near 0 is the angle itself if it is `odd`, with the sign of zero; of one too large, by libm."""
-    if odd:
-        value = w.select(w.compare("olt", w.size(x), w.constant(2.0**-27)), x, value)
+def of_angle(w: Wide, x: SSAValue, value: SSAValue, kind: type[Operation]) -> SSAValue:
+    """A function of an angle; of one too large, by libm."""
     return w.unless(w.compare("ogt", w.size(x), w.constant(FARTHEST)), w.libm(kind, x), value)
 
 
-def turned(w: Wide, x: SSAValue, quarters: int) -> SSAValue:
-    """The sine of x and so many quarter turns."""
-    sine, cosine, held = quarter(w, x)
-    turns = w.bits(arith.AddiOp, held, w.integer(quarters))
-    negative = w.bits(arith.ShLIOp, w.bits(arith.ShRUIOp, turns, w.integer(1)), w.integer(63))
-    value = w.bits(arith.BitcastOp, w.select(is_odd(w, turns), cosine, sine))
-    return w.op(arith.BitcastOp, w.bits(arith.XOrIOp, value, negative))
-
-
 def sin(w: Wide, x: SSAValue) -> SSAValue:
-    return of_angle(w, x, turned(w, x, 0), math.SinOp)
+    return of_angle(w, x, angles.sine(w, x), math.SinOp)
 
 
 def cos(w: Wide, x: SSAValue) -> SSAValue:
-    return of_angle(w, x, turned(w, x, 1), math.CosOp, odd=False)
+    return of_angle(w, x, angles.cosine(w, x), math.CosOp)
 
 
 def tan(w: Wide, x: SSAValue) -> SSAValue:
-    """The quotient of sine and cosine, turned by a quarter after each of them."""
-    sine, cosine, held = quarter(w, x)
-    odd = is_odd(w, held)
-    value = w.div(w.select(odd, w.op(arith.NegfOp, cosine), sine), w.select(odd, sine, cosine))
-    return of_angle(w, x, value, math.TanOp)
-
-
-def atan(w: Wide, x: SSAValue) -> SSAValue:
-    """By atan(x) = pi / 4 + atan((x - 1) / (x + 1)) = pi / 2 - atan(1 / x), whichever is of less than tan(pi / 8)."""
-    size, one, zero = w.size(x), w.constant(1.0), w.constant(0.0)
-    middle, far = (
-        w.compare("ogt", size, w.constant(0.41421356)),
-        w.compare("ogt", size, w.constant(2.41421356)),
-    )
-    above = w.select(far, w.constant(-1.0), w.select(middle, w.sub(size, one), size))
-    below = w.select(far, size, w.select(middle, w.add(size, one), one))
-    t = w.div(above, below)
-    base = w.select(far, w.constant(pi / 2), w.select(middle, w.constant(pi / 4), zero))
-    rest = w.select(far, w.constant(REST), w.select(middle, w.constant(REST / 2), zero))
-    z = w.mul(t, t)
-    value = w.add(base, w.add(t, w.fma(w.mul(t, z), w.polynomial(z, ATAN), rest)))
-    return w.op(math.CopySignOp, value, x)
+    return of_angle(w, x, angles.tangent(w, x), math.TanOp)
 
 
 def asin(w: Wide, x: SSAValue) -> SSAValue:
     """The angle whose tangent is x / sqrt(1 - x^2)."""
     one = w.constant(1.0)
-    return atan(w, w.div(x, w.op(math.SqrtOp, w.mul(w.sub(one, x), w.add(one, x)))))
+    return angles.arctangent(w, w.div(x, w.op(math.SqrtOp, w.mul(w.sub(one, x), w.add(one, x)))))
 
 
 def acos(w: Wide, x: SSAValue) -> SSAValue:
     """Twice the angle whose tangent is sqrt((1 - x) / (1 + x))."""
     one = w.constant(1.0)
-    half = atan(w, w.op(math.SqrtOp, w.div(w.sub(one, x), w.add(one, x))))
+    half = angles.arctangent(w, w.op(math.SqrtOp, w.div(w.sub(one, x), w.add(one, x))))
     return w.add(half, half)
 
 
@@ -437,7 +330,7 @@ def long_remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
         )
     ]
     all_known = reduce(lambda c, d: w.op(arith.AndIOp, c, d, dtype="i1"), known)
-    unknown = w.op(arith.XOrIOp, all_known, w.builder.constant(True, "i1", w.lanes), dtype="i1")
+    unknown = w.op(arith.XOrIOp, all_known, w.constant(True), dtype="i1")
     return w.unless(unknown, w.libm(RemFOp, x, y), w.op(math.CopySignOp, left, x))
 
 
@@ -467,12 +360,8 @@ def power(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     return w.builder.op(vectors.TruncFOp, [value], narrow)
 
 
-def round_even(w: Wide, x: SSAValue) -> SSAValue:
-    return nearest(w, x, 2.0**52)
-
-
-def nearest(w: Lanes, x: SSAValue, held: float) -> SSAValue:
-    """The nearest integer, the even one of two. Beyond `held` there is nothing between integers."""
-    size, whole = w.op(math.AbsFOp, x), w.constant(held)
-    rounded = w.op(arith.SubfOp, w.op(arith.AddfOp, size, whole), whole)
-    return w.select(w.compare("olt", size, whole), w.op(math.CopySignOp, rounded, x), x)
+def round_even(w: Lanes, x: SSAValue) -> SSAValue:
+    """The nearest integer, the even one of two. From some size on there is nothing between integers."""
+    size, whole = w.size(x), w.constant(w.whole)
+    nearest = w.sub(w.add(size, whole), whole)
+    return w.select(w.compare("olt", size, whole), w.op(math.CopySignOp, nearest, x), x)
