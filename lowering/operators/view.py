@@ -90,14 +90,14 @@ def bitcast(b: LinalgBuilder, self: Tensor, dtype: DType) -> Tensor:
 
 
 def parts_of(b: LinalgBuilder, self: Tensor) -> Tensor:
-    """Complex numbers as pairs: real and imaginary parts are one more dimension."""
-    shape = (*self.shape, 2)
-
-    def part(x: Scalar, *at: SSAValue) -> Scalar:
-        return s.select(s.from_index(at[-1]).equals(0), s.real(x), s.imaginary(x))
-
+    """Complex numbers as pairs: real and imaginary parts are one more dimension, of which one is written after the other."""
+    shape, dtype = (*self.shape, 2), PARTS[self.dtype]
+    whole = Tensor(b.empty(shape, dtype), shape, dtype)
     of_pair = AffineMap(len(shape), 0, tuple(loop_indices(self.ndim)))
-    return b.indexed(part, shape, PARTS[self.dtype], [(self, of_pair)])
+    for at, part in enumerate((s.real, s.imaginary)):
+        plane = b.indexed(lambda x, *at, part=part: part(x), (*self.shape, 1), dtype, [(self, of_pair)])
+        whole = b.insert(plane, whole, [*[0] * self.ndim, at])
+    return whole
 
 
 def of_parts(b: LinalgBuilder, self: Tensor) -> Tensor:
