@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
@@ -95,7 +97,11 @@ def parts_of(b: LinalgBuilder, self: Tensor) -> Tensor:
     whole = Tensor(b.empty(shape, dtype), shape, dtype)
     of_pair = AffineMap(len(shape), 0, tuple(loop_indices(self.ndim)))
     for at, part in enumerate((s.real, s.imaginary)):
-        plane = b.indexed(lambda x, *at, part=part: part(x), (*self.shape, 1), dtype, [(self, of_pair)])
+
+        def element(x: Scalar, *_: SSAValue, part: Callable[[Scalar], Scalar] = part) -> Scalar:
+            return part(x)
+
+        plane = b.indexed(element, (*self.shape, 1), dtype, [(self, of_pair)])
         whole = b.insert(plane, whole, [*[0] * self.ndim, at])
     return whole
 
