@@ -21,7 +21,7 @@ check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@$(BIN)/lit test/filecheck & lit=$$!; $(BIN)/basedpyright; types=$$?; wait $$lit && exit $$types
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 # All tests; `make test` leaves out some that are like others (test/conftest.py says which).
 thorough: $(VENV)/.installed-dev mlir
