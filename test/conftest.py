@@ -54,6 +54,7 @@ SLOW = {
     "*test_d[iot]*.py": "many programs natively; the examples of documents; every operator in every combination of dtypes",
     "*test_embedding.py": "other tools",
     "*test_exported_collections.py": "PyTorch's collections",
+    "*test_executorch.py": "another package",
     "*test_exported_program.py": "exports models in every way",
     "*test_expr.py": "random expressions",
     "*test_external.py": "tools that hang",
@@ -95,6 +96,7 @@ SLOW = {
     "*test_unflatten.py": "exports models",
     "*test_upstream.py": "every stage, natively",
     "*test_verifier.py": "every operator, changed in one thing",
+    "*test_torch[av]*.py": "quantized models and detectors natively",
 }
 """Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
 
