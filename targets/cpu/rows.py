@@ -223,10 +223,13 @@ class RowGroup:
         if wide and not self.needs_no_buffer(together):
             return False
         joined = JOINED.get(op.SPEC.qualified_name)
-        for operand in op.operands:
+        program = None if joined or is_map(self.planner, op) else self.cpu.row_program(op)
+        for at, operand in enumerate(op.operands):
             root = self.planner.root(operand)
             if root.owner in self.inside:
                 if joined is not None and joined.from_memory:
+                    return False
+                if program is not None and not program.takes_rows(at, shape_of(operand)):
                     return False
                 # Rows are rows to both, cut at most along the row.
                 if last(shape_of(operand)).leading != self.leading:

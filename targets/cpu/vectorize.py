@@ -79,6 +79,16 @@ class RowProgram:
     nodes: tuple[Node, ...]
     results: tuple[int, ...]
 
+    def takes_rows(self, at: int, given: Sizes) -> bool:
+        """Whether what an operand of a shape has along its last dimension is the rows, or one number for each of them."""
+        return all(
+            (given[-1] if given else 1) == self.length
+            if node.whole
+            else are_numbers_of_rows(given, node.shape, self.length)
+            for node in self.nodes
+            if isinstance(node, Operand) and node.at == at
+        )
+
     @property
     def is_one_pass(self) -> bool:
         """Whether it makes numbers alone, of one look at each row: no element waits for a reduction."""
@@ -94,6 +104,19 @@ def without_ones(shape: Sizes) -> Sizes:
     """The shape without leading dimensions of size 1."""
     first = next((dim for dim, size in enumerate(shape) if size != 1), len(shape))
     return shape[first:]
+
+
+def are_numbers_of_rows(given: Sizes, shape: Sizes, length: Dim) -> bool:
+    """Whether a tensor has one number for each row of a length, which meets all of its row in a shape."""
+    padded = (*[1] * (len(shape) - len(given)), *given)
+    repeated = [dim for dim, size in enumerate(padded) if size != shape[dim]]
+    kept = [dim for dim, size in enumerate(padded) if size != 1]
+    return (
+        bool(repeated)
+        and all(padded[dim] == 1 for dim in repeated)
+        and all(dim < min(repeated) for dim in kept)
+        and prod(shape[dim] for dim in repeated) == length
+    )
 
 
 def row_program(op: OperatorOp) -> RowProgram | None:
@@ -260,20 +283,9 @@ class RowsBuilder(LinalgBuilder):
                 raise NoRowsError
             operand = Operand(self.length, (), DTYPES[tensor.dtype], self.given[tensor.value], shape, same)
             return self.nodes.index(operand) if operand in self.nodes else self.add_node(operand)
-        if place is None or not (same or self.is_number_of_rows(tensor.shape, shape)):
+        if place is None or not (same or are_numbers_of_rows(tensor.shape, shape, self.length)):
             raise NoRowsError
         return place
-
-    def is_number_of_rows(self, given: Sizes, shape: Sizes) -> bool:
-        """Whether a tensor of one number a row meets all of its row in a shape."""
-        padded = (*[1] * (len(shape) - len(given)), *given)
-        repeated = [dim for dim, size in enumerate(padded) if size != shape[dim]]
-        kept = [dim for dim, size in enumerate(padded) if size != 1]
-        return (
-            all(padded[dim] == 1 for dim in repeated)
-            and all(dim < min(repeated) for dim in kept)
-            and prod(shape[dim] for dim in repeated) == self.length
-        )
 
     def is_whole(self, n: int) -> bool:
         """Whether a node has an element for each of the row."""

@@ -443,3 +443,15 @@ def test_what_is_repeated() -> None:
         lambda m, x, n: x.repeat(2, 0),
     ]
     assert "aten.repeat" not in names_of(agree(calls, [x, n], {}, 0.0))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(("shape", "kept"), [((2, 2, 3), 2), ((2, 2, 1), 2), ((3, 3, 3), 2), ((2, 2, 16), 2), ((2, 2, 2, 4), 3), ((4, 4), 1)])  # fmt: skip
+def test_weights_that_are_computed(shape: tuple[int, ...], kept: int, dtype: torch.dtype) -> None:
+    """As many rows as the weights' first dimension has, which are no rows: the sizes look alike."""
+    torch.manual_seed(0)
+    sizes = shape[-kept:]
+    x, w, b = (torch.randn(size).to(dtype) for size in (shape, sizes, sizes))
+    call = lambda m, x, w, b: F.layer_norm(x, sizes, w.exp(), b * 2 + w)  # noqa: E731
+    agree([call], [x, w, b], {}, 2e-2 if dtype is torch.bfloat16 else 1e-5)
