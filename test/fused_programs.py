@@ -40,6 +40,8 @@ from random_programs import (
 LENGTHS = (1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33, 40, 64, 65, 100, 130, 257, 515)
 """Of rows: about multiples of vectors' lanes, and longer ones."""
 LEADING = ((), (1,), (2,), (3,), (5,), (8,), (2, 3), (1, 4), (4, 1), (17,), (64,))
+SQUARES = (2, 3, 4, 5, 8, 16, 17, 20)
+"""Sizes of programs that have only one: what is a row and what a column, and how many there are, no size tells."""
 ELEMENTS = 9000
 """A value of a program has at most so many."""
 
@@ -86,6 +88,25 @@ PRODUCTS = (
     "torch.nn.functional.linear({f}, {f0}.reshape(-1, {f}.shape[-1])[:4]).sigmoid() + 1", "({f} @ {f0}.mT) * 0.5 + 1", "{i} @ {i0}.mT",
     "({f} @ {f0}.mT).softmax(-1) @ {f}", "torch.outer({f}.flatten()[:9], {f}.flatten()[:5])", "torch.einsum('...i,...i->...', {f}, {f0})",
 )  # fmt: skip
+LAYERS = (
+    "torch.nn.functional.layer_norm({f}, {f}.shape[-1:], {f0}[0], {f0}[-1])", "torch.nn.functional.layer_norm({f}, {f}.shape[-1:], {f0}[..., 0])",
+    "torch.nn.functional.layer_norm({f}, {f}.shape[-2:], {f0}, {f0} * 2)", "torch.nn.functional.layer_norm({f}, {f}.shape[-1:], {f}.mean(-1), {f}.sum(0))",
+    "torch.nn.functional.layer_norm({f}, {f}.shape, {f0}, {f0}.mT)", "torch.nn.functional.layer_norm({f}, {f}.shape[-2:], {f0}.sin())",
+    "torch.nn.functional.rms_norm({f}, {f}.shape[-1:], {f0}.sum(-1))", "torch.nn.functional.rms_norm({f}, {f}.shape[-2:], {f0}.to({f}.dtype) + 1)",
+    "torch.nn.functional.group_norm({f}, 1, {f0}[0], {f0}.sum(0))", "torch.nn.functional.group_norm({f}, 2)", "torch.nn.functional.instance_norm({f})",
+    "torch.nn.functional.batch_norm({f}, {f}.mean((0, 2)), {f0}[0].abs() + 1, {f0}[..., 0], training={k})", "{f} * {f0}.sum(-1)", "{f} - {f}.amax(-1)",
+    "torch.nn.functional.batch_norm({f}, {f}.mean(0), {f}.var(0) + 1)", "{f} * {f0}.mean(0)", "{f} + {f0}.softmax(0)", "{f}.mT + {f0}", "{f}.softmax(-2) * {f}",
+    "{f} / ({f0}.norm(dim=-1) + 1)", "{f}.softmax(-1).sum(-2)", "{f} - {f}.amax(-2, keepdim=True)", "{f} - {f}.logsumexp(-1)", "{f}.softmax(-1).mT * {f0}",
+    "torch.nn.functional.linear({f}, {f0}, {f0}[0])", "torch.nn.functional.linear({f}, {f0}, {f}.sum(0)).relu()", "{f} @ {f0} + {f}.mean(-1)", "({f} @ {f0}) * {f}",
+    "torch.nn.functional.linear({f}.softmax(-1), {f0}.softmax(0))", "torch.nn.functional.scaled_dot_product_attention({f}, {f0}, {f0})", "{f} @ {f0} + {f0}",
+    "torch.nn.functional.scaled_dot_product_attention({f}, {f0}, {f}, {m})", "torch.nn.functional.conv1d({f}, {f0}, padding=1)", "{f}.mT.softmax(-1) @ {f0}",
+    "torch.nn.functional.conv1d({f}, {f0}.unsqueeze(-1), {f0}[0])", "{f}[:, None] * {f0}[None]", "{f}[..., None, :] - {f0}[..., None]", "{f}.cumsum(-2) * {f0}",
+    "({f}[..., None, :] - {f0}[..., None]).square().sum(-1)", "({f} * {f0}.sum(-1, keepdim=True)).sum(-2)", "{f} * {f0}.amax(-1)[..., None] + {f0}.amin(-2)",
+    "torch.nn.functional.normalize({f}, dim=0) @ torch.nn.functional.normalize({f0}, dim=-1)", "{f}.mean(-1) * {f0}.mean(-2)", "{f}.max(-1)[0] - {f0}.max(-2)[0]",
+    "torch.nn.functional.softmax({f} + {f0}[0], -1)", "torch.nn.functional.softmax({f} * {f0}[..., :1], -1)", "{f}.var(0) + {f0}.mean(-1)", "{f}.diagonal() * {f0}",
+    "torch.nn.functional.cross_entropy({f}, {f0}.softmax(-1))", "torch.nn.functional.avg_pool1d({f}, 2, ceil_mode=True)", "{f}.mT.reshape({f}.shape) + {f0}",
+    "torch.nn.functional.max_pool1d({f}, 3, 1, 1) - {f}", "torch.nn.functional.glu({f}, -1)", "{f}.std(-1) / ({f0}.std(-2) + 1)", "{f}.amax((-2, -1)) + {f}",
+)  # fmt: skip
 WRITES = (
     "{w}.add_({y})", "{w}.mul_({n})", "{w}[..., :1] = {n}", "{w}[..., 1:] *= 2", "{w}[..., ::2].add_(1)", "{w}[0] = {w}[-1]", "{w}.masked_fill_({m}, 1)",
     "{w}.copy_({y})", "{w}.zero_()", "{w}.chunk(2, -1)[0].mul_(3)", "{w}[..., -1:] = {w}[..., :1]", "{w}.clamp_(-2, 2)", "{w}.mT.add_(1)",
@@ -93,11 +114,12 @@ WRITES = (
     "{w}.unsqueeze(0).mul_({y})", "{w}.reshape(-1)[::3] = 1",
 )  # fmt: skip
 KINDS = (
-    (0.34, ELEMENTWISE, True),
-    (0.16, FUNCTIONS, False),
-    (0.28, PARTS, True),
-    (0.17, REDUCTIONS, False),
+    (0.29, ELEMENTWISE, True),
+    (0.15, FUNCTIONS, False),
+    (0.23, PARTS, True),
+    (0.16, REDUCTIONS, False),
     (0.05, PRODUCTS, False),
+    (0.12, LAYERS, False),
 )
 """How often a step is one of which templates, and whether its results are the same on every machine."""
 
@@ -118,6 +140,9 @@ class Rows(Maker):
             length, leading = "s0", (rng.choice(("s1", 2, "s1")),) if rng.random() < 0.8 else ()
             if rng.random() < 0.3:
                 length, leading = rng.choice((8, 17, 64)), ("s1",)
+        elif rng.random() < 0.4:
+            length = rng.choice(SQUARES)
+            leading = (length,) * rng.choice((1, 1, 2))
         ones = (1,) * len(leading)
         self.shapes = [
             (*leading, length),
