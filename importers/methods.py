@@ -48,6 +48,7 @@ from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.build import GraphBuilder
+from xdsl_exir.importers.drawn import in_drawn_order
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.importers.least_sizes import least_sizes
@@ -71,7 +72,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
     graph = without_block_masks(without_offsets(in_aten(program.graph, source)))
-    program = replace(program, graph=in_memory_order(as_laid(graph, program.range_constraints)))
+    graph = in_drawn_order(in_memory_order(as_laid(graph, program.range_constraints)))
+    program = replace(program, graph=graph)
     block = Block()
     build = GraphBuilder(program.graph, block, source)
     arg_attrs: list[DictionaryAttr] = []

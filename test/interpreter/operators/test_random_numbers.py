@@ -126,6 +126,27 @@ def test_multinomial(dtype: Any, replacement: bool, count: int):
     compare(lambda x: torch.multinomial(x, count, replacement), weights, "interpreter", same)
 
 
+IN_MEMORY_ORDER: dict[str, Draw] = {
+    "rand_like": torch.rand_like,
+    "rand_like.channels_last": lambda x: torch.rand_like(x, memory_format=torch.channels_last),
+    "randint_like": lambda x: torch.randint_like(x, 1000),
+    "uniform_": lambda x: torch.empty_like(x).uniform_(-0.7, 0.31),
+    "dropout": lambda x: torch.dropout(x, 0.4, True),
+    "native_dropout": lambda x: torch.mul(*torch.native_dropout(x, 0.4, True)),
+    "alpha_dropout": lambda x: torch.alpha_dropout(x, 0.4, True),
+    "no dropout": lambda x: torch.dropout(x, 0.4, False),
+    "bernoulli": lambda x: torch.bernoulli(x * 0 + 0.5),
+}
+
+
+@pytest.mark.parametrize("draw", IN_MEMORY_ORDER.values(), ids=IN_MEMORY_ORDER)
+def test_draws_go_through_memory(draw: Draw):
+    x = torch.arange(2 * 3 * 4 * 5.0).reshape(2, 3, 4, 5) + 1
+    for given in (x, x.permute(0, 2, 3, 1), x.to(memory_format=torch.channels_last), x.mT):
+        compare(draw, [given], "interpreter", same)
+    compare(lambda x: draw((x + 1).transpose(1, 3)), [x], "interpreter", same)
+
+
 @pytest.mark.native
 def test_native_programs_draw_the_same_numbers():
     compare(
