@@ -165,7 +165,7 @@ def matmul(self: TensorMeta, other: TensorMeta) -> Shape:
 def linear(input: TensorMeta, weight: TensorMeta, bias: TensorMeta | None) -> Shape:
     check(input.ndim > 0, "the input is 0-dimensional")
     check(weight.ndim in (1, 2), f"'weight' has shape {shape_text(weight.shape)}; 2 dimensions expected")
-    check(bias is None or weight.ndim == 2, "a weight vector takes no bias")
+    check(weight.ndim == 2 or bias is None or bias.ndim == 0, "a weight vector takes a 0-dimensional bias")
     check_inner(input, weight, input.shape[-1], weight.shape[-1])
     shape = input.shape[:-1] + weight.shape[:-1]
     if bias is not None:

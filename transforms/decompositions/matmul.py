@@ -175,8 +175,9 @@ def broadcast_sizes(aten: Namespace, self: SSAValue, other: SSAValue) -> list[Si
 
 @decomposition("aten.linear")
 def linear(aten: Namespace, input: SSAValue, weight: SSAValue, bias: SSAValue | None) -> SSAValue:
-    if meta(weight).ndim == 1:
-        return aten.matmul(input, weight)
+    if meta(weight).ndim == 1:  # whose bias is 0-dimensional
+        product = aten.matmul(input, weight)
+        return product if bias is None else aten.add.Tensor(product, bias)
     if bias is None:
         return aten.matmul(input, transpose(aten, weight))
     if meta(bias).ndim > 1 and meta(input).ndim != 2:
