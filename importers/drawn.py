@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from xdsl_exir.dialects.expr import Ranges
 from xdsl_exir.exchange import graph as g
-from xdsl_exir.importers.strides import memory_order
+from xdsl_exir.importers.rewriter import GraphRewriter, inverse, permute, permuted
+from xdsl_exir.importers.strides import clone_order
 
 DRAWN: dict[str, str] = {
     **dict.fromkeys(
@@ -24,59 +26,51 @@ DRAWN: dict[str, str] = {
 """The operators, and the operand whose order the draws have. Bernoulli's are drawn in row-major order wherever they lie."""
 
 
-def in_drawn_order(graph: g.Graph) -> g.Graph:
-    """The graph in which all of these work on what lies in row-major order."""
-    values = dict(graph.values)
-    nodes = tuple(new for node in graph.nodes for new in _rewritten(node, values))
-    return replace(graph, nodes=nodes, values=values)
+def in_drawn_order(graph: g.Graph, ranges: Ranges) -> g.Graph:
+    """The graph in which all of these work on what lies in row-major order. `ranges` are those of the symbols."""
+    return _Rewriter(graph, ranges).graph()
 
 
-def _rewritten(node: g.Node, values: dict[str, g.ValueMeta]) -> Iterator[g.Node]:
-    """What stands for a node."""
-    inputs = {item.name: item for item in node.inputs}
-    drawn = inputs.get(DRAWN.get(node.target, ""))
-    results = [name for name in node.result_names if name is not None]
-    result = values.get(results[0]) if results else None
-    order = memory_order(result) if isinstance(result, g.TensorMeta) else None
-    is_copy = "train" in inputs and inputs["train"].value is False  # which draws nothing
-    if (
-        drawn is None
-        or not isinstance(drawn.value, g.Ref)
-        or order in (None, tuple(range(len(order or ()))))
-        or is_copy
-    ):
-        yield replace(node, inputs=tuple(map(_inner, node.inputs)))
-        return
-    assert order is not None
+class _Rewriter(GraphRewriter):
+    def __init__(self, graph: g.Graph, ranges: Ranges):
+        super().__init__(graph)
+        self.ranges = ranges
 
-    def permuted(name: str) -> str:
-        """A new value that lies as another one does, with dimensions from outermost to innermost."""
-        meta = values[name]
+    def of(self, graph: g.Graph) -> _Rewriter:
+        return _Rewriter(graph, self.ranges)
+
+    def rewritten(self, node: g.Node) -> Iterator[g.Node]:
+        inputs = {item.name: item for item in node.inputs}
+        drawn = inputs.get(DRAWN.get(node.target, ""))
+        order = self.order(node)
+        is_copy = "train" in inputs and inputs["train"].value is False  # which draws nothing
+        if (
+            drawn is None
+            or not isinstance(drawn.value, g.Ref)
+            or order == tuple(range(len(order)))
+            or is_copy
+        ):
+            yield self.within(node)
+            return
+        operand = self.permuted(drawn.value.name, order)
+        yield permute(node, drawn.value.name, order, operand)
+        inputs[drawn.name] = replace(drawn, value=g.Ref(operand))
+        inputs.pop("memory_format", None)
+        results = [result for result in node.outputs if isinstance(result, g.Ref)]
+        drawings = {result: g.Ref(self.permuted(result.name, order)) for result in results}
+        outputs = tuple(drawings[result] if isinstance(result, g.Ref) else result for result in node.outputs)
+        yield replace(node, inputs=tuple(inputs.values()), outputs=outputs)
+        for result, drawing in drawings.items():
+            yield permute(node, drawing.name, inverse(order), result.name)
+
+    def order(self, node: g.Node) -> tuple[int, ...]:
+        """Dimensions of a node's first result from outermost to innermost; none where it is no tensor."""
+        name = next(filter(None, node.result_names), "")
+        meta = self.values.get(name)
+        return clone_order(meta, self.ranges) if isinstance(meta, g.TensorMeta) else ()
+
+    def permuted(self, name: str, order: tuple[int, ...]) -> str:
+        """A new value that lies as another one does, with its dimensions in that order."""
+        meta = self.values[name]
         assert isinstance(meta, g.TensorMeta)
-        sizes, strides = (tuple(held[dim] for dim in order) for held in (meta.sizes, meta.strides))
-        new = f"{name}_in_drawn_order"
-        while new in values:
-            new += "_"
-        values[new] = replace(meta, sizes=sizes, strides=strides)
-        return new
-
-    def permute(source: str, dims: tuple[int, ...], name: str) -> g.Node:
-        given = (g.NodeInput("self", g.Ref(source), False), g.NodeInput("dims", dims, False))
-        return replace(node, target="aten.permute", inputs=given, outputs=(g.Ref(name),))
-
-    operand = permuted(drawn.value.name)
-    yield permute(drawn.value.name, order, operand)
-    inputs[drawn.name] = replace(drawn, value=g.Ref(operand))
-    inputs.pop("memory_format", None)
-    drawings = [permuted(name) for name in results]
-    yield replace(node, inputs=tuple(inputs.values()), outputs=tuple(map(g.Ref, drawings)))
-    back = tuple(order.index(dim) for dim in range(len(order)))
-    for drawing, name in zip(drawings, results, strict=True):
-        yield permute(drawing, back, name)
-
-
-def _inner(item: g.NodeInput) -> g.NodeInput:
-    """An argument, which may be a sub-graph."""
-    if not isinstance(item.value, g.Subgraph):
-        return item
-    return replace(item, value=replace(item.value, graph=in_drawn_order(item.value.graph)))
+        return self.new_value(f"{name}_in_drawn_order", permuted(meta, order))

@@ -72,7 +72,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
     program = without_tokens(program)
     graph = without_block_masks(without_offsets(in_aten(program.graph, source)))
-    graph = in_drawn_order(in_memory_order(as_laid(graph, program.range_constraints)))
+    graph = in_memory_order(as_laid(graph, program.range_constraints))
+    graph = in_drawn_order(graph, program.range_constraints)
     program = replace(program, graph=graph)
     block = Block()
     build = GraphBuilder(program.graph, block, source)

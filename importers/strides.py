@@ -21,6 +21,7 @@ from xdsl_exir.dialects.sharing import Memory, is_viewable
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
+from xdsl_exir.importers.rewriter import GraphRewriter, inverse, permute, permuted
 from xdsl_exir.importers.views import CONJUGATIONS
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
@@ -445,29 +446,22 @@ def _numbers(values: object) -> list[int] | None:
     return items if len(items) == len(values) else None
 
 
-class _Rewriter:
-    """Rewrites one graph."""
-
+class _Rewriter(GraphRewriter):
     def __init__(self, graph: g.Graph, refused: list[Unsupported]):
-        self.before = graph
-        self.values = dict(graph.values)
+        super().__init__(graph)
         self.refused = refused
         self.producers = {
             name: node for node in graph.nodes for output in node.outputs for name in g.references(output)
         }
 
-    def graph(self) -> g.Graph:
-        nodes = tuple(new for node in self.before.nodes for new in self.rewritten(node))
-        same = len(nodes) == len(self.before.nodes) and all(map(_is, nodes, self.before.nodes))
-        return self.before if same else replace(self.before, nodes=nodes, values=self.values)
+    def of(self, graph: g.Graph) -> _Rewriter:
+        return _Rewriter(graph, self.refused)
 
     def rewritten(self, node: g.Node) -> Iterator[g.Node]:
-        """What stands for a node."""
         if node.target in RESIZES:
             self.check_resize(node)
         if node.target not in VIEWS | SCATTERS:
-            inputs = tuple(map(self.inner, node.inputs))
-            yield node if all(map(_is, inputs, node.inputs)) else replace(node, inputs=inputs)
+            yield self.within(node)
             return
         source = node.inputs[0].value
         meta = self.values.get(source.name) if isinstance(source, g.Ref) else None
@@ -495,25 +489,18 @@ class _Rewriter:
         if order == tuple(range(len(order))):
             yield node
             return
-        permuted = self.permuted(meta, order)
-        name = self.new_value(f"{node.name}_in_memory_order", permuted)
-        yield self.permute(node, source.name, order, name)
+        after = permuted(meta, order)
+        name = self.new_value(f"{node.name}_in_memory_order", after)
+        yield permute(node, source.name, order, name)
         node = replace(node, inputs=(replace(node.inputs[0], value=g.Ref(name)), *node.inputs[1:]))
         if node.target in VIEWS:
             yield node
             return
         [result] = node.outputs
         assert isinstance(result, g.Ref)
-        scattered = self.new_value(f"{node.name}_scattered", permuted)
+        scattered = self.new_value(f"{node.name}_scattered", after)
         yield replace(node, outputs=(g.Ref(scattered),))
-        yield self.permute(node, scattered, [order.index(dim) for dim in range(len(order))], result.name)
-
-    def inner(self, item: g.NodeInput) -> g.NodeInput:
-        """An argument, which may be a sub-graph."""
-        if not isinstance(item.value, g.Subgraph):
-            return item
-        graph = _Rewriter(item.value.graph, self.refused).graph()
-        return item if graph is item.value.graph else replace(item, value=replace(item.value, graph=graph))
+        yield permute(node, scattered, inverse(order), result.name)
 
     def tensor(self, name: str) -> g.TensorMeta:
         meta = self.values[name]
@@ -571,21 +558,6 @@ class _Rewriter:
         if isinstance(wish, g.MemoryFormat) and wish.name != "contiguous_format":
             self.refuse(node, f"elements in the order of {wish.name}")
 
-    def permuted(self, meta: g.TensorMeta, order: tuple[int, ...]) -> g.TensorMeta:
-        sizes, strides = (tuple(held[dim] for dim in order) for held in (meta.sizes, meta.strides))
-        return replace(meta, sizes=sizes, strides=strides)
-
-    def permute(self, node: g.Node, source: str, order: tuple[int, ...] | list[int], name: str) -> g.Node:
-        """A permutation that comes from a node."""
-        inputs = (g.NodeInput("self", g.Ref(source), False), g.NodeInput("dims", tuple(order), False))
-        return replace(node, target="aten.permute", inputs=inputs, outputs=(g.Ref(name),))
-
-    def new_value(self, name: str, meta: g.TensorMeta) -> str:
-        while name in self.values:
-            name += "_"
-        self.values[name] = meta
-        return name
-
     def refuse(self, node: g.Node, reason: str) -> None:
         self.refused.append(_unsupported(node, reason))
 
@@ -594,7 +566,3 @@ def _unsupported(node: g.Node, reason: str) -> Unsupported:
     from xdsl_exir.importers.nodes import location_of
 
     return Unsupported(node.target, reason, text_of(location_of(node.stack_trace)))
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
