@@ -22,7 +22,7 @@ from xdsl_exir.dialects.sharing import FEW, Memory
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers.functionalize import Tensor
-from xdsl_exir.importers.views import Step, places_of
+from xdsl_exir.importers.views import Step, in_numbers, places_of
 
 SELECTIVE = frozenset(
     f"aten.{name}"
@@ -71,13 +71,17 @@ def put_where(
 ) -> SSAValue:
     """What `base` becomes when the elements of its view by `steps` that a mask selects become those of `value`."""
     places = places_of(aten, base, steps, value)
-    count = prod(meta(base).shape)
-    end = count if isinstance(count, int) else aten.sym_numel(base)
-    # What is not written goes to a place behind the last one.
-    longer = aten.constant_pad_nd(aten.view(base, [-1]), [0, 1], 0)
-    beyond = aten.full([], end, dtype=dt.Long)
-    written = aten.put(longer, aten.where.self(mask, places, beyond), value)
-    return aten.view(aten.slice.Tensor(written, 0, 0, end), sizes(aten, base))
+
+    def put(numbers: SSAValue) -> SSAValue:
+        count = prod(meta(numbers).shape)
+        end = count if isinstance(count, int) else aten.sym_numel(numbers)
+        # What is not written goes to a place behind the last one.
+        longer = aten.constant_pad_nd(aten.view(numbers, [-1]), [0, 1], 0)
+        beyond = aten.full([], end, dtype=dt.Long)
+        written = aten.put(longer, aten.where.self(mask, places, beyond), value)
+        return aten.view(aten.slice.Tensor(written, 0, 0, end), sizes(aten, numbers))
+
+    return in_numbers(aten, base, value, put)
 
 
 def write_in_order(

@@ -417,7 +417,7 @@ class _Window:
 
     def is_within(self, base: g.TensorMeta) -> bool:
         """Whether a tensor without gaps had all of it in the example, as far as is known."""
-        if self.length is None or not isinstance(self.start, int | g.Symbolic):
+        if not self.length or not isinstance(self.start, int | g.Symbolic):
             return True
         first, start = number_of(base.storage_offset), number_of(self.start)
         return first <= start and start + self.length <= first + math.prod(map(number_of, base.sizes))
@@ -436,6 +436,10 @@ def _written(meta: g.TensorMeta) -> g.TensorMeta:
     for dim in reversed(clone_order(meta, {})):
         strides[dim] = math.prod(number_of(meta.sizes[inner]) for inner in strides)
     return replace(meta, strides=tuple(strides[dim] for dim in range(len(strides))), storage_offset=0)
+
+
+def strides_of(meta: g.TensorMeta) -> str:
+    return f"strides [{', '.join(str(size_of(stride)) for stride in meta.strides)}]"
 
 
 def _numbers(values: object) -> list[int] | None:
@@ -475,10 +479,13 @@ class _Rewriter(GraphRewriter):
         window = _Window.of(node, meta)
         dense = [(name, found) for name, found in views if memory_order(found) is not None]
         if not dense:
-            reason = f"its operand lies in memory with gaps or overlaps (strides {list(meta.strides)})"
-            self.refuse(node, reason)
+            self.refuse(node, f"its operand lies in memory with gaps or overlaps ({strides_of(meta)})")
             return
-        fitting = [(name, base) for name, base in dense if window.is_within(base)] or dense[:1]
+        fitting = [(name, base) for name, base in dense if window.is_within(base)]
+        if not fitting:
+            # PyTorch also gives an empty diagonal another place at export than when it runs.
+            self.refuse(node, "it reaches memory that its operand was not seen to have")
+            return
         fitting = [(name, base) for name, base in fitting if window.counts_from(base)] or fitting
         # Of a symbolic size the largest is taken: another example's may be smaller.
         name, base = next(((name, base) for name, base in fitting if _numbers(base.sizes)), fitting[-1])
@@ -551,9 +558,7 @@ class _Rewriter(GraphRewriter):
         source = node.inputs[0].value
         meta = self.values.get(source.name) if isinstance(source, g.Ref) else None
         if isinstance(meta, g.TensorMeta) and memory_order(meta) != tuple(range(len(meta.sizes))):
-            self.refuse(
-                node, f"its operand does not lie in memory in row-major order (strides {list(meta.strides)})"
-            )
+            self.refuse(node, f"its operand does not lie in memory in row-major order ({strides_of(meta)})")
         wish = next((item.value for item in node.inputs if item.name == "memory_format"), None)
         if isinstance(wish, g.MemoryFormat) and wish.name != "contiguous_format":
             self.refuse(node, f"elements in the order of {wish.name}")

@@ -6,10 +6,10 @@ only move elements are inverted by place: the view of the tensor's places says w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
@@ -20,6 +20,7 @@ from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.builder import Builder, Namespace, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.named_rules import RETURN_RULES
 from xdsl_exir.dialects.signature import STRAIGHT
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.importers import composites
@@ -89,23 +90,63 @@ def _by_place(aten: Namespace, base: SSAValue, step: Step, value: SSAValue) -> S
 
 
 def _by_places(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
-    """The inverse of steps that only move elements, as one."""
-    return aten.put(base, places_of(aten, base, steps, value), value)
+    """The inverse of steps that only move elements, or parts of complex ones, as one."""
+    places = places_of(aten, base, steps, value)
+    return in_numbers(aten, base, value, lambda numbers: aten.put(numbers, places, value))
+
+
+def in_numbers(
+    aten: Namespace, base: SSAValue, value: SSAValue, put: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """What `base` becomes by a change to numbers of the dtype of `value`: its elements, or the parts of complex ones."""
+    if meta(value).dtype is meta(base).dtype:
+        return put(base)
+    return aten.view_as_complex(put(aten.view_as_real(base)))
 
 
 def places_of(aten: Namespace, base: SSAValue, steps: Sequence[Step], value: SSAValue) -> SSAValue:
-    """Where in `base` the elements of its view by `steps` lie. Raises `UnsupportedError` where steps do more than move."""
+    """Where in `base` the elements of its view by `steps` lie, in numbers of the view's dtype (half a complex one).
+
+    Raises `UnsupportedError` where steps do more than move.
+    """
     # Steps that change no element may be of operators that convert places.
     steps = [step for step in steps if INVERSES.get(step.operator) not in (_same, _detach)]
-    for step in steps:
-        if not _moves(step, meta(base).dtype) or meta(value).dtype is not meta(base).dtype:
-            raise UnsupportedError([Unsupported(step.operator, "a write through this view is not known")])
+    moves = _moving(steps, meta(base).dtype)
+    if len(moves) < len(steps):
+        raise UnsupportedError(
+            [Unsupported(steps[len(moves)].operator, "a write through this view is not known")]
+        )
     count = prod(meta(base).shape)
     every = aten.arange(count if isinstance(count, int) else aten.sym_numel(base), device=meta(base).device)
     places = aten.view(every, sizes(aten, base))
-    for step in steps:
-        places = step.of_places(aten.builder, places)
+    for step in moves:
+        part = PARTS.get(step.operator)
+        places = part(aten, places) if part else step.of_places(aten.builder, places)
     return places
+
+
+PARTS: dict[str, Callable[[Namespace, SSAValue], SSAValue]] = {
+    "aten.real": lambda aten, places: aten.mul.Scalar(places, 2),
+    "aten.imag": lambda aten, places: aten.add.Scalar(aten.mul.Scalar(places, 2), 1),
+    "aten.view_as_real": lambda aten, places: aten.stack(
+        [part(aten, places) for part in (PARTS["aten.real"], PARTS["aten.imag"])], -1
+    ),
+}
+"""Where the numbers of complex elements lie, from where those do."""
+
+TO_REAL = RETURN_RULES["to_real"]
+
+
+def _moving(steps: Iterable[Step], dtype: DType) -> list[Step]:
+    """The first steps, of elements of a dtype, as far as they move elements; once, complex ones become their parts."""
+    moves: list[Step] = []
+    for step in steps:
+        if dtype.category is Category.COMPLEX and step.operator in PARTS:
+            dtype = TO_REAL[dtype]
+        elif not _moves(step, dtype):
+            break
+        moves.append(step)
+    return moves
 
 
 def _moves(step: Step, dtype: DType) -> bool:
@@ -157,7 +198,7 @@ def write_through(builder: Builder, base: SSAValue, steps: Sequence[Step], value
         viewed = step.apply(builder, base)
         if step.operator in OVERLAPPING and meta(viewed).shape != meta(base).shape:
             dtype = meta(base).dtype
-            moves = [step, *takewhile(partial(_moves, dtype=dtype), islice(steps, at, None))]
+            moves = [step, *_moving(islice(steps, at, None), dtype)]
             at += len(moves) - 1
             if any(_moves(step, dtype) for step in islice(steps, at, None)):
                 raise UnsupportedError(

@@ -33,6 +33,11 @@ def along(b: LinalgBuilder, input: Tensor, dim: int | None) -> tuple[Tensor, int
     return input, wrap_dim(dim, input.ndim)
 
 
+def alone(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
+    """What is selected along a dimension of a 0-dim tensor: its element, of any dtype, at place 0."""
+    return self, b.fill(0, (), dt.Long)
+
+
 def shaped(b: LinalgBuilder, input: Tensor, out: TensorMeta) -> Tensor:
     """A reduction's result as the operator gives it: in its dtype, with or without the dimensions of size 1."""
     return b.reshape(b.convert(input, out.dtype), out.shape)

@@ -1001,10 +1001,21 @@ def attempt(program: Program, engines: Sequence[str], stage: str) -> Iterator[Ou
                 yield outcome(engine, status, f"{type(error).__name__}: {error}")
 
 
+class AsTyped(torch.fx.Interpreter):
+    """Runs an exported program, where its values are what it says they are."""
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        value, said = super().run_node(n), n.meta.get("val")
+        if isinstance(said, torch.Tensor) and value.ndim != said.ndim:
+            raise AssertionError(f"{n} has {value.ndim} dimensions, not {said.ndim}")  # a size 1 was squeezed
+        return value
+
+
 def by_pytorch(exported: torch.export.ExportedProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The program's results, and its inputs after it. Raises `AssertionError` where it is none of these sizes."""
     given = [i.clone() for i in inputs]
     with torch.no_grad():
-        results = list(exported.module()(*given))
+        results = list(AsTyped(exported.module()).run(*given))
     return results + given
 
 

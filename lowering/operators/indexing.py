@@ -31,6 +31,7 @@ from xdsl_exir.lowering.operators.pointwise import floor_divide
 from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.places import Place, in_range, is_within, replaced
 from xdsl_exir.lowering.reassociation import broadcast_map
+from xdsl_exir.lowering.reductions import alone
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.sorting import sorting_order
@@ -361,8 +362,10 @@ def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, out: Out) -> l
     ]
 
 
-@lowering("aten.kthvalue")
-def kthvalue(b: LinalgBuilder, self: Tensor, k: Dim, dim: int, out: Out) -> list[Tensor]:
+@lowering("aten.kthvalue", takes_complex=True)
+def kthvalue(b: LinalgBuilder, self: Tensor, k: Dim, dim: int, out: Out) -> Sequence[Tensor]:
+    if not self.shape:
+        return alone(b, self)
     vectors = at_least_1d(b, self)
     dim = wrap_dim(dim, vectors.ndim)
     places = part(b, sorting_order(b, vectors, dim, False), dim, k - 1, 1)

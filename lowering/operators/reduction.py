@@ -34,6 +34,7 @@ from xdsl_exir.lowering.operators.view import bitcast
 from xdsl_exir.lowering.reductions import (
     Combine,
     accumulate,
+    alone,
     along,
     dims_of,
     divided,
@@ -228,9 +229,11 @@ def following(b: LinalgBuilder, ordered: Tensor, axis: int) -> Tensor:
     return scan(b, longer, [run_starts], axis, 0, dt.Long)
 
 
-@lowering("aten.mode")
+@lowering("aten.mode", takes_complex=True)
 def mode(b: LinalgBuilder, self: Tensor, dim: int | None, out: Out) -> tuple[Tensor, Tensor]:
     """The most frequent element, the least of several, and where it stands last."""
+    if not self.shape:
+        return alone(b, self)
     vectors, axis = along(b, self, dim)
     every = range(vectors.ndim)
     order = sorting_order(b, vectors, axis, False)
@@ -486,9 +489,11 @@ def logcumsumexp(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> Tensor:
 
 
 def running_extreme(
-    b: LinalgBuilder, combine: Combine, self: Tensor, dim: int, initial: float, out: Out
+    b: LinalgBuilder, combine: Combine, self: Tensor, dim: int, limit: Callable[[DType], float], out: Out
 ) -> tuple[Tensor, Tensor]:
     """Running extremes, and where the last element equal to each stands."""
+    if not self.shape:
+        return alone(b, self)
     vectors, axis = along(b, self, dim)
 
     def further(before: Scalar, _: Scalar, x: Scalar) -> Scalar:
@@ -497,16 +502,16 @@ def running_extreme(
     def last(before: Scalar, here: Scalar, x: Scalar, value: Scalar) -> Scalar:
         return s.select(is_same(x, value), here, before)
 
-    values = scan(b, further, [vectors], axis, initial, self.dtype)
+    values = scan(b, further, [vectors], axis, limit(self.dtype), self.dtype)
     places = scan(b, last, [vectors, values], axis, 0, dt.Long)
     return shaped(b, values, out[0]), shaped(b, places, out[1])
 
 
-@lowering("aten.cummax")
+@lowering("aten.cummax", takes_complex=True)
 def cummax(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> tuple[Tensor, Tensor]:
-    return running_extreme(b, s.maximum, self, dim, lowest(self.dtype), out)
+    return running_extreme(b, s.maximum, self, dim, lowest, out)
 
 
-@lowering("aten.cummin")
+@lowering("aten.cummin", takes_complex=True)
 def cummin(b: LinalgBuilder, self: Tensor, dim: int, out: Out) -> tuple[Tensor, Tensor]:
-    return running_extreme(b, s.minimum, self, dim, highest(self.dtype), out)
+    return running_extreme(b, s.minimum, self, dim, highest, out)

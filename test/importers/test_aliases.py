@@ -278,6 +278,15 @@ def unfolded(m: Any, x: Any) -> Any:
     return y, u, v
 
 
+def parts_of_unfolded(m: Any, x: Any) -> Any:
+    y = torch.complex(x, x + 1)
+    u = y.unfold(1, 2, 1)
+    u.imag[:, 1:].mul_(2)
+    torch.view_as_real(u)[0].T[0].add_(3)
+    u.mT.real[:, 0].neg_()
+    return y, u, u.imag
+
+
 def moved(m: Any, x: Any) -> Any:
     y = torch.stack([x, x + 1])
     a, b, c, d = y.movedim(0, 2), y.moveaxis((0, 1), (1, 0)), y.swapaxes(0, 1), y.mT
@@ -387,7 +396,17 @@ PROGRAMS: dict[Forward, dict[str, torch.Tensor]] = {
         forward: {}
         for forward in (
             *(arange_out, bernoulli_broadcast, logical_not_by_strides, views_in_place, same_tensor, expanded),
-            *(meshgrid, conjugates, complex_as_real, unfolded, moved, split, nothing_done, at_least),
+            *(
+                meshgrid,
+                conjugates,
+                complex_as_real,
+                unfolded,
+                parts_of_unfolded,
+                moved,
+                split,
+                nothing_done,
+                at_least,
+            ),
             *(other_dtype, reshaped, out_of_no_size, broadcast_by_strides),
         )
     },

@@ -122,6 +122,10 @@ def calls_of(dtype: torch.dtype) -> list[Call]:
         "masked_scatter": [(x, real > 0, m)],
         "view.dtype": [(x, to) for to in (torch.uint8, torch.int64, torch.float32, torch.float64)] + [(numbers(PARTS[dtype], 3, 4), dtype)],
         "full_like": [(x, 1 - 2j)],
+        "mode": [(numbers(dtype),)],
+        "kthvalue": [(numbers(dtype), 1)],
+        "cummax": [(numbers(dtype), 0)],
+        "cummin": [(numbers(dtype), -1)],
         "_fft_c2c": [(numbers(dtype, 3, size), [1], 0, True) for size in (1, 2, 7, 16, 17, 48, 300)]
         + [(numbers(dtype, 4, 5, 6), [0, 2], 1, False), (numbers(dtype, 6, 5), [0], 2, False), (x, [], 0, True)],
         "_fft_r2c": [(numbers(PARTS[dtype], 4, 5, 6), dims, 1, half) for dims in ([0, 2], [1]) for half in (True, False)],
