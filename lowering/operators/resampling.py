@@ -21,7 +21,6 @@ from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
-from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
 
@@ -160,46 +159,6 @@ def upsample_nearest2d_vec(
     return upsample_nearest2d(b, input, height, width, out)
 
 
-def resized_bytes(b: LinalgBuilder, input: Tensor, axis: int, count: Dim, taps: Taps) -> Tensor:
-    """Bytes at other places of one dimension: in fixed point, rounded (UpSampleKernel.cpp). The largest weight has sixteen
-    bits with its sign."""
-    size = input.shape[axis]
-
-    def share(at: SSAValue) -> Scalar:
-        return reduce(s.maximum, (one(weight) for _, weight in taps(s.from_index(at), size, count)))
-
-    def one(weight: Scalar | None) -> Scalar:
-        return s.constant(1, dt.Double) if weight is None else weight
-
-    largest = b.reduce(s.maximum, b.indexed(share, (count,), dt.Double), [0], 0, dt.Double)
-
-    def power(bits: Scalar) -> Scalar:
-        """2 to the power of a number of bits."""
-        return s.shift_left(s.constant(1, dt.Long), bits)
-
-    def bits_after_the_point(largest: Scalar) -> Scalar:
-        def fills(bits: Scalar) -> Scalar:
-            return s.floor(largest * s.cast(power(bits + 1), dt.Double) + 0.5) >= 2.0**15
-
-        return first_where(fills, s.constant(0, dt.Long), s.constant(22, dt.Long))
-
-    bits = b.elementwise(bits_after_the_point, [largest], (1,), dt.Long)
-
-    def element(*at: SSAValue) -> Scalar:
-        point = read(bits, [s.constant(0, dt.Long)])
-        scale = s.cast(power(point), dt.Double)
-
-        def term(place: Scalar, weight: Scalar | None) -> Scalar:
-            fixed = s.cast(s.floor(one(weight) * scale + 0.5), dt.Long)
-            return s.cast(read(input, [*at[:axis], place, *at[axis + 1 :]]), dt.Long) * fixed
-
-        total = reduce(s.add, (term(*tap) for tap in taps(s.from_index(at[axis]), size, count)))
-        rounded = s.shift_right(total + power(point - 1), point)
-        return s.cast(s.clamp(rounded, 0, 255), dt.Byte)
-
-    return b.indexed(element, (*input.shape[:axis], count, *input.shape[axis + 1 :]), dt.Byte)
-
-
 @lowering("aten.upsample_bilinear2d")
 def upsample_bilinear2d(
     b: LinalgBuilder,
@@ -209,15 +168,9 @@ def upsample_bilinear2d(
     scales_w: float | None,
     out: Out,
 ) -> Tensor:
-    is_bytes, factors = self.dtype is dt.Byte, (scales_h, scales_w)
-    compute = dt.Double if is_bytes else compute_dtype(self.dtype)
-    taps = [linear_taps(factor, align_corners, compute) for factor in factors]
-    if not is_bytes:
-        return upsampled(b, self, taps, out[0])
-    for axis, of_axis in reversed([*enumerate(taps, 2)]):
-        if self.shape[axis] != out[0].shape[axis]:
-            self = resized_bytes(b, self, axis, out[0].shape[axis], of_axis)
-    return self
+    compute = compute_dtype(self.dtype)
+    taps = [linear_taps(factor, align_corners, compute) for factor in (scales_h, scales_w)]
+    return upsampled(b, self, taps, out[0])
 
 
 @lowering("aten.upsample_bilinear2d.vec")

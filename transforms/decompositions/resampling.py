@@ -7,19 +7,19 @@ tap, linear interpolation has two, cubic four.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import ceil
 from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
-from xdsl_exir.dialects.dtypes import DType, Float, Long
+from xdsl_exir.dialects.dtypes import Byte, Double, DType, Float, Int, Long
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_
 from xdsl_exir.dialects.shapes.pooling import window_count
 from xdsl_exir.dialects.shapes.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
-from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
+from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP, decomposition
 from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of
 
 Tap: TypeAlias = tuple[SSAValue, SSAValue | None]
@@ -122,16 +122,19 @@ def resample(
 ) -> SSAValue:
     """Resamples the dimensions after the first two, the last one first."""
     dtype = meta(input).dtype
-    wide = opmath(dtype) if taps in (linear_taps, cubic_taps) else dtype
-    result = cast(aten, input, wide)
+    weighted = taps in (linear_taps, cubic_taps)
+    wide = weights_dtype(dtype) if weighted else dtype
+    result = cast(aten, input, dtype if dtype is Byte else wide)
     before, after = meta(input).shape[2:], dims_of(output_size, "upsampling")
     sizes = Sizes(aten, input, *output_size)
     for dim in reversed(range(len(before))):
-        if before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1)):
+        if before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1) or dtype is Byte):
             continue
-        result = along(
-            aten, result, dim + 2, taps(sizes, before[dim], after[dim], align_corners, factors[dim], wide)
-        )
+        found = taps(sizes, before[dim], after[dim], align_corners, factors[dim], wide)
+        if weighted and dtype is Byte:
+            result = in_fixed_point(aten, result, dim + 2, *as_windows(aten, found))
+        else:
+            result = along(aten, result, dim + 2, found)
     return aten.clone(input) if result is input else cast(aten, result, dtype)
 
 
@@ -148,14 +151,60 @@ def along(aten: Namespace, input: SSAValue, dim: int, taps: Sequence[Tap]) -> SS
     return reduce(aten.add.Tensor, (term(*tap) for tap in taps))
 
 
-def _register(count: int, name: str, taps: Taps) -> None:
-    """The rules of an operator that resamples this many dimensions."""
+# --- bytes ---------------------------------------------------------------------------------------------------
+
+
+def weights_dtype(dtype: DType) -> DType:
+    """What weights are computed in."""
+    return Double if dtype is Byte else opmath(dtype)
+
+
+def as_windows(aten: Namespace, taps: Sequence[Tap]) -> tuple[SSAValue, SSAValue]:
+    """Taps as windows, `[count, taps]`: indices and weights; the first of equal indices has the weights of all of them."""
+    index = aten.stack([index for index, _ in taps], 1)
+    weights = aten.stack([weight for _, weight in taps], 1)
+    same = aten.eq.Tensor(aten.unsqueeze(index, 2), aten.unsqueeze(index, 1))
+    zero = aten.scalar_tensor(0.0, dtype=meta(weights).dtype)
+    together = aten.sum.dim_IntList(aten.where.self(same, aten.unsqueeze(weights, 1), zero), [2])
+    again = aten.eq.Tensor(aten.slice.Tensor(index, 1, 1), aten.slice.Tensor(index, 1, 0, -1))
+    first = aten.logical_not(aten.constant_pad_nd(again, [1, 0], 0))
+    return index, aten.where.self(first, together, zero)
+
+
+MOST_BITS = 22
+
+
+def in_fixed_point(
+    aten: Namespace, input: SSAValue, dim: int, index: SSAValue, weights: SSAValue
+) -> SSAValue:
+    """Bytes resampled along a dimension by windows, `[count, window]`: the weights have as many bits after the point as let
+    the largest one have sixteen with its sign, the sum is rounded (UpSampleKernel.cpp, _compute_index_ranges_int16_weights).
+    """
+    powers = aten.bitwise_left_shift.Scalar_Tensor(1, aten.arange.start_step(1, MOST_BITS + 1, 1, dtype=Long))
+    fits = aten.lt.Scalar(aten.add.Scalar(aten.mul.Tensor(powers, aten.max(weights)), 0.5), 2**15)
+    bits = aten.sum(fits)
+    scaled = aten.mul.Tensor(weights, aten.bitwise_left_shift.Scalar_Tensor(1, bits))
+    away = aten.add.Tensor(scaled, aten.mul.Scalar(aten.sign(weights), 0.5))
+    fixed = cast(aten, aten.trunc(away), Int)
+    for _ in range(meta(input).ndim - dim - 1):
+        fixed = aten.unsqueeze(fixed, -1)
+    windows = cast(aten, aten.index.Tensor(input, [*[None] * dim, index]), Int)  # [..., count, window, ...]
+    total = aten.sum.dim_IntList(aten.mul.Tensor(windows, fixed), [dim + 1], False, dtype=Long)
+    half = aten.bitwise_left_shift.Scalar_Tensor(1, aten.sub.Scalar(bits, 1))
+    rounded = aten.bitwise_right_shift.Tensor(aten.add.Tensor(total, half), bits)
+    return cast(aten, aten.clamp(rounded, 0, 255), Byte)
+
+
+def _register(count: int, name: str, taps: Taps, keeps_floats: bool = False) -> None:
+    """The rules of an operator that resamples this many dimensions; a core one is left but for bytes."""
     scales = ["scales"] if count == 1 else ["scales_d", "scales_h", "scales_w"][-count:]
     aligns = () if name.startswith(("upsample_nearest", "_upsample_nearest")) else ("align_corners",)
 
     def plain(
         aten: Namespace, self: SSAValue, output_size: list[Any], align_corners: bool = False, **factors: Any
-    ) -> SSAValue:
+    ) -> Any:
+        if keeps_floats and meta(self).dtype is not Byte:
+            return KEEP
         return resample(aten, self, output_size, align_corners, [factors[key] for key in scales], taps)
 
     def vec(
@@ -164,11 +213,13 @@ def _register(count: int, name: str, taps: Taps) -> None:
         output_size: list[Any] | None,
         scale_factors: list[float] | None,
         align_corners: bool = False,
-    ) -> SSAValue:
+    ) -> Any:
+        if keeps_floats and meta(input).dtype is not Byte:
+            return KEEP
         size = output_size or Sizes(aten, input).all(size_from(meta(input).shape, count, None, scale_factors))
         return resample(aten, input, size, align_corners, scale_factors or [None] * count, taps)
 
-    register = DECOMPOSITIONS.register
+    register = partial(DECOMPOSITIONS.register, may_keep=keeps_floats)
     register(f"aten.{name}", parameters=("self", "output_size", *aligns, *scales))(plain)
     register(f"aten.{name}.vec", parameters=("input", "output_size", "scale_factors", *aligns))(vec)
 
@@ -178,6 +229,7 @@ _register(3, "upsample_nearest3d", nearest_taps(exact=False))
 for _count in (1, 2, 3):
     _register(_count, f"_upsample_nearest_exact{_count}d", nearest_taps(exact=True))
 _register(1, "upsample_linear1d", linear_taps)
+_register(2, "upsample_bilinear2d", linear_taps, keeps_floats=True)
 _register(3, "upsample_trilinear3d", linear_taps)
 _register(2, "upsample_bicubic2d", cubic_taps)
 
@@ -219,7 +271,7 @@ FILTERS: dict[str, tuple[Filter, int]] = {
 """Each operator's filter, and how far it reaches (UpSampleKernel.cpp, `aa_filter`)."""
 
 
-def resampled(
+def windows_of(
     aten: Namespace,
     self: SSAValue,
     dim: int,
@@ -228,10 +280,11 @@ def resampled(
     factor: float | None,
     filter: Filter,
     support: int,
-) -> SSAValue:
-    """One dimension resampled to `length` elements, each the mean of a window around its center. Weights are a filter's,
-    in input elements, or output elements where those are wider (UpSampleKernel.cpp, _compute_weights_aa)."""
-    sizes, dtype = Sizes(aten, self, length), meta(self).dtype
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The windows around the centers of `length` elements, `[length, window]`: indices, their weights, and which count.
+    Weights are a filter's, in input elements, or output elements where those are wider, and add up to 1
+    (UpSampleKernel.cpp, _compute_weights_aa)."""
+    sizes, dtype = Sizes(aten, self, length), weights_dtype(meta(self).dtype)
     size, count = map(sizes.named, (meta(self).shape[dim], *dims_of([length], "upsampling")))
     scale = ratio(size, count, align_corners, factor)
     if isinstance(scale, Expr):
@@ -256,13 +309,20 @@ def resampled(
     total = aten.sum.dim_IntList(weights, [1], True)
     nothing = cast(aten, aten.eq.Scalar(total, 0), dtype)  # of places that a given factor puts past the input
     weights = aten.div.Tensor(weights, aten.add.Tensor(total, nothing))
-    within = aten.clamp(index, None, sizes(size - 1))
-    windows = aten.index.Tensor(self, [*[None] * dim, within])  # [..., count, window, ...]
+    return aten.clamp(index, None, sizes(size - 1)), weights, inside
+
+
+def resampled(aten: Namespace, self: SSAValue, dim: int, *how: Any) -> SSAValue:
+    """One dimension resampled, each element the mean of a window around its center."""
+    index, weights, inside = windows_of(aten, self, dim, *how)
+    if meta(self).dtype is Byte:
+        return in_fixed_point(aten, self, dim, index, weights)
+    windows = aten.index.Tensor(self, [*[None] * dim, index])  # [..., count, window, ...]
     for _ in range(meta(self).ndim - dim - 1):
         weights, inside = aten.unsqueeze(weights, -1), aten.unsqueeze(inside, -1)
     terms = aten.mul.Tensor(windows, weights)
     # What is outside counts for nothing, infinite or not.
-    terms = aten.where.self(inside, terms, aten.scalar_tensor(0.0, dtype=dtype))
+    terms = aten.where.self(inside, terms, aten.scalar_tensor(0.0, dtype=meta(terms).dtype))
     return aten.sum.dim_IntList(terms, [dim + 1])
 
 
@@ -277,7 +337,7 @@ def antialiased(
 ) -> SSAValue:
     """Resamples rows, then columns."""
     dtype = meta(input).dtype
-    result = cast(aten, input, opmath(dtype))
+    result = input if dtype is Byte else cast(aten, input, opmath(dtype))
     rows, columns = output_size
     for dim, length, factor in ((3, columns, factors[1]), (2, rows, factors[0])):
         if meta(input).shape[dim] != dims_of([length], "upsampling")[0]:

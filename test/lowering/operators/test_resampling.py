@@ -50,7 +50,14 @@ def test_bytes_in_fixed_point():
     images = torch.randint(
         0, 256, (2, 3, 5, 7), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
     )
-    sizes = [[3, 9], [11, 4], [5, 20], [6, 7]]
-    check_natively(
-        [("aten.upsample_bilinear2d", (images, size, align), {}) for size in sizes for align in (True, False)]
-    )
+    names = ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")
+    sizes = [[3, 9], [11, 4], [5, 20], [6, 7], [1, 2]]
+    calls: list[Any] = [
+        (f"aten.{name}", (images, size, align), {})
+        for name in names
+        for size in sizes
+        for align in (True, False)
+    ]
+    calls += [(f"aten.{name}.vec", (images, None, False, [0.6, 1.7]), {}) for name in names]
+    calls += [("aten._upsample_lanczos2d_aa", (images, [3, 9], False), {})]
+    check_natively(calls)
