@@ -5,10 +5,10 @@ Along each dimension there are taps: a place and the weight of what is there. Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -159,7 +159,13 @@ def upsample_nearest2d_vec(
     return upsample_nearest2d(b, input, height, width, out)
 
 
-@lowering("aten.upsample_bilinear2d")
+def refuse_bytes(given: Mapping[str, Any]) -> str | None:
+    """Bytes are resampled in fixed point, which a decomposition says."""
+    image = given.get("self") or given["input"]
+    return "bytes, which have to be decomposed before" if image.dtype is dt.Byte else None
+
+
+@lowering("aten.upsample_bilinear2d", refuses=refuse_bytes)
 def upsample_bilinear2d(
     b: LinalgBuilder,
     self: Tensor,
@@ -173,7 +179,7 @@ def upsample_bilinear2d(
     return upsampled(b, self, taps, out[0])
 
 
-@lowering("aten.upsample_bilinear2d.vec")
+@lowering("aten.upsample_bilinear2d.vec", refuses=refuse_bytes)
 def upsample_bilinear2d_vec(
     b: LinalgBuilder, input: Tensor, align_corners: bool, scale_factors: list[float] | None, out: Out
 ) -> Tensor:

@@ -368,7 +368,7 @@ EXCEPTIONS = {
     r"aten\.fake_quantize_per_channel_affine.* .*special": "PyTorch makes infinities integers, which C++ leaves undefined",
     r"aten\.(multi|multilabel)_margin_loss .*empty": "PyTorch leaves the loss of no items uninitialised",
     r"aten\.istft .*(Half|BFloat16) 2": "PyTorch adds up squares of a short window in its dtype, one after the other",
-    r"aten\.gelu_backward .*BFloat16 2": "oneDNN computes in the dtype of self, not in the common one",
+    r"aten\.gelu_backward .*(BFloat16|Half) 2": "oneDNN computes in the dtype of self, not in the common one",
     r"aten\.special_\w+_polynomial_[\w.]+ .*special": "PyTorch gives back a number that it never wrote for NaN",
     r"aten\.(var_mean|native_layer_norm)\b.*special.* result 1":
         "means of infinities are NaN or not by the order of Welford's updates",
@@ -376,8 +376,8 @@ EXCEPTIONS = {
 """Results that are not compared, and why: those with several right answers, and those where PyTorch differs with itself."""
 
 
-SCALES = {r"aten\.lstm\.input .*Complex": 16}
-"""Tolerances that are wider: PyTorch's kernels for one complex number at a time, which it has without AVX, are less exact."""
+SCALES = {r"aten\.(lstm|gru)\.input .*Complex": 16}
+"""Tolerances that are wider: PyTorch's complex products are not as exact without AVX, nor the same wherever operands lie."""
 
 
 def has_values(module: Any) -> bool:
