@@ -103,14 +103,19 @@ def near(got: Any, wanted: Any) -> None:
     assert torch.allclose(got.to(wanted.dtype), wanted, rtol=4 * eps, atol=4 * eps)
 
 
+TARGETS = ["interpreter", pytest.param("native", marks=pytest.mark.native)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("dtype", "draw"), cases(EXACT))
-def test_equal_to_the_bit(dtype: Any, draw: Draw):
-    compare(draw, [torch.ones(shape, dtype=dtype) for shape in SHAPES], "interpreter", same)
+def test_equal_to_the_bit(dtype: Any, draw: Draw, target: str):
+    compare(draw, [torch.ones(shape, dtype=dtype) for shape in SHAPES], target, same)
 
 
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("dtype", "draw"), cases(CLOSE))
-def test_within_units(dtype: Any, draw: Draw):
-    compare(draw, [torch.ones(shape, dtype=dtype) for shape in SHAPES], "interpreter", near)
+def test_within_units(dtype: Any, draw: Draw, target: str):
+    compare(draw, [torch.ones(shape, dtype=dtype) for shape in SHAPES], target, near)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 100, 5000])
@@ -152,14 +157,6 @@ def test_draws_go_through_memory(draw: Draw, check: Callable[[Any, Any], None]):
     for given in (x, x.permute(0, 2, 3, 1), x.to(memory_format=torch.channels_last), x.mT):
         compare(draw, [given], "interpreter", check)
     compare(lambda x: draw((x + 1).transpose(1, 3)), [x], "interpreter", check)
-
-
-@pytest.mark.native
-def test_native_programs_draw_the_same_numbers():
-    compare(
-        lambda x: torch.rand_like(x) + torch.empty_like(x).uniform_(2, 3), [torch.ones(20)], "native", same
-    )
-    compare(lambda x: torch.randn_like(x), [torch.ones(3), torch.ones(20)], "native", near)
 
 
 def test_loading_state_goes_on_with_the_stream():
