@@ -43,20 +43,19 @@ WIDER = {dt.Half: dt.Float, dt.BFloat16: dt.Float, dt.Char: dt.Int, dt.Byte: dt.
 
 
 def product(aten: Namespace, name: str, a: Arguments) -> Results:
-    """A product of two matrices, or of batches of them. Of a turned matrix and a vector it is that of the vector and the matrix."""
-    if name == "mm" and is_turned_matvec(a):
-        (matrix,) = a["self"].owner.operands
-        made = aten.mm(aten.view(a["mat2"], [1, -1]), matrix)
-        return aten.view(made, [-1, 1])
-    return getattr(aten, name)(a["self"], a["mat2"])
+    """A product of two matrices, or of batches of them. Of a matrix and a vector it is that of the vector and the turned matrix."""
+    multiply, matrix, other = getattr(aten, name), a["self"], a["mat2"]
+    if not is_matvec(a):
+        return multiply(matrix, other)
+    *batch, rows, _ = meta(matrix).shape
+    made = multiply(aten.view(other, [*batch, 1, -1]), aten.permute(matrix, [*range(len(batch)), -1, -2]))
+    return aten.view(made, [*batch, rows, 1])
 
 
-def is_turned_matvec(a: Arguments) -> bool:
-    """Whether it is the product of a transposed matrix, not of a constant, and a vector."""
-    turned = a["self"].owner
+def is_matvec(a: Arguments) -> bool:
+    """Whether it is the product of a matrix of several rows and a vector."""
     shape = static((*meta(a["self"]).shape, *meta(a["mat2"]).shape))
-    is_vector = shape is not None and 0 not in shape and shape[-1] == 1
-    return is_vector and isinstance(turned, OperatorOp) and turned.SPEC.qualified_name == "aten.permute"
+    return shape is not None and 0 not in shape and shape[-1] == 1 and meta(a["self"]).shape[-2] != 1
 
 
 def added_product(aten: Namespace, a: Arguments) -> Results:
@@ -347,8 +346,8 @@ def repeated(aten: Namespace, a: Arguments) -> Results:
 WITH_KERNELS = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 FORMS: dict[str, Form] = {
     "aten.repeat": Form(repeated, frozenset(dt.DTYPES)),
-    "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, is_turned_matvec),
-    "aten.bmm": Form(lambda aten, a: product(aten, "bmm", a), WITH_KERNELS, lambda a: False),
+    "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, is_matvec),
+    "aten.bmm": Form(lambda aten, a: product(aten, "bmm", a), WITH_KERNELS, is_matvec),
     "aten.addmm": Form(added_product, WITH_KERNELS, is_scaled),
     "aten.addmv": Form(added_matvec, WITH_KERNELS),
     "aten.convolution": Form(

@@ -182,6 +182,8 @@ class Matmul(Kernel):
     @property
     def vectors(self) -> int:
         """Vectors of a tile's row: two, and more when there are too few rows to keep the multipliers busy."""
+        if self.dots:
+            return 1
         budget = 2 * self.machine.rows // self.m if isinstance(self.m, int) else 0
         wanted = self.choice.vectors or next((vectors for vectors in (8, 4) if vectors <= budget), 2)
         return min(wanted, ceil_div(self.n, self.lanes)) if isinstance(self.n, int) else wanted
@@ -201,11 +203,16 @@ class Matmul(Kernel):
         return ceildiv(self.n, self.width)
 
     @property
+    def dots(self) -> bool:
+        """Whether a column's products are added up in the lanes of a register: of one row, by a matrix that lies along the reduction."""
+        return self.rhs == "transposed" and self.m == 1
+
+    @property
     def packs(self) -> bool:
         """Whether the kernel packs the right-hand side itself: it pays when several tiles of rows use a panel."""
         few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows
         wanted = not few if self.choice.packs is None else self.choice.packs
-        return self.rhs == "transposed" or (self.rhs == "row_major" and wanted)
+        return not self.dots and (self.rhs == "transposed" or (self.rhs == "row_major" and wanted))
 
     @property
     def problem(self) -> Matmul:
@@ -314,6 +321,10 @@ class Matmul(Kernel):
         start, shape = b.mul(panel, self.width), (*self.batch, self.m, self.n)
         if self.packs:
             self._pack_panel(b, operands[1], batch, worker, start, columns)
+        if self.dots:
+            value = self._dots(b, operands, batch, start, present[0])
+            finish(b, self.epilogue, value, shape, [*batch, 0, start], lanes, masks[0])
+            return
         right = self._rhs(b, operands[1], batch, worker, panel, start, masks)
         short = self.batch and isinstance(self.k, int) and self.k <= BLOCK
         limit = NARROW_BLOCK if self.n == 1 or short else BLOCK
@@ -326,6 +337,37 @@ class Matmul(Kernel):
                     for v, value in enumerate(values):
                         at = [*batch, b.add(row, r), b.add(start, v * lanes)]
                         finish(b, self.epilogue, value, shape, at, lanes, masks[v])
+
+    def _dots(
+        self,
+        b: KernelBuilder,
+        operands: tuple[SSAValue, SSAValue],
+        batch: Sequence[Index],
+        start: Index,
+        present: Index,
+    ) -> SSAValue:
+        """The products of the one row with as many columns as there are lanes, of which so many are `present`: each column's in the
+        lanes of a register of its own, whose sums are those of a matrix's rows."""
+        (lhs, rhs), lanes, dtype = operands, self.lanes, self.dtype
+        row, lead = broadcast_indices(batch, self.lhs_batch), broadcast_indices(batch, self.rhs_batch)
+
+        def piece(buffer: SSAValue, at: Sequence[Index], step: Index) -> SSAValue:
+            k = b.mul(step, lanes)
+            mask = None if self.k % lanes == 0 else b.mask_below(lanes, b.sub(self.k, k))
+            return b.load(buffer, [*at, k], lanes, mask, dtype)
+
+        sums = register_tile(
+            b, lanes, 1, lanes, [ceildiv(self.k, lanes)],
+            lambda lane, at: piece(rhs, [*lead, self._column(b, start, lane, present)], at[0]),
+            lambda _, at: piece(lhs, [*row, 0], at[0]),
+            BLOCK, dtype,
+        )  # fmt: skip
+        columns = b.transpose([total for [total] in sums], lanes)
+        kind = arith.AddiOp if dtype.startswith("i") else arith.AddfOp
+        while len(columns) > 1:
+            half = len(columns) // 2
+            columns = [b.op(kind, pair, type_of(dtype, lanes)) for pair in zip(columns[:half], columns[half:], strict=True)]
+        return columns[0]
 
     def _vectors_of(self, columns: Dim) -> int:
         """Vectors that hold so many of a panel's columns."""
