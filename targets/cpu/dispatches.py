@@ -154,6 +154,9 @@ def product(
         if 1 not in right.strides[-2:]:
             right = planner.contiguous(right)
         transposed = right.strides[-1] != 1
+        if transposed and m == 1 and left.strides[-1] != 1:
+            left = planner.contiguous(left)  # a row, for which the kernel need not pack a matrix
+            kernel = replace(kernel, lhs_strides=None)
         right = swapped(right) if transposed else right
         layout = "transposed" if transposed else "row_major"
         kernel = planner.target.tuned(replace(kernel, rhs=layout, rhs_strides=strides_of(right)))

@@ -61,11 +61,12 @@ def is_matvec(a: Arguments) -> bool:
 def added_product(aten: Namespace, a: Arguments) -> Results:
     """`beta * self + alpha * (mat1 @ mat2)`, where a `beta` of 0 drops even NaN; as it is where its kernel takes it."""
     beta, alpha, dtype = a["beta"], a["alpha"], meta(a["mat1"]).dtype
-    if (beta, alpha) == (1, 1) and dtype is dt.Float:
+    factors = {"self": a["mat1"], "mat2": a["mat2"]}
+    if (beta, alpha) == (1, 1) and dtype is dt.Float and not is_matvec(factors):
         return aten.addmm(a["self"], a["mat1"], a["mat2"])
     if dtype not in (dt.Float, dt.Double) and not (isinstance(beta, int) and isinstance(alpha, int)):
         return KEEP
-    result = aten.mm(a["mat1"], a["mat2"])
+    result = product(aten, "mm", factors)
     if alpha != 1:
         result = aten.mul.Tensor(result, alpha)
     if beta == 0:
@@ -73,8 +74,10 @@ def added_product(aten: Namespace, a: Arguments) -> Results:
     return aten.add.Tensor(result, a["self"] if beta == 1 else aten.mul.Tensor(a["self"], beta))
 
 
-def is_scaled(a: Arguments) -> bool:
-    return (a["beta"], a["alpha"]) != (1, 1) or a["out"].dtype is not dt.Float
+def is_added_apart(a: Arguments) -> bool:
+    """Whether the kernel of products does not add."""
+    scaled = (a["beta"], a["alpha"]) != (1, 1) or a["out"].dtype is not dt.Float
+    return scaled or is_matvec({"self": a["mat1"], "mat2": a["mat2"]})
 
 
 def added_matvec(aten: Namespace, a: Arguments) -> Results:
@@ -348,7 +351,7 @@ FORMS: dict[str, Form] = {
     "aten.repeat": Form(repeated, frozenset(dt.DTYPES)),
     "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, is_matvec),
     "aten.bmm": Form(lambda aten, a: product(aten, "bmm", a), WITH_KERNELS, is_matvec),
-    "aten.addmm": Form(added_product, WITH_KERNELS, is_scaled),
+    "aten.addmm": Form(added_product, WITH_KERNELS, is_added_apart),
     "aten.addmv": Form(added_matvec, WITH_KERNELS),
     "aten.convolution": Form(
         convolution,

@@ -204,8 +204,9 @@ class Matmul(Kernel):
 
     @property
     def dots(self) -> bool:
-        """Whether a column's products are added up in the lanes of a register: of one row, by a matrix that lies along the reduction."""
-        return self.rhs == "transposed" and self.m == 1
+        """Whether a column's products are added up in the lanes of a register: of one row, by a matrix, both lying along the reduction."""
+        along = not self.lhs_transposed and (self.lhs_strides is None or self.lhs_strides[-1] == 1)
+        return self.rhs == "transposed" and self.m == 1 and along
 
     @property
     def packs(self) -> bool:
@@ -366,7 +367,10 @@ class Matmul(Kernel):
         kind = arith.AddiOp if dtype.startswith("i") else arith.AddfOp
         while len(columns) > 1:
             half = len(columns) // 2
-            columns = [b.op(kind, pair, type_of(dtype, lanes)) for pair in zip(columns[:half], columns[half:], strict=True)]
+            columns = [
+                b.op(kind, pair, type_of(dtype, lanes))
+                for pair in zip(columns[:half], columns[half:], strict=True)
+            ]
         return columns[0]
 
     def _vectors_of(self, columns: Dim) -> int:

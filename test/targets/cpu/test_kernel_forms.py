@@ -153,6 +153,37 @@ def test_products_of_other_dtypes(dtype: str) -> None:
     agree(calls, [x, draw(37, 70)], {"w": weight, "b": draw(70), "nan": nan.to(kind)}, tolerance)
 
 
+@pytest.mark.native
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_products_of_one_row_or_column(symbolic: bool) -> None:
+    """Whose sums are in lanes, where matrix and row lie along them: a column with gaps is copied, heads may share a matrix."""
+    torch.manual_seed(0)
+    weights = {"one": torch.randn(1)}
+    calls = [
+        lambda m, x, y: x[:1] @ y.T,
+        lambda m, x, y: y @ x[1],
+        lambda m, x, y: y @ x.T[:, 2:],
+        lambda m, x, y: torch.relu(torch.addmm(m.one, y, x[:1].T)),
+        lambda m, x, y: x.unsqueeze(1) @ y.T.unsqueeze(0),
+        lambda m, x, y: (y.T @ y[:, :1]) @ x[:1, :1],
+        lambda m, x, y: y.double() @ x[0].double(),
+        lambda m, x, y: (y * 9).long() @ (x[0] * 9).long(),
+    ]
+    size, count = torch.export.Dim("size", min=2), torch.export.Dim("count", min=2)
+    dynamic = {"inputs": ({1: size}, {0: count, 1: size})} if symbolic else None
+    shapes = [(37, 70), (2, 3), (16, 16), (500, 5)]
+    program = None
+    for length, rows in shapes:
+        inputs = torch.randn(3, length), torch.randn(rows, length)
+        if program is None or not symbolic:
+            program = exported(calls, *inputs, dynamic=dynamic, **weights)
+            run = xdsl_exir.compile(program, "native")
+        for got, right in zip(
+            run.flat([x.numpy() for x in inputs]), Several(calls, **weights)(*inputs), strict=True
+        ):
+            np.testing.assert_allclose(got, right.numpy(), 1e-5, 1e-4)
+
+
 def planned(program: Any) -> list[Any]:
     """The kernels of a program."""
     from xdsl_exir.runtime.native import plan_program
