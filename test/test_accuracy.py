@@ -204,7 +204,9 @@ def test_functions_of_nan_of_any_bits(native_tools: None) -> None:
     functions = [operator.attrgetter(name)(torch) for name in ALL_BITS.split()]
     low = torch.randint(1, 2**23, (4096,), dtype=torch.int32, generator=torch.Generator().manual_seed(0))
     x = torch.cat([low | 0x7F800000, low | -0x00800000]).view(torch.float32)
-    for name, result in zip(ALL_BITS.split(), compiled(lambda x: [f(x) for f in functions], x)(x), strict=True):
+    for name, result in zip(
+        ALL_BITS.split(), compiled(lambda x: [f(x) for f in functions], x)(x), strict=True
+    ):
         assert np.isnan(np.asarray(result)).all(), name
 
 

@@ -221,4 +221,6 @@ class Writing(Copying):
         b, type, factor = self.b, type_of(self.dtype, lanes), self.kernel.factor
         if number and part.mirrored:
             value = b.op(arith.NegfOp, [value], type)
-        return value if factor == 1 else b.op(arith.MulfOp, [value, b.constant(factor, self.dtype, lanes)], type)
+        return (
+            value if factor == 1 else b.op(arith.MulfOp, [value, b.constant(factor, self.dtype, lanes)], type)
+        )
