@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, prod
 from typing import Any
 
@@ -221,10 +222,37 @@ def distances(aten: Namespace, a: Arguments) -> Results:
         return cast(aten, aten.sqrt(aten.relu(aten.add.Tensor(product, squares))), a["out"].dtype)
     if a["p"] not in (1, 2):
         return KEEP
-    apart = aten.sub.Tensor(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3))
-    if a["p"] == 1:
-        return aten.sum.dim_IntList(aten.abs(apart), [-1])
-    return aten.sqrt(aten.sum.dim_IntList(aten.mul.Tensor(apart, apart), [-1]))
+    width, term = meta(x1).shape[-1], aten.abs if a["p"] == 1 else partial(squared, aten)
+    if isinstance(width, int) and 0 < width <= SHORT:
+        total = in_columns(aten, x1, x2, width, term)
+    else:
+        apart = aten.sub.Tensor(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3))
+        total = aten.sum.dim_IntList(term(apart), [-1])
+    return total if a["p"] == 1 else aten.sqrt(total)
+
+
+def squared(aten: Namespace, x: SSAValue) -> SSAValue:
+    return aten.mul.Tensor(x, x)
+
+
+def in_columns(
+    aten: Namespace, x1: SSAValue, x2: SSAValue, width: int, term: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """What pairs of short rows are apart, column by column: each is one row of the result by another, along memory. Added up in pairs."""
+    rank = meta(x2).ndim
+    turned = aten.clone(aten.permute(x2, [*range(rank - 2), rank - 1, rank - 2]))
+    terms = [
+        term(
+            aten.sub.Tensor(
+                aten.slice.Tensor(x1, -1, at, at + 1), aten.slice.Tensor(turned, -2, at, at + 1)
+            )
+        )
+        for at in range(width)
+    ]
+    while len(terms) > 1:
+        pairs = [aten.add.Tensor(*terms[at : at + 2]) for at in range(0, len(terms) - 1, 2)]
+        terms = [*pairs, *terms[2 * len(pairs) :]]
+    return terms[0]
 
 
 def bags(aten: Namespace, a: Arguments) -> Results:
