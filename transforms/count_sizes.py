@@ -184,7 +184,7 @@ def groups(
     begins = true_places(aten, first, count(aten, first, symbol))
     inverse = lengths = aten.full([0], 0, dtype=dt.Long)
     if return_inverse:
-        inverse = aten.sub.Scalar(aten.cumsum(first, 0), 1)
+        inverse = aten.sub.Scalar(aten.cumsum(cast(aten, first, dt.Long), 0), 1)
     if return_counts:
         # Behind the last group begins the first one, on the way round.
         ahead = aten.sub.Tensor(aten.roll(begins, [-1], [0]), begins)

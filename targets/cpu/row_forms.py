@@ -3,6 +3,7 @@
     sum(x, [0, 2, 3])              becomes    sum(sum(x, [2, 3]), [0])
     native_group_norm(x)           becomes    native_layer_norm of the elements of each group, and what scales and shifts channels
     softmax(x, 0)                  becomes    permute(softmax(permute(x), -1))
+    logcumsumexp(x, -1)            becomes    permute(logcumsumexp(permute(x), 0))
 
 Of halves all are computed in float32, and rounded once, as PyTorch does (`kernel_forms` casts them).
 """
@@ -148,6 +149,20 @@ def scan(name: str) -> Callable[[Namespace, Arguments], Results]:
     return lambda aten, a: getattr(aten, name)(a["self"], a["dim"])
 
 
+def across_rows(aten: Namespace, a: Arguments) -> Results:
+    """A running sum of exponentials along the first dimension: each step is a function of the last one, and those of many rows are vectors."""
+    x = a["self"]
+    ndim = meta(x).ndim
+    made = aten.logcumsumexp(aten.clone(aten.permute(x, [ndim - 1, *range(ndim - 1)])), 0)
+    return aten.permute(made, [*range(1, ndim), 0])
+
+
+def is_along_many_rows(a: Arguments) -> bool:
+    shape = static(meta(a["self"]).shape)
+    last = shape is not None and len(shape) > 1 and a["dim"] % len(shape) == len(shape) - 1
+    return last and shape is not None and shape[-1] > 1 and prod(shape[:-1]) >= SHORT
+
+
 def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
     """An operator's first result as it is, in the dtype of its operands; nothing takes the others."""
 
@@ -243,9 +258,7 @@ def in_columns(
     turned = aten.clone(aten.permute(x2, [*range(rank - 2), rank - 1, rank - 2]))
     terms = [
         term(
-            aten.sub.Tensor(
-                aten.slice.Tensor(x1, -1, at, at + 1), aten.slice.Tensor(turned, -2, at, at + 1)
-            )
+            aten.sub.Tensor(aten.slice.Tensor(x1, -1, at, at + 1), aten.slice.Tensor(turned, -2, at, at + 1))
         )
         for at in range(width)
     ]
@@ -335,6 +348,7 @@ ROW_FORMS: dict[str, Form] = {
         f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
+    "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),
     "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOAT, is_split),
     "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOAT, is_split),
     **{
