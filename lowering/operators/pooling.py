@@ -217,7 +217,7 @@ class Along:
     @property
     def stays(self) -> bool:
         """Whether each element is a window."""
-        return provably(apply("eq", self.line.size, self.line.count))
+        return provably(apply("eq", self.line.size, self.line.count)) is True
 
     @property
     def reduced(self) -> Sizes:
@@ -250,13 +250,25 @@ class Along:
         )
         loops = dims(rank + 1)
         places = AffineMap(rank + 1, 0, tuple(loops[:rank]))
+
+        def merged(each: Scalar, *rest: Scalar) -> Scalar:
+            return merge(rest[-1], each, *rest[:-1])
+
         return self.b.generic(
             [(several, AffineMap.identity(rank + 1)), *((other, places) for other in others)],
             self.b.fill(initial, self.reduced, dtype),
             places,
             [*["parallel"] * rank, "reduction"],
-            lambda each, *rest: merge(rest[-1], each, *rest[:-1]),
+            merged,
         )
+
+    def bound(self, of: Callable[[Scalar], Scalar]) -> Tensor:
+        """Where each window begins, or ends."""
+
+        def element(place: SSAValue) -> Scalar:
+            return of(s.from_index(place))
+
+        return self.b.indexed(element, (self.line.count,), dt.Long)
 
     def over(
         self,
@@ -273,10 +285,7 @@ class Along:
         reduced = [tap for tap in order.taps if tap not in order.kept]
         kept = [loop for at, loop in enumerate(loops) if at not in reduced]
         places = [loop for at, loop in enumerate(loops) if at not in order.taps]
-        bounds = [
-            b.indexed(lambda i, of=of: of(s.from_index(i)), (line.count,), dt.Long)
-            for of in (line.start, line.end)
-        ]
+        bounds = [self.bound(of) for of in (line.start, line.end)]
         # Only the shape of this one matters: it says how many taps there are.
         taps = Tensor(b.empty(order.sizes, dt.Byte), order.sizes, dt.Byte)
 
@@ -405,6 +414,15 @@ def adaptive_max_pool(
     return max_along(b, self, adaptive_lines(self, counts), out)
 
 
+def further_along(b: LinalgBuilder, where: Tensor, step: Along) -> Tensor:
+    """Places of what is each a window of its own along one more dimension."""
+
+    def element(before: Scalar, *at: SSAValue) -> Scalar:
+        return before * step.line.size + s.from_index(at[step.dim])
+
+    return b.indexed(element, where.shape, dt.Long, [(where, AffineMap.identity(where.ndim))])
+
+
 def max_along(b: LinalgBuilder, input: Tensor, lines: Sequence[Adaptive], out: Out) -> tuple[Tensor, Tensor]:
     """The same along one dimension after the other: of what is greatest along those before, and where that lies along them, flattened."""
     dtype = input.dtype
@@ -427,20 +445,12 @@ def max_along(b: LinalgBuilder, input: Tensor, lines: Sequence[Adaptive], out: O
 
     values, where = input, b.fill(0, input.shape, dt.Long)
     for step in each_along(b, input, lines):
-        size, dim = step.line.size, step.dim
         if step.stays:
-            where = b.indexed(
-                lambda before, *at, size=size, dim=dim: before * size + s.from_index(at[dim]),
-                where.shape,
-                dt.Long,
-                [(where, AffineMap.identity(input.ndim))],
-            )
+            where = further_along(b, where, step)
             continue
         best = step.fold(greatest, [values], [], lowest(dtype), dtype, s.maximum)
-        values, where = (
-            best,
-            step.fold(partial(earlier, size=size), [values, where], [best], -1, dt.Long, earliest),
-        )
+        find = partial(earlier, size=step.line.size)
+        values, where = best, step.fold(find, [values, where], [best], -1, dt.Long, earliest)
     return shaped(b, values, out[0]), shaped(b, where, out[1])
 
 
@@ -538,6 +548,10 @@ def add(total: Scalar, x: Scalar) -> Scalar:
     return total + s.cast(x, total.dtype)
 
 
+def add_tap(total: Scalar, _: Scalar, x: Scalar) -> Scalar:
+    return add(total, x)
+
+
 def sliding_average(
     b: LinalgBuilder,
     input: Tensor,
@@ -577,5 +591,5 @@ def adaptive_avg_pool(b: LinalgBuilder, self: Tensor, output_size: list[int], ou
     lines, total, wide = adaptive_lines(self, counts), self, b.accumulator(out[0].dtype)
     for step in each_along(b, self, lines):
         if not step.stays:
-            total = step.fold(lambda total, _, x: add(total, x), [total], [], 0, wide, add)
+            total = step.fold(add_tap, [total], [], 0, wide, add)
     return average(b, total, lines, False, None, out[0])

@@ -67,10 +67,10 @@ def kthvalue(aten: Namespace, a: Arguments) -> Results:
 
 def mode(aten: Namespace, a: Arguments) -> Results:
     """The most frequent element, the least of several, and where it stands last. Places in a row are float32 numbers here, which kernels of rows take."""
-    x = a["self"]
-    if not is_sortable(x):
+    x, shape = a["self"], static(meta(a["self"]).shape)
+    if shape is None or not is_sortable(x):
         return KEEP
-    dim, shape = a["dim"] % meta(x).ndim, static(meta(x).shape) or []
+    dim: int = a["dim"] % len(shape)
     size = shape[dim]
     if not 1 < size <= MOST_PLACES:
         return KEEP
