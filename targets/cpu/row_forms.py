@@ -153,6 +153,8 @@ def across_rows(aten: Namespace, a: Arguments) -> Results:
     """A running sum of exponentials along the first dimension: each step is a function of the last one, and those of many rows are vectors."""
     x = a["self"]
     ndim = meta(x).ndim
+    if not is_along_many_rows(a):
+        return KEEP
     made = aten.logcumsumexp(aten.clone(aten.permute(x, [ndim - 1, *range(ndim - 1)])), 0)
     return aten.permute(made, [*range(1, ndim), 0])
 

@@ -111,6 +111,20 @@ def test_running_sums_of_exponentials(shape: tuple[int, ...]) -> None:
     torch.testing.assert_close(made, expected, equal_nan=True)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_running_sums_of_other_dtypes(dtype: str) -> None:
+    """Along each dimension: only the last one is turned."""
+    x = randn(4, 20, 33).to(getattr(torch, dtype))
+    made, expected = results([lambda x, dim=dim: torch.logcumsumexp(x, dim) for dim in (0, 1, -1)], [x])
+    for got, wanted in zip(made, expected, strict=True):
+        torch.testing.assert_close(
+            got,
+            wanted,
+            rtol=4e-3 if dtype == "float16" else 1e-12,
+            atol=1e-3 if dtype == "float16" else 1e-12,
+        )
+
+
 GROUPS: dict[str, Any] = {
     "several": torch.tensor([1, 1, 2, 2, 2, 3, 1, 1]),
     "one": torch.tensor([5, 5, 5]),
