@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import (
     Interpreter,
@@ -339,8 +340,18 @@ class SymbolicFunctions(InterpreterFunctions):
 # --- modules -------------------------------------------------------------------------------------------------
 
 
+@dataclass
 class ProgramInterpreter(Interpreter):
-    """xDSL's interpreter, but for how it fails: an error names its operation and line instead of printing the module."""
+    """xDSL's interpreter, but for how it fails: an error names its operation and line instead of printing the module. What a symbol names is looked up
+    once: programs with parts that are native call little else."""
+
+    named: dict[str | SymbolRefAttr, Operation] = field(default_factory=dict[str | SymbolRefAttr, Operation])
+
+    def get_op_for_symbol(self, symbol: str | SymbolRefAttr) -> Operation:
+        found = self.named.get(symbol)
+        if found is None:
+            found = self.named[symbol] = super().get_op_for_symbol(symbol)
+        return found
 
     def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
         for listener in self.listeners:

@@ -1,4 +1,4 @@
-"""`expand-math`: exp, exp2, log, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
+"""`expand-math`: exp, exp2, logarithms, tanh and erf of float32, on vectors and numbers, in arithmetic; those of `wide_math` on vectors.
 
 MLIR lowers `math.exp` and the like on a vector to one call of libm per lane, many times slower than these. Errors are within 4 units in the last
 place of the result; infinities, NaN, overflow and subnormal results are as in libm. Other types are left as they are.
@@ -28,50 +28,57 @@ from xdsl_exir.lowering.vector_builder import Lanes, OperationBuilder
 
 # exp(x) on [-log(2) / 2, log(2) / 2].
 EXP = (1.0, 1.00000004, 0.500000005, 0.166664155, 0.0416663529, 0.0083751264, 0.00139411085)
-# erf(x) / x in x^2, on [0, 1].
-_ERF = (1.12837917, -0.376126267, 0.112835947, -0.026854212, 0.00518908743, -0.00080168643, 7.87587511e-05)
-# -log(erfc(x)) on [1, 4].
-_LOG_ERFC = (
-    -0.000320138067,
-    1.13023343,
-    0.631826051,
-    0.110080083,
-    -0.0264211361,
-    0.00475959632,
-    -0.000596805631,
-    4.60580433e-05,
-    -1.63715145e-06,
+# 2^x on [-1 / 2, 1 / 2], for what is not left as it is.
+POWER = (1.00000012, 0.693146944, 0.240221202, 0.0555071346, 0.00967554096, 0.00132764678)
+# erf(x) / x in x^2, on [0, NEAR_ERF].
+_ERF = (1.12837911, -0.376125246, 0.112821408, -0.0267789084, 0.0050119618, -0.000609035604)
+# log2(erfc(x)) on [NEAR_ERF, 4].
+_LOG2_ERFC = (
+    -0.000256071886,
+    -1.62699866,
+    -0.91908294,
+    -0.150094181,
+    0.0321390405,
+    -0.00440830877,
+    0.000284472975,
 )
+NEAR_ERF = 0.9
 # tanh(x) / x in x^2, on [0, 0.625].
 _TANH = (0.999999996, -0.333332599, 0.133311141, -0.0537201077, 0.0205881915, -0.00565713518)
-# (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1 / 2) - 1, sqrt(2) - 1].
+# (log(1 + f) - f) / f^2 on [-1 / 3, 1 / 3].
 _LOG = (
-    0.333333313,
-    -0.24999997,
-    0.200007156,
-    -0.166678026,
-    0.142490581,
-    -0.124256872,
-    0.116854198,
-    -0.114797339,
-    0.0697161183,
+    -0.499999374,
+    0.333331972,
+    -0.250078201,
+    0.200111687,
+    -0.164159611,
+    0.139958084,
+    -0.153885409,
+    0.140263513,
 )
-# Bits of sqrt(1 / 2), and how far those of 1 are from them.
-ROOT_BITS, FROM_ROOT = 0x3F3504F3, 0x3F800000 - 0x3F3504F3
+TWO_THIRDS = 0x3F2AAAAB
+"""Its bits."""
+EXPONENT = 2**32 - 2**23
+"""The bits of a number that are not of its mantissa."""
 
 # Added and taken away again it rounds to the nearest integer, which its lowest bits then hold.
 ROUND = 1.5 * 2**23
-ROUND_BITS = 0x4B400000
+ONE = 0x3F800000
+"""The bits of 1."""
 LOG2_E = 1.44269504
 # log(2) as a number of few bits, whose multiples are exact, and the rest.
 LOG2_HIGH, LOG2_LOW = 0.693359375, -2.12194440e-4
+# The same of log10(2), and of 1 / log(2) and 1 / log(10) what float32 holds and the rest.
+LOG10_2_HIGH, LOG10_2_LOW = 0.301025390625, 4.60503898e-6
+LOG2_E_LOW = 1.92596299e-8
+LOG10_E, LOG10_E_LOW = 0.434294492, -1.01030501e-8
 
 
 def exp(w: Lanes, x: SSAValue) -> SSAValue:
     """e^x = 2^n e^r with n the integer nearest to x / log(2)."""
     # Beyond these limits the result is infinity, or 0 as a product by factors that are 0: what underflows takes processors a hundred
     # times as long, and masked scores are far below. NaN passes.
-    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-176.0))
+    x = w.at_least(w.at_most(x, 89.0), -176.0)
     rounded = w.fma(x, w.constant(LOG2_E), w.constant(ROUND))
     n = w.op(arith.SubfOp, rounded, w.constant(ROUND))
     r = w.fma(n, w.constant(-LOG2_HIGH), x)
@@ -80,59 +87,85 @@ def exp(w: Lanes, x: SSAValue) -> SSAValue:
 
 def exp2(w: Lanes, x: SSAValue) -> SSAValue:
     """2^x = 2^n e^(log(2) (x - n)) with n the integer nearest to x."""
-    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(129.0)), w.constant(-254.0))
+    x = w.at_least(w.at_most(x, 129.0), -254.0)
     rounded = w.op(arith.AddfOp, x, w.constant(ROUND))
     rest = w.op(arith.SubfOp, x, w.op(arith.SubfOp, rounded, w.constant(ROUND)))
     return scaled(w, w.op(arith.MulfOp, rest, w.constant(1 / LOG2_E)), rounded)
 
 
+def exponent(w: Lanes, held: SSAValue) -> SSAValue:
+    """An integer of 9 bits, the lowest of these, where exponents are: what is above them leaves to the left."""
+    return w.bits(arith.ShLIOp, held, w.integer(23))
+
+
 def scaled(w: Lanes, r: SSAValue, rounded: SSAValue) -> SSAValue:
     """2^n e^r, for small r and n in the lowest bits. 2^n in two factors, as it may exceed the exponent's range."""
-    value = w.polynomial(r, EXP)
-    bits = w.op(arith.BitcastOp, rounded, dtype="i32")
-    exponent = w.op(arith.SubiOp, bits, w.integer(ROUND_BITS), dtype="i32")
-    half = w.op(arith.ShRSIOp, exponent, w.integer(1), dtype="i32")
-    for part in (half, w.op(arith.SubiOp, exponent, half, dtype="i32")):
-        biased = w.op(arith.AddiOp, part, w.integer(127), dtype="i32")
-        power = w.op(arith.BitcastOp, w.op(arith.ShLIOp, biased, w.integer(23), dtype="i32"))
-        value = w.op(arith.MulfOp, value, power)
+    value, bits = w.polynomial(r, EXP), w.bits(arith.BitcastOp, rounded)
+    half = exponent(w, w.bits(arith.ShRUIOp, bits, w.integer(1)))
+    for part in (half, w.bits(arith.SubiOp, exponent(w, bits), half)):
+        value = w.mul(value, w.op(arith.BitcastOp, w.bits(arith.AddiOp, part, w.integer(ONE))))
     return value
 
 
-def log(w: Lanes, x: SSAValue) -> SSAValue:
-    """log(2^k m) = k log(2) + log(m), of m = 1 + f between sqrt(1 / 2) and sqrt(2)."""
+def power(w: Lanes, x: SSAValue) -> SSAValue:
+    """2^x of x between -100 and 100, to 2e-7 of it: the integer nearest to x is added to the exponent (which of NaN may make a number)."""
+    n, held = w.rounded(x)
+    value = w.bits(arith.BitcastOp, w.polynomial(w.sub(x, n), POWER))
+    return w.op(arith.BitcastOp, w.bits(arith.AddiOp, value, exponent(w, held)))
+
+
+def logarithm(w: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Of x = 2^k m with m = 1 + f from 2/3 to 4/3: 2^23 k, f, and log(m) - f."""
     is_small = w.compare("olt", x, w.constant(2.0**-126))
-    raised = w.select(is_small, w.op(arith.MulfOp, x, w.constant(2.0**24)), x)
-    bits = w.op(arith.AddiOp, w.op(arith.BitcastOp, raised, dtype="i32"), w.integer(FROM_ROOT), dtype="i32")
-    k = w.op(vectors.SIToFPOp, w.op(arith.ShRUIOp, bits, w.integer(23), dtype="i32"))
-    k = w.op(arith.SubfOp, k, w.select(is_small, w.constant(127.0 + 24), w.constant(127.0)))
-    mantissa = w.op(arith.AndIOp, bits, w.integer(0x7FFFFF), dtype="i32")
-    m = w.op(arith.BitcastOp, w.op(arith.AddiOp, mantissa, w.integer(ROOT_BITS), dtype="i32"))
-    f = w.op(arith.SubfOp, m, w.constant(1.0))
-    z = w.op(arith.MulfOp, f, f)
-    rest = w.op(arith.MulfOp, w.op(arith.MulfOp, f, z), w.polynomial(f, _LOG))
-    rest = w.fma(z, w.constant(-0.5), w.fma(k, w.constant(LOG2_LOW), rest))
-    value = w.fma(k, w.constant(LOG2_HIGH), w.op(arith.AddfOp, f, rest))
-    return wide_math.ends(w, x, value)
+    raised = w.bits(arith.BitcastOp, w.mul(x, w.constant(2.0**24)))
+    lowered = w.bits(arith.SubiOp, raised, w.integer(24 << 23))
+    bits = w.op(vectors.SelectOp, is_small, lowered, w.bits(arith.BitcastOp, x), dtype=w.of_bits)
+    above = w.bits(arith.SubiOp, bits, w.integer(TWO_THIRDS))
+    exponent = w.bits(arith.AndIOp, above, w.integer(EXPONENT))
+    m = w.op(arith.BitcastOp, w.bits(arith.SubiOp, bits, exponent))
+    f = w.sub(m, w.constant(1.0))
+    return w.op(vectors.SIToFPOp, exponent), f, w.mul(w.mul(f, f), w.polynomial(f, _LOG))
+
+
+def log(w: Lanes, x: SSAValue) -> SSAValue:
+    """log(2^k m) = k log(2) + log(m)."""
+    k, f, rest = logarithm(w, x)
+    low = w.fma(k, w.constant(LOG2_LOW / 2**23), rest)
+    return wide_math.ends(w, x, w.fma(k, w.constant(LOG2_HIGH / 2**23), w.add(f, low)))
+
+
+def log2(w: Lanes, x: SSAValue) -> SSAValue:
+    """log2(2^k m) = k + log(m) / log(2)."""
+    k, f, rest = logarithm(w, x)
+    low = w.fma(rest, w.constant(LOG2_E), w.mul(f, w.constant(LOG2_E_LOW)))
+    of_m = w.fma(f, w.constant(LOG2_E), low)
+    return wide_math.ends(w, x, w.fma(k, w.constant(2.0**-23), of_m))
+
+
+def log10(w: Lanes, x: SSAValue) -> SSAValue:
+    """log10(2^k m) = k log10(2) + log(m) / log(10)."""
+    k, f, rest = logarithm(w, x)
+    low = w.fma(rest, w.constant(LOG10_E), w.mul(f, w.constant(LOG10_E_LOW)))
+    low = w.fma(k, w.constant(LOG10_2_LOW / 2**23), low)
+    of_m = w.fma(f, w.constant(LOG10_E), low)
+    return wide_math.ends(w, x, w.fma(k, w.constant(LOG10_2_HIGH / 2**23), of_m))
 
 
 def tanh(w: Lanes, x: SSAValue) -> SSAValue:
-    """1 - 2 / (e^(2 |x|) + 1) with the sign of x; near 0, where that would cancel, a polynomial."""
-    size, one, two = w.op(math.AbsFOp, x), w.constant(1.0), w.constant(2.0)
-    power = exp(w, w.op(arith.AddfOp, size, size))
-    far = w.op(arith.SubfOp, one, w.op(arith.DivfOp, two, w.op(arith.AddfOp, power, one)))
-    near = w.op(arith.MulfOp, x, w.polynomial(w.op(arith.MulfOp, x, x), _TANH))
-    return w.select(w.compare("olt", size, w.constant(0.625)), near, w.op(math.CopySignOp, far, x))
+    """1 - 2 / (e^(2 |x|) + 1) with the sign of x, constant from 10 on; near 0, where that would cancel, a polynomial."""
+    size, one = w.size(x), w.constant(1.0)
+    raised = power(w, w.mul(w.at_most(size, 10.0), w.constant(2 * LOG2_E)))
+    far = w.sub(one, w.div(w.constant(2.0), w.add(raised, one)))
+    near = w.mul(x, w.polynomial(w.mul(x, x), _TANH))
+    return w.select(w.compare("oge", size, w.constant(0.625)), w.op(math.CopySignOp, far, x), near)
 
 
 def erf(w: Lanes, x: SSAValue) -> SSAValue:
-    """1 - e^(log(erfc(|x|))) with the sign of x, constant from 4 on; up to 1 a polynomial."""
-    size, one = w.op(math.AbsFOp, x), w.constant(1.0)
-    bounded = w.op(arith.MinimumfOp, size, w.constant(4.0))
-    log_erfc = w.op(arith.NegfOp, w.polynomial(bounded, _LOG_ERFC))
-    far = w.op(arith.SubfOp, one, exp(w, log_erfc))
-    near = w.op(arith.MulfOp, x, w.polynomial(w.op(arith.MulfOp, x, x), _ERF))
-    return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
+    """1 - 2^log2(erfc(|x|)) with the sign of x, constant from 4 on; near 0 a polynomial."""
+    size = w.size(x)
+    far = w.sub(w.constant(1.0), power(w, w.polynomial(w.at_most(size, 4.0), _LOG2_ERFC)))
+    near = w.mul(x, w.polynomial(w.mul(x, x), _ERF))
+    return w.select(w.compare("oge", size, w.constant(NEAR_ERF)), w.op(math.CopySignOp, far, x), near)
 
 
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
@@ -147,6 +180,8 @@ EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.ExpOp: exp,
     math.Exp2Op: exp2,
     math.LogOp: log,
+    math.Log2Op: log2,
+    math.Log10Op: log10,
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }

@@ -85,7 +85,7 @@ def acos(w: Lanes, x: SSAValue) -> SSAValue:
 
 def expm1(w: Lanes, x: SSAValue) -> SSAValue:
     """e^x - 1 = 2^n (e^r - 1) + (2^n - 1) with n the integer nearest to x / log(2)."""
-    bounded = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(89.0)), w.constant(-18.0))
+    bounded = w.at_least(w.at_most(x, 89.0), -18.0)
     n, held = w.rounded(w.mul(bounded, w.constant(LOG2_E)))
     r = w.fma(n, w.constant(-LOG2_LOW), w.fma(n, w.constant(-LOG2_HIGH), bounded))
     small = w.fma(w.mul(r, r), w.polynomial(r, EXPM1), r)

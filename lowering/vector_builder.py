@@ -195,6 +195,16 @@ class Lanes:
     def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         return self.op(vectors.SelectOp, condition, yes, no)
 
+    def at_most(self, x: SSAValue, bound: float) -> SSAValue:
+        """The number, or a bound that it is above; NaN stays. Said as processors' minimum does it: MLIR's takes them three operations."""
+        high = self.constant(bound)
+        return self.select(self.compare("olt", high, x), high, x)
+
+    def at_least(self, x: SSAValue, bound: float) -> SSAValue:
+        """The number, or a bound that it is below; NaN stays."""
+        low = self.constant(bound)
+        return self.select(self.compare("ogt", low, x), low, x)
+
     def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.op(arith.AddfOp, a, b)
 

@@ -139,7 +139,7 @@ class Wide(Lanes):
 def exp(w: Wide, x: SSAValue, halvings: int = 0) -> SSAValue:
     """e^x, halved so many times: 2^n e^r with n the integer nearest to x / log(2)."""
     # Far below both factors are 0: what underflows takes processors a hundred times as long.
-    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(711.0)), w.constant(-1418.0))
+    x = w.at_least(w.at_most(x, 711.0), -1418.0)
     n, _ = w.rounded(w.mul(x, w.constant(LOG2_E)))
     r = w.fma(n, w.constant(-LOG2_LOW), w.fma(n, w.constant(-LOG2_HIGH), x))
     return scaled(w, r, w.sub(n, w.constant(halvings)) if halvings else n)
@@ -147,7 +147,7 @@ def exp(w: Wide, x: SSAValue, halvings: int = 0) -> SSAValue:
 
 def exp2(w: Wide, x: SSAValue) -> SSAValue:
     """2^x = 2^n e^(log(2) (x - n)) with n the integer nearest to x."""
-    x = w.op(arith.MaximumfOp, w.op(arith.MinimumfOp, x, w.constant(1025.0)), w.constant(-2046.0))
+    x = w.at_least(w.at_most(x, 1025.0), -2046.0)
     n, _ = w.rounded(x)
     return scaled(w, w.mul(w.sub(x, n), w.constant(1 / LOG2_E)), n)
 
@@ -270,7 +270,7 @@ def tanh(w: Wide, x: SSAValue) -> SSAValue:
 
 def erfc_beyond(w: Wide, size: SSAValue) -> SSAValue:
     """erfc of numbers from 0.5 on: e^(-x^2) times what is left of it without that. The square is rounded, and its rest made up for."""
-    two, bounded = w.constant(2.0), w.op(arith.MinimumfOp, size, w.constant(28.0))
+    two, bounded = w.constant(2.0), w.at_most(size, 28.0)
     inverse = w.div(w.constant(1.0), w.add(bounded, two))
     place = w.mul(w.sub(bounded, two), inverse)
     minus = w.op(arith.NegfOp, w.mul(bounded, bounded))

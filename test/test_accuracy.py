@@ -196,6 +196,29 @@ def test_functions_of_native_code(dtype: torch.dtype, native_tools: None) -> Non
     assert far == {}
 
 
+ALL_BITS = "log log2 log10 exp exp2 tanh erf sigmoid"
+
+
+def test_functions_of_nan_of_any_bits(native_tools: None) -> None:
+    """They work on the bits of numbers: no payload makes a number of NaN."""
+    functions = [operator.attrgetter(name)(torch) for name in ALL_BITS.split()]
+    low = torch.randint(1, 2**23, (4096,), dtype=torch.int32, generator=torch.Generator().manual_seed(0))
+    x = torch.cat([low | 0x7F800000, low | -0x00800000]).view(torch.float32)
+    for name, result in zip(
+        ALL_BITS.split(), compiled(lambda x: [f(x) for f in functions], x)(x), strict=True
+    ):
+        assert np.isnan(np.asarray(result)).all(), name
+
+
+def test_logarithms_of_powers(native_tools: None) -> None:
+    """Those of powers of their base are whole numbers, subnormal powers included."""
+    twos = torch.arange(-149, 128, dtype=torch.float64)
+    tens = torch.arange(0, 11, dtype=torch.float64)
+    for function, base, powers in ((torch.log2, 2.0, twos), (torch.log10, 10.0, tens)):
+        x = (base**powers).float()
+        assert (np.asarray(compiled(function, x)(x)) == powers.numpy()).all()
+
+
 # --- the same each time --------------------------------------------------------------------------------------
 
 

@@ -178,22 +178,18 @@ def groups(
     """
     total = length(aten, rows)
     positions = aten.arange.start_step(0, total)
-
-    def differs_from(shift: int) -> SSAValue:
-        differs = aten.ne.Tensor(rows, aten.roll(rows, [shift], [0]))
-        return aten.any.dim(differs, 1) if meta(rows).ndim > 1 else differs
-
-    first = aten.logical_or(differs_from(1), aten.eq.Scalar(positions, 0))
-    found = count(aten, first, symbol)
-    begins = true_places(aten, first, found)
+    differs = aten.ne.Tensor(rows, aten.roll(rows, [1], [0]))
+    differs = aten.any.dim(differs, 1) if meta(rows).ndim > 1 else differs
+    first = aten.logical_or(differs, aten.eq.Scalar(positions, 0))
+    begins = true_places(aten, first, count(aten, first, symbol))
     inverse = lengths = aten.full([0], 0, dtype=dt.Long)
     if return_inverse:
-        inverse = aten.sub.Scalar(aten.cumsum(first, 0), 1)
+        inverse = aten.sub.Scalar(aten.cumsum(cast(aten, first, dt.Long), 0), 1)
     if return_counts:
-        last = aten.logical_or(
-            differs_from(-1), aten.eq.Tensor(positions, aten.sub.Scalar(last_of(aten, total), 1))
-        )
-        lengths = aten.add.Scalar(aten.sub.Tensor(true_places(aten, last, found), begins), 1)
+        # Behind the last group begins the first one, on the way round.
+        ahead = aten.sub.Tensor(aten.roll(begins, [-1], [0]), begins)
+        around = aten.add.Tensor(ahead, last_of(aten, total))
+        lengths = aten.where.self(aten.le.Scalar(ahead, 0), around, ahead)
     return [begins, inverse, lengths]
 
 

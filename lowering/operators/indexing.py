@@ -12,7 +12,9 @@ from functools import reduce
 from math import inf
 from typing import Any, TypeVar
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
@@ -424,20 +426,38 @@ def nonzero_static(b: LinalgBuilder, self: Tensor, fill_value: int, out: Out) ->
     count, rank = out[0].shape
     if 0 in (*out[0].shape, *self.shape):
         return b.fill(fill_value, (count, rank), dt.Long)
-    found = b.convert(self, dt.Bool)
-    before = true_before(b, found)
+    rows = b.fill(fill_value, (count + 1, rank), dt.Long)
+    return b.slice(places_in(b, b.convert(self, dt.Bool), rows), [0, 0], (count, rank), [1, 1])
 
-    def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
-        *where, dim = at
-        index = s.from_index(where[0])
-        for axis in range(1, self.ndim):
-            index = s.select(s.from_index(dim).equals(axis), s.from_index(where[axis]), index)
-        row = read(before, where)
-        place: Place = [s.select(read(found, where) & (row < count), row, s.constant(count, dt.Long)), dim]
-        return place, index
 
-    rows = b.update(b.fill(fill_value, (count + 1, rank), dt.Long), (*self.shape, rank), step)
-    return b.slice(rows, [0, 0], (count, rank), [1, 1])
+def places_in(b: LinalgBuilder, mask: Tensor, rows: Tensor) -> Tensor:
+    """Rows, of which one after the other holds the indices of a true element; the last row, those of all others. How many there are so far
+    goes from element to element in a register."""
+    zero, one, *sizes = map(b.size, (0, 1, *mask.shape))
+    last = rows.shape[0] - 1
+
+    def element(at: Sequence[SSAValue], made: SSAValue, number: SSAValue) -> tuple[SSAValue, SSAValue]:
+        is_true, row = read(mask, at), Scalar(number, dt.Long)
+        place = s.to_index(s.select(is_true & (row < last), row, s.constant(last, dt.Long)))
+        for dim, index in enumerate(at):
+            here = arith.ConstantOp(IntegerAttr(dim, IndexType())).result
+            made = tensor.InsertOp(s.from_index(index).value, made, [place, here]).result
+        return made, (row + s.cast(is_true, dt.Long)).value
+
+    def nest(at: list[SSAValue], made: SSAValue, number: SSAValue) -> Sequence[SSAValue]:
+        if len(at) == len(sizes):
+            return element(at, made, number)
+        block = Block(arg_types=[IndexType(), made.type, number.type])
+        with s.body(block, b.size):
+            index, *so_far = block.args
+            scf.YieldOp(*nest([*at, index], *so_far))
+        return scf.ForOp(zero, sizes[len(at)], one, [made, number], block).results
+
+    start = b.add(arith.ConstantOp(IntegerAttr(0, i64)))
+    made, _ = nest([], rows.value, start)
+    assert isinstance(made.owner, scf.ForOp)
+    b.add(made.owner)
+    return Tensor(made, rows.shape, rows.dtype)
 
 
 # --- bags ----------------------------------------------------------------------------------------------------

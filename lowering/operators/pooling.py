@@ -1,14 +1,14 @@
 """Lowerings of pooling: reductions over windows.
 
 A `Line` says where the windows along one dimension lie. Windows at equal distances are read through affine maps of a
-padded input; adaptive ones of differing extents are gathered first, what they lack filled up.
+padded input; adaptive ones of differing extents are reduced along one dimension after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from math import gcd
 
 from xdsl.dialects.linalg import ops as linalg
@@ -115,7 +115,7 @@ class Windows:
     source: Tensor
     access: AffineMap
     """From (*batch, *places, *taps) to the source's indices."""
-    lines: Sequence[Sliding | Adaptive]
+    lines: Sequence[Sliding]
     shape: Sizes
     """Of the result: (*batch, *places)."""
 
@@ -189,27 +189,152 @@ def evenly(size: Dim, count: Dim) -> Sliding | None:
     return Sliding(size, count, taps, taps, 0, 1) if isinstance(taps, int) else None
 
 
-def adaptive_windows(b: LinalgBuilder, input: Tensor, counts: Sizes, neutral: float) -> Windows:
-    """Gathers the windows, unless they all have one extent."""
-    space = len(counts)
-    batch, sizes = input.shape[: input.ndim - space], input.shape[input.ndim - space :]
+AT_ONCE = 16
+"""Results of a long window that are made at once."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How many loops there are of a reduction along one dimension; which is over places, and which over taps, of what sizes. Results of the
+    `kept` ones of these stay apart."""
+
+    count: int
+    place: int
+    taps: Sequence[int]
+    sizes: Sizes
+    kept: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Along:
+    """Reduces adaptive windows along one dimension of a shape."""
+
+    b: LinalgBuilder
+    shape: Sizes
+    dim: int
+    line: Adaptive
+
+    @property
+    def stays(self) -> bool:
+        """Whether each element is a window."""
+        return provably(apply("eq", self.line.size, self.line.count)) is True
+
+    @property
+    def reduced(self) -> Sizes:
+        return (*self.shape[: self.dim], self.line.count, *self.shape[self.dim + 1 :])
+
+    def fold(
+        self,
+        combine: Callable[..., Scalar],
+        sources: Sequence[Tensor],
+        others: Sequence[Tensor],
+        initial: float,
+        dtype: DType,
+        merge: Callable[..., Scalar],
+    ) -> Tensor:
+        """`combine` gets the result so far, where the tap lies along the dimension, the elements of sources there, and those of others at the
+        result's place; `merge` two results and the latter.
+
+        The innermost loop goes along memory, and never over taps that wait for each other: along the last dimension it is over the places, or
+        where windows are long over so many results of each, which are merged in the end.
+        """
+        dim, rank, taps = self.dim, len(self.shape), self.line.taps
+        parts = combine, sources, others, initial, dtype
+        if dim < rank - 1:
+            return self.over(Order(rank + 1, dim, (dim + 1,), (taps,)), *parts)
+        if not isinstance(taps, int) or taps < 2 * AT_ONCE:
+            return self.over(Order(rank + 1, dim + 1, (dim,), (taps,)), *parts)
+        blocks = -(-taps // AT_ONCE)
+        several = self.over(
+            Order(rank + 2, dim, (dim + 1, dim + 2), (blocks, AT_ONCE), kept=(dim + 2,)), *parts
+        )
+        loops = dims(rank + 1)
+        places = AffineMap(rank + 1, 0, tuple(loops[:rank]))
+
+        def merged(each: Scalar, *rest: Scalar) -> Scalar:
+            return merge(rest[-1], each, *rest[:-1])
+
+        return self.b.generic(
+            [(several, AffineMap.identity(rank + 1)), *((other, places) for other in others)],
+            self.b.fill(initial, self.reduced, dtype),
+            places,
+            [*["parallel"] * rank, "reduction"],
+            merged,
+        )
+
+    def bound(self, of: Callable[[Scalar], Scalar]) -> Tensor:
+        """Where each window begins, or ends."""
+
+        def element(place: SSAValue) -> Scalar:
+            return of(s.from_index(place))
+
+        return self.b.indexed(element, (self.line.count,), dt.Long)
+
+    def over(
+        self,
+        order: Order,
+        combine: Callable[..., Scalar],
+        sources: Sequence[Tensor],
+        others: Sequence[Tensor],
+        initial: float,
+        dtype: DType,
+    ) -> Tensor:
+        """A reduction by loops in an order."""
+        b, line, dim, count = self.b, self.line, self.dim, order.count
+        loops = dims(count)
+        reduced = [tap for tap in order.taps if tap not in order.kept]
+        kept = [loop for at, loop in enumerate(loops) if at not in reduced]
+        places = [loop for at, loop in enumerate(loops) if at not in order.taps]
+        bounds = [self.bound(of) for of in (line.start, line.end)]
+        # Only the shape of this one matters: it says how many taps there are.
+        taps = Tensor(b.empty(order.sizes, dt.Byte), order.sizes, dt.Byte)
+
+        def element(*given: Scalar) -> Scalar:
+            *found, start, end, _, total = given
+            at = [linalg.IndexOp(each).results[0] for each in range(count)]
+            block, *lanes = [s.from_index(at[tap]) for tap in order.taps]
+            span = AT_ONCE if lanes else 1
+            # The last block of a dimension may begin before it should, so that all of it is there: then some of it is left out.
+            first = start + block * span
+            here = reduce(Scalar.__add__, lanes, s.minimum(first, line.size - span))
+            read_at = [
+                *at[:dim],
+                here,
+                *(each for loop, each in enumerate(at) if loop > dim + 1 and loop not in order.taps),
+            ]
+            values = [read(source, read_at) for source in sources]
+            return s.select((here >= first) & (here < end), combine(total, here, *values, *found), total)
+
+        return b.generic(
+            [
+                *((other, AffineMap(count, 0, tuple(places))) for other in others),
+                *((bound, AffineMap(count, 0, (loops[order.place],))) for bound in bounds),
+                (taps, AffineMap(count, 0, tuple(loops[tap] for tap in order.taps))),
+            ],
+            b.fill(initial, (*self.reduced, *order.sizes[len(order.sizes) - len(order.kept) :]), dtype),
+            AffineMap(count, 0, tuple(kept)),
+            ["reduction" if each in reduced else "parallel" for each in range(count)],
+            element,
+        )
+
+
+def adaptive_lines(input: Tensor, counts: Sizes) -> list[Adaptive]:
+    return [Adaptive(*each) for each in zip(input.shape[input.ndim - len(counts) :], counts, strict=True)]
+
+
+def each_along(b: LinalgBuilder, input: Tensor, lines: Sequence[Adaptive]) -> Iterator[Along]:
+    """The steps of a reduction by adaptive windows: along one dimension after the other."""
+    shape, first = list(input.shape), input.ndim - len(lines)
+    for dim, line in enumerate(lines, first):
+        yield Along(b, tuple(shape), dim, line)
+        shape[dim] = line.count
+
+
+def even_lines(input: Tensor, counts: Sizes) -> list[Sliding] | None:
+    """Adaptive windows that all have one extent, as others at equal distances."""
+    sizes = input.shape[input.ndim - len(counts) :]
     even = [line for pair in zip(sizes, counts, strict=True) if (line := evenly(*pair)) is not None]
-    if len(even) == space:
-        return sliding_windows(b, input, even, neutral)
-    lines = [Adaptive(size, count) for size, count in zip(sizes, counts, strict=True)]
-    shape = (*batch, *counts, *(line.taps for line in lines))
-
-    def element(*indices: SSAValue) -> Scalar:
-        first, places, taps = indices[: len(batch)], indices[len(batch) : input.ndim], indices[input.ndim :]
-        found = [
-            line.coordinate(s.from_index(place), s.from_index(tap))
-            for line, place, tap in zip(lines, places, taps, strict=True)
-        ]
-        nearest = [s.minimum(here, line.size - 1) for (here, _), line in zip(found, lines, strict=True)]
-        return s.select(everywhere(found), read(input, [*first, *nearest]), neutral)
-
-    source = b.indexed(element, shape, input.dtype)
-    return Windows(source, AffineMap.identity(len(shape)), lines, shape[: input.ndim])
+    return even if len(even) == len(counts) else None
 
 
 def everywhere(coordinates: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
@@ -283,7 +408,50 @@ def adaptive_max_pool(
     counts = out[0].shape[self.ndim - len(output_size) :]
     if 0 in counts:
         return nothing(b, out[0]), nothing(b, out[1])
-    return max_of(b, adaptive_windows(b, self, counts, lowest(self.dtype)), out)
+    even = even_lines(self, counts)
+    if even is not None:
+        return max_of(b, sliding_windows(b, self, even, lowest(self.dtype)), out)
+    return max_along(b, self, adaptive_lines(self, counts), out)
+
+
+def further_along(b: LinalgBuilder, where: Tensor, step: Along) -> Tensor:
+    """Places of what is each a window of its own along one more dimension."""
+
+    def element(before: Scalar, *at: SSAValue) -> Scalar:
+        return before * step.line.size + s.from_index(at[step.dim])
+
+    return b.indexed(element, where.shape, dt.Long, [(where, AffineMap.identity(where.ndim))])
+
+
+def max_along(b: LinalgBuilder, input: Tensor, lines: Sequence[Adaptive], out: Out) -> tuple[Tensor, Tensor]:
+    """The same along one dimension after the other: of what is greatest along those before, and where that lies along them, flattened."""
+    dtype = input.dtype
+
+    def sooner(found: Scalar, here: Scalar, best: Scalar) -> Scalar:
+        nan = s.is_nan(best)
+        return (found < 0) | (nan & (here > found)) | (~nan & (here < found))
+
+    def earlier(
+        found: Scalar, along: Scalar, x: Scalar, before: Scalar, best: Scalar, *, size: Dim
+    ) -> Scalar:
+        here = before * size + along
+        return s.select(is_same(x, best) & sooner(found, here, best), here, found)
+
+    def earliest(found: Scalar, other: Scalar, best: Scalar) -> Scalar:
+        return s.select((other >= 0) & sooner(found, other, best), other, found)
+
+    def greatest(total: Scalar, along: Scalar, x: Scalar) -> Scalar:
+        return s.maximum(total, s.cast(x, total.dtype))
+
+    values, where = input, b.fill(0, input.shape, dt.Long)
+    for step in each_along(b, input, lines):
+        if step.stays:
+            where = further_along(b, where, step)
+            continue
+        best = step.fold(greatest, [values], [], lowest(dtype), dtype, s.maximum)
+        find = partial(earlier, size=step.line.size)
+        values, where = best, step.fold(find, [values, where], [best], -1, dt.Long, earliest)
+    return shaped(b, values, out[0]), shaped(b, where, out[1])
 
 
 def interval_start(sample: Scalar, place: Scalar, size: Dim, taps: int, count: int, dtype: DType) -> Scalar:
@@ -355,26 +523,46 @@ def fractional_max_pool(
 
 
 def average(
-    b: LinalgBuilder, windows: Windows, include_pad: bool, divisor: int | None, out: TensorMeta
+    b: LinalgBuilder,
+    total: Tensor,
+    lines: Sequence[Sliding | Adaptive],
+    include_pad: bool,
+    divisor: int | None,
+    out: TensorMeta,
 ) -> Tensor:
     """The sum of each window over the number of its elements, or over a given divisor."""
-    wide = b.accumulator(out.dtype)
-
-    def add(total: Scalar, x: Scalar) -> Scalar:
-        return total + s.cast(x, wide)
-
-    total = windows.fold(b, add, [], 0, wide)
-    rank, space = len(windows.shape), len(windows.lines)
+    rank, space = total.ndim, len(lines)
 
     def mean(total: Scalar, *indices: SSAValue) -> Scalar:
         if divisor is not None:
             return total / divisor
         count = s.constant(1, dt.Long)
-        for line, place in zip(windows.lines, indices[rank - space :], strict=True):
+        for line, place in zip(lines, indices[rank - space :], strict=True):
             count = count * line.extent(s.from_index(place), include_pad)
-        return total / s.cast(count, wide)
+        return total / s.cast(count, total.dtype)
 
-    return b.indexed(mean, windows.shape, out.dtype, [(total, AffineMap.identity(rank))])
+    return b.indexed(mean, total.shape, out.dtype, [(total, AffineMap.identity(rank))])
+
+
+def add(total: Scalar, x: Scalar) -> Scalar:
+    return total + s.cast(x, total.dtype)
+
+
+def add_tap(total: Scalar, _: Scalar, x: Scalar) -> Scalar:
+    return add(total, x)
+
+
+def sliding_average(
+    b: LinalgBuilder,
+    input: Tensor,
+    lines: Sequence[Sliding],
+    include_pad: bool,
+    divisor: int | None,
+    out: TensorMeta,
+) -> Tensor:
+    windows = sliding_windows(b, input, lines, 0)
+    total = windows.fold(b, add, [], 0, b.accumulator(out.dtype))
+    return average(b, total, lines, include_pad, divisor, out)
 
 
 @lowering("aten.avg_pool2d", "aten.avg_pool3d")
@@ -389,7 +577,7 @@ def avg_pool(
     out: Out,
 ) -> Tensor:
     lines = lines_of(b, self, out[0], kernel_size, stride, padding, [1] * len(kernel_size))
-    return average(b, sliding_windows(b, self, lines, 0), count_include_pad, divisor_override, out[0])
+    return sliding_average(b, self, lines, count_include_pad, divisor_override, out[0])
 
 
 @lowering("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
@@ -397,4 +585,11 @@ def adaptive_avg_pool(b: LinalgBuilder, self: Tensor, output_size: list[int], ou
     counts = out[0].shape[self.ndim - len(output_size) :]
     if 0 in counts:
         return nothing(b, out[0])
-    return average(b, adaptive_windows(b, self, counts, 0), False, None, out[0])
+    even = even_lines(self, counts)
+    if even is not None:
+        return sliding_average(b, self, even, False, None, out[0])
+    lines, total, wide = adaptive_lines(self, counts), self, b.accumulator(out[0].dtype)
+    for step in each_along(b, self, lines):
+        if not step.stays:
+            total = step.fold(add_tap, [total], [], 0, wide, add)
+    return average(b, total, lines, False, None, out[0])

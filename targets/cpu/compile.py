@@ -207,6 +207,8 @@ WITHOUT_BRANCHES = (
     math.ExpOp,
     math.ExpM1Op,
     math.LogOp,
+    math.Log2Op,
+    math.Log10Op,
     math.AsinOp,
     math.AcosOp,
     math.AtanOp,

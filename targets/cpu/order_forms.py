@@ -2,6 +2,7 @@
 
     median(x, -1)                  becomes    sort(x, -1) at (n - 1) / 2, but at the first NaN where there is one
     kthvalue(x, k, 0)              becomes    sort(x, 0) at k - 1
+    mode(x, -1)                    becomes    sort(x, -1) where the longest run of equal elements ends
 
 NaN comes last in an order, so its last element says whether there is one. Sorts are stable: of equal elements the one that stands first counts.
 """
@@ -11,9 +12,9 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, meta
+from xdsl_exir.dialects.builder import Namespace, Results, cast, meta
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.targets.cpu.row_forms import Arguments, Form
+from xdsl_exir.targets.cpu.row_forms import MOST_PLACES, Arguments, Form
 from xdsl_exir.transforms.matching import static
 from xdsl_exir.transforms.patterns import KEEP
 
@@ -64,6 +65,32 @@ def kthvalue(aten: Namespace, a: Arguments) -> Results:
     return tuple(found if a["keepdim"] else (aten.squeeze.dims(result, [dim]) for result in found))
 
 
+def mode(aten: Namespace, a: Arguments) -> Results:
+    """The most frequent element, the least of several, and where it stands last. Places in a row are float32 numbers here, which kernels of rows take."""
+    x, shape = a["self"], static(meta(a["self"]).shape)
+    if shape is None or not is_sortable(x):
+        return KEEP
+    dim: int = a["dim"] % len(shape)
+    size = shape[dim]
+    if not 1 < size <= MOST_PLACES:
+        return KEEP
+    # Along the last dimension, which scans and searches go along.
+    order = [*(at for at in range(len(shape)) if at != dim), dim]
+    rows = x if dim == len(shape) - 1 else aten.clone(aten.permute(x, order))
+    values, places = ordered(aten, rows, -1)
+    positions = aten.arange.start_step(0, size, dtype=dt.Float)
+    before, after = (aten.slice.Tensor(values, -1, at, at + size - 1) for at in range(2))
+    begins = aten.mul.Tensor(
+        cast(aten, aten.ne.Tensor(after, before), dt.Float), aten.slice.Tensor(positions, 0, 1, size)
+    )
+    begun, _ = aten.cummax(aten.constant_pad_nd(begins, [1, 0]), -1)
+    longest = aten.argmax(aten.sub.Tensor(positions, begun), -1, True)
+    found = [aten.gather(result, -1, longest) for result in (values, places)]
+    if a["keepdim"]:
+        return tuple(aten.permute(result, [order.index(at) for at in range(len(shape))]) for result in found)
+    return tuple(aten.squeeze.dims(result, [-1]) for result in found)
+
+
 ORDER_FORMS: dict[str, Form] = {
     **{
         f"aten.{name}{overload}": Form(
@@ -72,6 +99,7 @@ ORDER_FORMS: dict[str, Form] = {
         for name, numbers_only in (("median", False), ("nanmedian", True))
         for overload in ("", ".dim")
     },
+    "aten.mode": Form(mode, SORTED, whole=True),
     "aten.kthvalue": Form(kthvalue, SORTED, whole=True),
 }
 """By operator."""

@@ -3,6 +3,7 @@
     sum(x, [0, 2, 3])              becomes    sum(sum(x, [2, 3]), [0])
     native_group_norm(x)           becomes    native_layer_norm of the elements of each group, and what scales and shifts channels
     softmax(x, 0)                  becomes    permute(softmax(permute(x), -1))
+    logcumsumexp(x, -1)            becomes    permute(logcumsumexp(permute(x), 0))
 
 Of halves all are computed in float32, and rounded once, as PyTorch does (`kernel_forms` casts them).
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, prod
 from typing import Any
 
@@ -147,6 +149,22 @@ def scan(name: str) -> Callable[[Namespace, Arguments], Results]:
     return lambda aten, a: getattr(aten, name)(a["self"], a["dim"])
 
 
+def across_rows(aten: Namespace, a: Arguments) -> Results:
+    """A running sum of exponentials along the first dimension: each step is a function of the last one, and those of many rows are vectors."""
+    x = a["self"]
+    ndim = meta(x).ndim
+    if not is_along_many_rows(a):
+        return KEEP
+    made = aten.logcumsumexp(aten.clone(aten.permute(x, [ndim - 1, *range(ndim - 1)])), 0)
+    return aten.permute(made, [*range(1, ndim), 0])
+
+
+def is_along_many_rows(a: Arguments) -> bool:
+    shape = static(meta(a["self"]).shape)
+    last = shape is not None and len(shape) > 1 and a["dim"] % len(shape) == len(shape) - 1
+    return last and shape is not None and shape[-1] > 1 and prod(shape[:-1]) >= SHORT
+
+
 def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
     """An operator's first result as it is, in the dtype of its operands; nothing takes the others."""
 
@@ -221,10 +239,35 @@ def distances(aten: Namespace, a: Arguments) -> Results:
         return cast(aten, aten.sqrt(aten.relu(aten.add.Tensor(product, squares))), a["out"].dtype)
     if a["p"] not in (1, 2):
         return KEEP
-    apart = aten.sub.Tensor(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3))
-    if a["p"] == 1:
-        return aten.sum.dim_IntList(aten.abs(apart), [-1])
-    return aten.sqrt(aten.sum.dim_IntList(aten.mul.Tensor(apart, apart), [-1]))
+    width, term = meta(x1).shape[-1], aten.abs if a["p"] == 1 else partial(squared, aten)
+    if isinstance(width, int) and 0 < width <= SHORT:
+        total = in_columns(aten, x1, x2, width, term)
+    else:
+        apart = aten.sub.Tensor(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3))
+        total = aten.sum.dim_IntList(term(apart), [-1])
+    return total if a["p"] == 1 else aten.sqrt(total)
+
+
+def squared(aten: Namespace, x: SSAValue) -> SSAValue:
+    return aten.mul.Tensor(x, x)
+
+
+def in_columns(
+    aten: Namespace, x1: SSAValue, x2: SSAValue, width: int, term: Callable[[SSAValue], SSAValue]
+) -> SSAValue:
+    """What pairs of short rows are apart, column by column: each is one row of the result by another, along memory. Added up in pairs."""
+    rank = meta(x2).ndim
+    turned = aten.clone(aten.permute(x2, [*range(rank - 2), rank - 1, rank - 2]))
+    terms = [
+        term(
+            aten.sub.Tensor(aten.slice.Tensor(x1, -1, at, at + 1), aten.slice.Tensor(turned, -2, at, at + 1))
+        )
+        for at in range(width)
+    ]
+    while len(terms) > 1:
+        pairs = [aten.add.Tensor(*terms[at : at + 2]) for at in range(0, len(terms) - 1, 2)]
+        terms = [*pairs, *terms[2 * len(pairs) :]]
+    return terms[0]
 
 
 def bags(aten: Namespace, a: Arguments) -> Results:
@@ -307,6 +350,7 @@ ROW_FORMS: dict[str, Form] = {
         f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
+    "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),
     "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOAT, is_split),
     "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOAT, is_split),
     **{

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects import complex as complexes
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
@@ -26,6 +25,7 @@ from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.fourier_rows import RowMemory
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -234,13 +234,14 @@ class Rows:
 
     def run(self) -> None:
         kernel = self.kernel
-        self.read()
+        memory = RowMemory(kernel, self.b, self.worker, self.rows)
+        memory.read(self.now)
         if kernel.kind == "c2r":
             self.fold() if kernel.halves else self.mirror()
         self.convolve() if kernel.chirp else self.transform(kernel.rounds)
         if kernel.kind == "r2c" and kernel.halves:
             self.unfold()
-        self.write()
+        memory.write(self.now)
 
     # Vectors.
 
@@ -306,51 +307,6 @@ class Rows:
         b, which = self.b, 1 - self.now if other else self.now
         for part, value in enumerate(x):
             b.store(value, b.buffers["scratch"], [self.worker, which, b.add(b.mul(at, 2), part), 0])
-
-    def read(self) -> None:
-        """Rows as values of places; pairs of real numbers already lie as a complex one does."""
-        b, kernel = self.b, self.kernel
-        scratch, source, number = b.buffers["scratch"], b.buffers["x"], type_of(self.dtype)
-        with b.loop(0, kernel.given) as at:
-            for lane, (outer, inner) in enumerate(self.rows):
-                if kernel.kind == "r2c":
-                    parts = [b.load_number(source, [outer, at, inner], self.dtype)]
-                    if not kernel.halves:
-                        parts.append(b.constant(0.0, self.dtype))
-                else:
-                    x = b.load_number(source, [outer, at, inner], f"complex<{self.dtype}>")
-                    parts = [b.op(kind, [x], number) for kind in (complexes.ReOp, complexes.ImOp)]
-                for part, value in enumerate(parts):
-                    place = b.add(b.mul(at, len(parts)), part)
-                    b.store_number(value, scratch, [self.worker, self.now, place, lane])
-
-    def write(self) -> None:
-        """Values of places as rows; of a real transform's second half the conjugates of the first."""
-        kernel = self.kernel
-        direct = kernel.size // 2 + 1 if kernel.kind == "r2c" else kernel.kept
-        with self.b.loop(0, direct) as at:
-            self.write_place(at, at, False)
-        if kernel.kept > direct:
-            with self.b.loop(direct, kernel.kept) as at:
-                self.write_place(at, self.b.sub(kernel.size, at), True)
-
-    def write_place(self, at: Index, source: Index, mirrored: bool) -> None:
-        b, kernel, number = self.b, self.kernel, type_of(self.dtype)
-        real = kernel.kind == "c2r"
-        apart = 1 if real and kernel.halves else 2
-        factor = b.constant(kernel.factor, self.dtype)
-        for lane, (outer, inner) in enumerate(self.rows):
-            parts: list[SSAValue] = []
-            for part in range(1 if real else 2):
-                place = b.add(b.mul(source, apart), part)
-                value = b.load_number(b.buffers["scratch"], [self.worker, self.now, place, lane], self.dtype)
-                if part and mirrored:
-                    value = b.op(arith.NegfOp, [value], number)
-                if kernel.factor != 1:
-                    value = b.op(arith.MulfOp, [value, factor], number)
-                parts.append(value)
-            made = parts[0] if real else b.op(complexes.CreateOp, parts, type_of(f"complex<{self.dtype}>"))
-            b.store_number(made, b.buffers["out"], [outer, at, inner])
 
     # Real values.
 

@@ -26,6 +26,11 @@ WITH_NANS[0, 0, 3, 3:5] = WITH_NANS[0, 1] = nan
 TIES = torch.randint(-5, 5, (1, 2, 9, 10))
 LOW = torch.full((1, 1, 4, 4), -inf)
 
+LONG_ROWS = torch.randn(2, 3, 250)
+LONG_ROWS[0, 2, [20, 90, 200]] = torch.tensor([nan, inf, nan])
+LONG_ROWS[1, 2] = -inf
+"""Of long windows, which are reduced in parts; some numbers are none."""
+
 CALLS: list[tuple[Any, ...]] = [
     ("aten.max_pool1d", SIGNAL, 2),
     ("aten.max_pool1d", SIGNAL[0], 3, 2, 1, 1, True),
@@ -50,6 +55,11 @@ CALLS: list[tuple[Any, ...]] = [
     ("aten.adaptive_max_pool2d", IMAGE[0], [5, 10]),
     ("aten.adaptive_max_pool2d", WITH_NANS, [4, 3]),
     ("aten.adaptive_max_pool2d", IMAGE, [0, 4]),
+    ("aten.adaptive_max_pool2d", IMAGE[:, :, :7], [7, 3]),
+    ("aten.adaptive_max_pool1d", LONG_ROWS, [3]),
+    ("aten.adaptive_max_pool1d", LONG_ROWS.round(), [5]),
+    ("aten.adaptive_avg_pool1d", LONG_ROWS, [3]),
+    ("aten.adaptive_avg_pool1d", LONG_ROWS[:, :2], [7]),
     ("aten.adaptive_max_pool1d", SIGNAL, [4]),
     ("aten.adaptive_max_pool1d", SIGNAL[0], [9]),
     ("aten.adaptive_max_pool3d", VOLUME, [2, 3, 4]),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir.targets.cpu.fourier_forms import rounds
 from xdsl_exir.targets.cpu.kernels import Fourier, Machine
 from xdsl_exir.targets.cpu.kernels.fourier import LONGEST, factors, padded_size
 
@@ -171,13 +172,47 @@ def test_what_is_no_number_stays_in_its_row(size: int) -> None:
     assert np.isnan(got).any(axis=(1, 2)).tolist() == [row == 4 for row in range(9)]
 
 
+LONG = [1200, 2 * LONGEST, 3 * 5**5 * 7, 25000, 97 * 200]
+"""Even and odd ones; with a factor that is a convolution; one that is in two rounds because of its few rows."""
+
+
 @pytest.mark.native
-def test_long_ones_go_the_general_way() -> None:
-    x = torch.randn(1, 2 * LONGEST)
-    call: Call = lambda x: parts(fft.rfft(x))  # noqa: E731
-    run = compiled([call], [x])
-    assert len(transforms_in(run)) == 1
-    check([call], [x], run)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", LONG)
+def test_long_ones_in_two_rounds(size: int, dtype: str) -> None:
+    torch.manual_seed(3)
+    made = getattr(torch, dtype)
+    calls = [
+        Transform("rfft", False, None, -1, "backward"),
+        Transform("fft", False, None, 0, "ortho"),
+        Transform("fft", True, None, 1, "backward"),
+        Transform("ifft", True, None, -1, "backward"),
+        Transform("irfft", True, size, 1, "forward"),
+        Transform("irfft", True, size, -1, "backward"),
+    ]
+    shapes = [(3, size), (size, 2), (2, size, 2), (2, size), (1, size // 2 + 1, 3), (2, size // 2 + 1)]
+    inputs = [torch.randn(shape, dtype=made) for shape in shapes]
+    run = compiled(calls, inputs)
+    assert not transforms_in(run)
+    check(calls, inputs, run)
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "found"),
+    [
+        (LONGEST, 64, None),
+        (2 * LONGEST, 64, (128, 256)),
+        (25000, 64, (125, 200)),
+        (97 * 200, 64, (100, 194)),
+        (16411, 64, None),
+        (LONGEST, 1, (128, 128)),
+        (2 * 509, 1, None),
+        (97 * 20, 1, None),
+        (32, 1, None),
+    ],
+)
+def test_rounds(size: int, rows: int, found: tuple[int, int] | None) -> None:
+    assert rounds(size, rows) == found
 
 
 @pytest.mark.parametrize("size", [*range(1, 70), 1000, 1024])

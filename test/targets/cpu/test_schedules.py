@@ -454,7 +454,7 @@ def libm(name: str) -> Any:
 
     return {
         "exp": np.exp,
-        "log": np.log,
+        **{name: getattr(np, name) for name in ("log", "log2", "log10")},
         "tanh": np.tanh,
         "erf": special.erf,
         "sigmoid": special.expit,
@@ -494,7 +494,7 @@ def test_functions(lanes: int) -> None:
     sizes = np.geomspace(1e-45, 3e38, 4096)
     grid = np.concatenate([np.linspace(-8, 8, 8192), np.linspace(-110, 95, 8176), sizes, EDGES])
     grid = grid.astype(np.float32)
-    names = ("exp", "log", "tanh", "erf", "sigmoid", "gelu", *ANGLES, "expm1", "round")
+    names = ("exp", "log", "log2", "log10", "tanh", "erf", "sigmoid", "gelu", *ANGLES, "expm1", "round")
     functions: list[str] = []
     for name in names:
         element = Elementwise(f"aten.{name}", (("approximate", "none"),) if name == "gelu" else ())

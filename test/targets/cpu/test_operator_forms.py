@@ -1,0 +1,164 @@
+"""Operators that are put in other forms natively, against PyTorch: sizes on both sides of where the form begins, NaN, infinities and ties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.native
+
+Call = Callable[..., Any]
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, calls: list[Call]):
+        super().__init__()
+        self.calls = calls
+
+    def forward(self, *inputs: Any) -> Any:
+        return [call(*inputs) for call in self.calls]
+
+
+def results(calls: list[Call], inputs: list[Any]) -> tuple[list[Any], list[Any]]:
+    """What native code and PyTorch give."""
+    model = Calls(calls)
+    program = xdsl_exir.from_exported_program(torch.export.export(model, tuple(inputs)))
+    made = xdsl_exir.compile(program, "native").flat([x.numpy() for x in inputs])
+    expected = torch.utils._pytree.tree_leaves(model(*inputs))
+    return [torch.as_tensor(np.asarray(each)) for each in made], expected
+
+
+def randn(*shape: int) -> Any:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+def with_missing(x: Any) -> Any:
+    x = x.clone()
+    x.view(-1)[::7] = torch.nan
+    x.view(-1)[3::11] = torch.inf
+    x.view(-1)[5::13] = -torch.inf
+    return x
+
+
+MODES: dict[str, Any] = {
+    "few numbers": torch.randint(-3, 3, (5, 40, 3), generator=torch.Generator().manual_seed(1)),
+    "all differ": randn(5, 40, 3),
+    "all equal": torch.full((2, 9, 2), 4.0),
+    "zeros of both signs": torch.tensor([0.0, -0.0, 1.0, 1.0, -0.0, 0.0]).expand(2, 6).clone().unsqueeze(-1),
+    "infinities": torch.tensor([torch.inf, 1, torch.inf, -torch.inf, -torch.inf, 1, 2]).expand(3, 7).clone()[..., None],
+    "rounded": randn(4, 300, 2).round().double(),
+    "one": randn(3, 1, 2),
+}  # fmt: skip
+
+
+def last_places(x: Any, values: Any, dim: int) -> Any:
+    """Where values stand last along a dimension."""
+    held = (x == values).int()
+    return x.shape[dim] - 1 - held.flip(dim).argmax(dim, keepdim=True)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_modes(name: str) -> None:
+    """The least of several most frequent numbers, and where it stands last: PyTorch's places are any of its, where rows are long."""
+    x = MODES[name]
+    for dim in (0, 1, -1):
+        calls: list[Call] = [lambda x, dim=dim, keep=keep: torch.mode(x, dim, keep) for keep in (True, False)]
+        made, expected = results(calls, [x])
+        for got, wanted in zip(made, expected, strict=True):
+            assert got.shape == wanted.shape
+            assert got.dtype == wanted.dtype
+        assert torch.equal(made[0], expected[0])
+        assert torch.equal(made[1], last_places(x, expected[0], dim))
+        for kept, squeezed in zip(made[:2], made[2:], strict=True):
+            assert torch.equal(kept.squeeze(dim), squeezed)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 16, 17])
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_distances(width: int, p: float) -> None:
+    """Of batches too, and where the product that PyTorch takes would cancel: short rows are never one."""
+    a, b = randn(2, 30, width), randn(2, 41, width).flip(1)
+    b[:, :5] = a[:, :5] + 1e-3
+    made, expected = results([lambda a, b: torch.cdist(a, b, p)], [a, b])
+    exact = torch.cdist(a.double(), b.double(), p, "donot_use_mm_for_euclid_dist")
+    assert made[0].shape == expected[0].shape
+    torch.testing.assert_close(
+        made[0].double(), exact, rtol=4 * 2.0**-23, atol=1e-30 if width <= 16 else 1e-6
+    )
+
+
+def test_distances_of_what_is_no_number() -> None:
+    a, b = randn(30, 3), randn(26, 3)
+    a[1, 2], a[4, 0], b[3, 1] = torch.nan, torch.inf, torch.inf
+    [made], _ = results([lambda a, b: torch.cdist(a, b)], [a, b])
+    exact = torch.cdist(a, b, 2.0, "donot_use_mm_for_euclid_dist")
+    torch.testing.assert_close(made, exact, equal_nan=True)
+
+
+@pytest.mark.parametrize("shape", [(20, 33), (3, 33), (2, 9, 50), (17, 1), (70,)])
+def test_running_sums_of_exponentials(shape: tuple[int, ...]) -> None:
+    """Along the last dimension of many rows and of few."""
+    made, expected = results([lambda x: torch.logcumsumexp(x, -1)], [x := 5 * randn(*shape)])
+    torch.testing.assert_close(made, expected)
+    [made], [expected] = results([lambda x: torch.logcumsumexp(x, -1)], [with_missing(x)])
+    torch.testing.assert_close(made, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_running_sums_of_other_dtypes(dtype: str) -> None:
+    """Along each dimension: only the last one is turned."""
+    x = randn(4, 20, 33).to(getattr(torch, dtype))
+    made, expected = results([lambda x, dim=dim: torch.logcumsumexp(x, dim) for dim in (0, 1, -1)], [x])
+    for got, wanted in zip(made, expected, strict=True):
+        torch.testing.assert_close(
+            got,
+            wanted,
+            rtol=4e-3 if dtype == "float16" else 1e-12,
+            atol=1e-3 if dtype == "float16" else 1e-12,
+        )
+
+
+GROUPS: dict[str, Any] = {
+    "several": torch.tensor([1, 1, 2, 2, 2, 3, 1, 1]),
+    "one": torch.tensor([5, 5, 5]),
+    "a single number": torch.tensor([7]),
+    "each its own": torch.arange(6),
+    "none": torch.zeros(0, dtype=torch.int64),
+    "many": torch.randint(0, 3, (500,), generator=torch.Generator().manual_seed(2)),
+    "rows": torch.tensor([[1, 2], [1, 2], [3, 4], [1, 2]]),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups(name: str) -> None:
+    """What begins them, which one each is in, and their lengths: the last one's is what is left."""
+    x = GROUPS[name]
+    calls: list[Call] = [
+        lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True),
+        lambda x: torch.unique(x, return_inverse=True, return_counts=True),
+        lambda x: torch.nonzero(x),
+        lambda x: torch.nonzero(x > 1),
+    ]
+    if x.ndim > 1:
+        calls.append(lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=0))
+    made, expected = results(calls, [x])
+    for got, wanted in zip(made, expected, strict=True):
+        assert got.shape == wanted.shape
+        assert torch.equal(got, wanted)
+
+
+def test_places_that_there_are_too_many_or_too_few_of() -> None:
+    x = torch.tensor([[0, 1, 1], [1, 0, 1]])
+    sizes = (0, 1, 3, 4, 6)
+    made, expected = results(
+        [lambda x, size=size: torch.nonzero_static(x, size=size, fill_value=-7) for size in sizes], [x]
+    )
+    for got, wanted in zip(made, expected, strict=True):
+        assert torch.equal(got, wanted)
