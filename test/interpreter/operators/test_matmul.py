@@ -218,7 +218,10 @@ def test_refuses(name: str, arguments: Call) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("aten._grouped_mm", ((*of((16, 8), (7, 8, 16))[0], torch.tensor([4, 8, 8, 9, 9, 9, 16], dtype=torch.int32)), {})),
+        (
+            "aten._grouped_mm",
+            ((*of((16, 8), (7, 8, 16))[0], torch.tensor([4, 8, 8, 9, 9, 9, 16], dtype=torch.int32)), {}),
+        ),
         ("aten.linear", of((7, 11, 3), (6, 3), (6,))),
         ("aten.linear", of((7, 3), (6, 3))),
         ("aten.matmul", of((7, 2, 11, 3), (7, 2, 3, 4))),
