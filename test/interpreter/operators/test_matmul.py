@@ -78,6 +78,8 @@ CASES: dict[str, list[Call]] = {
     "aten._grouped_mm": [
         *(((*of(*shapes, dtype=dtype)[0], ENDS), {}) for shapes in IN_GROUPS for dtype in ("float32", "float16", "bfloat16")),
         of((4, 8, 16), (4, 16, 8)), ((*of(*IN_GROUPS[0])[0], ENDS), {"out_dtype": torch.float32})],
+    "transformers.grouped_mm_fallback": [
+        ((*of((16, 8), (4, 8, 16), dtype=dtype)[0], ENDS.to(of_ends)), {}) for dtype in FLOATS for of_ends in (torch.int32, torch.int64)],
     "aten.addmm": [*each((4,), (2, 3), (3, 4)), *each((2, 4), (2, 3), (3, 4)), *factors((2, 1), (2, 3), (3, 4)),
                    of((4,), (2, 0), (0, 4), beta=2)],
     "aten.baddbmm": [*each((4,), (5, 2, 3), (5, 3, 4)), *factors((5, 2, 4), (5, 2, 3), (5, 3, 4))],
@@ -194,12 +196,8 @@ REFUSED: list[tuple[str, Call]] = [
 ]
 
 
-OF_OTHERS = {"transformers.grouped_mm_fallback"}
-"""What is not PyTorch's: test/tools/test_transformers.py."""
-
-
 def test_every_operator_occurs() -> None:
-    assert {name for name, spec in specs().items() if spec.family == "matmul"} == {*CASES, *OF_OTHERS}
+    assert {name for name, spec in specs().items() if spec.family == "matmul"} == set(CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
