@@ -306,7 +306,7 @@ class FunctionLowering:
     def assertion(self, builder: LinalgBuilder, op: OperatorOp) -> None:
         """One Bool is set. (Native code of ours has no such operation: its caller looks, `lowering.checks`.)"""
         flag = builder.add(tensor.ExtractOp(self.values[op.operands[0]].value, [], storage_type(Bool)))
-        zero = builder.add(arith.ConstantOp.from_int_and_width(0, storage_type(Bool)))
+        zero = builder.add(arith.ConstantOp.from_int_and_width(0, 8))
         holds = builder.add(arith.CmpiOp(flag, zero, "ne"))
         self.insert(upstream_cf.AssertOp(holds, op.arguments()["assert_msg"]))
 

@@ -79,7 +79,7 @@ def asserted(function: FuncOp, signature: FuncOp) -> tuple[FuncOp, FuncOp, list[
         returned = made.get_return_op()
         assert returned is not None
         byte = arith.ExtUIOp(op.arg, i8)
-        flag = tensor.FromElementsOp(byte, result_type=TensorType(i8, []))
+        flag = tensor.FromElementsOp(byte.result, result_type=TensorType(i8, []))
         Rewriter.replace_op(op, [byte, flag], [])
         returned.operands = (*returned.operands, flag.results[0])
     made.update_function_type()

@@ -162,66 +162,54 @@ def _mean_of_as_many(calls: Calls, input: g.Value, rois: g.Value, images: g.Ref,
     """Means of as many samples as bins are large, in pixels, rounded up: `(k, ph, pw, c)`. A `while_loop` takes one sample of each bin a turn,
     row by row, those of the largest bins; one that a bin does not have counts nothing."""
     dtype = calls.meta(input).dtype
+    if dtype not in (dt.Float, dt.Double):  # which count turns
+        raise calls.unsupported(f"with as many samples as boxes are large, of {dtype.torch_name}")
     counts = [
         calls("aten.ceil", self=calls("aten.div.Scalar", self=length, other=bins))
         for _, length, bins in (ys, xs)
     ]
-    most = [  # 0 where there are no boxes
+    rows, row = (  # 0 where there are no boxes
         calls("aten.amax", self=calls("aten.constant_pad_nd", self=count, pad=(0, 1)), dim=())
         for count in counts
-    ]
+    )
     shape = (calls.size(rois, 0), ys[2], xs[2], calls.size(input, 1))
-    given = {
-        "turn": calls("aten.zeros", size=(), dtype=dtype),
-        "total": calls("aten.zeros", size=shape, dtype=dtype),
-        "turns": _mul(calls, *most),
-        "row": most[1],
-        "images": images,
-        **{
-            f"{name}{at}": value
-            for at, side in enumerate((ys, xs))
-            for name, value in zip(("start", "length"), side, strict=False)
-        },
-        **{f"count{at}": count for at, count in enumerate(counts)},
-        "input": input,
-    }
-    inner = {name: g.Ref(f"{calls.node.name}_{name}") for name in given}
-    again, body = calls.inside("again"), calls.inside("turn", {inner["input"]: input})
-    goes_on = again("aten.lt.Tensor", self=inner["turn"], other=inner["turns"])
-    row = body("aten.div.Tensor_mode", self=inner["turn"], other=inner["row"], rounding_mode="floor")
-    place = body("aten.sub.Tensor", self=inner["turn"], other=_mul(body, row, inner["row"]))
-    counted, places = zip(
-        *(
-            _sample(
-                body, at, *(inner[f"{name}{own}"] for name in ("start", "length", "count")), side[2], dtype
-            )
-            for own, (at, side) in enumerate(zip((row, place), (ys, xs), strict=True))
-        ),
-        strict=True,
+    carried = (
+        calls("aten.zeros", size=(), dtype=dtype),
+        calls("aten.zeros", size=shape, dtype=dtype),
     )
-    value = _bilinear(body, inner["input"], inner["images"], *places)
-    value = body(
-        "aten.where.ScalarOther",
-        condition=_at(body, body("aten.logical_and", self=counted[0], other=counted[1]), 1, 2, 3),
-        self=value,
-        other=0,
+    shared = (_mul(calls, rows, row), row, images, input, *ys[:2], counts[0], *xs[:2], counts[1])
+    given = [g.Ref(f"{calls.node.name}_given{at}") for at in range(len(carried) + len(shared))]
+    again, body = calls.inside("again"), calls.inside("turn", {given[5]: input})
+    goes_on = again("aten.lt.Tensor", self=given[0], other=given[2])
+    graphs = (
+        again.graph(given, goes_on),
+        body.graph(given, *_turn(body, given, ys[2], xs[2], dtype)),
     )
-    results = (
-        _scaled(body, inner["turn"], 1.0, 1.0),
-        body("aten.add.Tensor", self=inner["total"], other=value),
-    )
-    graphs = (again.graph(inner.values(), goes_on), body.graph(inner.values(), *results))
-    values = list(given.values())
-    inputs = [("", value) for value in (*graphs, tuple(values[:2]), tuple(values[2:]))]
+    inputs: list[tuple[str, Any]] = [("", value) for value in (*graphs, carried, shared)]
     _, total = calls.of("higher_order.while_loop", 2, inputs)
     samples = calls("aten.clamp", self=_mul(calls, *counts), min=1.0)
     return calls("aten.div.Tensor", self=total, other=_at(calls, samples, 1, 2, 3))
 
 
-def _sample(
-    calls: Calls, at: g.Ref, start: g.Ref, length: g.Ref, count: g.Ref, bins: int, dtype: DType
+def _turn(
+    calls: Calls, given: Sequence[g.Ref], bins_y: int, bins_x: int, dtype: DType
 ) -> tuple[g.Ref, g.Ref]:
-    """Whether bins have a sample of this number along one side, `(boxes,)`, and where it is, `(boxes, bins)`."""
+    """What a turn of `_mean_of_as_many` carries on: the number of the next one, and the sum with a sample more."""
+    turn, total, _, row, images, input, *sides = given
+    at_y = calls("aten.div.Tensor_mode", self=turn, other=row, rounding_mode="floor")
+    at_x = calls("aten.sub.Tensor", self=turn, other=_mul(calls, at_y, row))
+    has_y, ys = _sample(calls, at_y, sides[:3], bins_y, dtype)
+    has_x, xs = _sample(calls, at_x, sides[3:], bins_x, dtype)
+    has = _at(calls, calls("aten.logical_and", self=has_y, other=has_x), 1, 2, 3)
+    value = _bilinear(calls, input, images, ys, xs)
+    value = calls("aten.where.ScalarOther", condition=has, self=value, other=0)
+    return _scaled(calls, turn, 1.0, 1.0), calls("aten.add.Tensor", self=total, other=value)
+
+
+def _sample(calls: Calls, at: g.Ref, side: Sequence[g.Ref], bins: int, dtype: DType) -> tuple[g.Ref, g.Ref]:
+    """Whether bins have a sample of this number along one side, `(boxes,)`, and where it is, `(boxes, bins)`; of a side is said where boxes
+    begin, how long they are, and how many samples their bins have."""
+    start, length, count = side
     size = calls("aten.div.Scalar", self=length, other=bins)
     there = calls("aten.lt.Tensor", self=at, other=count)
     step = calls("aten.div.Tensor", self=size, other=calls("aten.clamp", self=count, min=1.0))

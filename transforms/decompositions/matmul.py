@@ -243,9 +243,8 @@ def grouped_mm(aten: Namespace, self: SSAValue, mat2: SSAValue, offs: SSAValue |
     if meta(self).ndim < meta(mat2).ndim:
         return grouped_mm_fallback(aten, self, mat2, offs)
     if meta(self).ndim > meta(mat2).ndim:
-        return transpose(
-            aten, grouped_mm_fallback(aten, *(transpose(aten, each) for each in (mat2, self)), offs)
-        )
+        turned = grouped_mm_fallback(aten, transpose(aten, mat2), transpose(aten, self), offs)
+        return transpose(aten, turned)
     rows, summed = sizes(aten, self)
     [groups], columns = sizes(aten, offs), sizes(aten, mat2)[1]
     mine = in_groups(aten, summed, offs)
