@@ -108,7 +108,7 @@ class MaterializeInDestinationOp(IRDLOperation):
         check_same_elements(self.dest, self.source)
 
 
-UPSTREAM = frozenset(("arith", "bufferization", "complex", "linalg", "math", "memref", "scf", "tensor"))
+UPSTREAM = frozenset(("arith", "bufferization", "cf", "complex", "linalg", "math", "memref", "scf", "tensor"))
 """The dialects below edge that the interpreter runs."""
 
 OPERATIONS: tuple[type[Operation], ...] = (

@@ -2,7 +2,7 @@
 
 Functions keep their names and their arguments' order; types are converted (`linalg.lowered_type`). A symbol is an argument of
 type index, or read from an argument that has it as a size; numbers whose type says their value are lowered to nothing.
-What the program asserts about symbols is its caller's to check. Everything that cannot be lowered is reported at once, before anything is changed.
+What the program asserts about symbols is its caller's to check, about tensors' elements a `cf.assert` (outside of regions). Everything that cannot be lowered is reported at once, before anything is changed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
+from xdsl.dialects import cf as upstream_cf
 from xdsl.dialects.builtin import IndexType, ModuleOp, UnknownLoc
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -22,7 +23,7 @@ from xdsl.rewriter import Rewriter
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp, YieldOp
-from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Category
+from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Bool, Category
 from xdsl_exir.dialects.exir import ConstantOp, RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.dialects.meta import as_meta, same_shape
@@ -34,8 +35,9 @@ from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.control_flow import Regions
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, tensor_of
+from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, storage_type, tensor_of
 from xdsl_exir.lowering.named import NamedBuilder
+from xdsl_exir.lowering.preconditions import all_true, before, is_assertion, raise_assertions
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.transforms.forget_sizes import is_number
@@ -161,10 +163,24 @@ def obstacles(module: ModuleOp) -> list[Unsupported]:
     """Everything in a module that cannot be lowered; of what is in a delegate only that."""
     found: list[Unsupported] = []
     for op in module.walk():
-        reason = None if isinstance(op.parent_op(), DelegateOp) else obstacle(op)
+        reason = None if isinstance(op.parent_op(), DelegateOp) or is_flag(op) else obstacle(op)
         if reason is not None:
             found.append(Unsupported(op.name, reason, location_text(op)))
     return found
+
+
+def with_flags(block: Block) -> None:
+    """Makes the assertions about tensors of one element look at one Bool, outside of regions."""
+    raise_assertions(block)
+    for op in list(block.ops):
+        if is_assertion(op) and meta_of(op.operands[0]).shape == (1,) * meta_of(op.operands[0]).ndim:
+            op.operands = [all_true(before(op), op.operands[0])]
+
+
+def is_flag(op: Operation) -> bool:
+    """Whether an operation asserts one Bool, outside of regions."""
+    outside = isinstance(op.parent_op(), FuncOp)
+    return outside and is_assertion(op) and meta_of(op.operands[0]) == TensorMeta((), Bool)
 
 
 class FunctionLowering:
@@ -250,6 +266,8 @@ class FunctionLowering:
         match op:
             case _ if is_number(op):
                 pass
+            case OperatorOp() if is_flag(op):
+                self.assertion(builder, op)
             case OperatorOp():
                 for result, value in zip(op.results, self.operator(builder, op), strict=True):
                     self.values[result] = value
@@ -284,6 +302,13 @@ class FunctionLowering:
             assert agrees, f"lowering of {op.name} gives {value.dtype}{list(value.shape)} for {result.type}"
             typed.append(builder.retyped(value, meta.shape))
         return typed
+
+    def assertion(self, builder: LinalgBuilder, op: OperatorOp) -> None:
+        """One Bool is set. (Native code of ours has no such operation: its caller looks, `lowering.checks`.)"""
+        flag = builder.add(tensor.ExtractOp(self.values[op.operands[0]].value, [], storage_type(Bool)))
+        zero = builder.add(arith.ConstantOp.from_int_and_width(0, 8))
+        holds = builder.add(arith.CmpiOp(flag, zero, "ne"))
+        self.insert(upstream_cf.AssertOp(holds, op.arguments()["assert_msg"]))
 
     def argument(self, value: SSAValue) -> Tensor | Dim:
         """What a lowering gets for an operand."""
@@ -326,6 +351,9 @@ class EdgeToLinalg(ModulePass):
         inline_dispatches(op)
         BodiesInPlace().apply(ctx, op)
         ForgetLayouts().apply(ctx, op)
+        for function in op.ops:
+            assert isinstance(function, FuncOp)
+            with_flags(function.body.block)
         found = obstacles(op)
         if found:
             raise UnsupportedError(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -138,15 +138,20 @@ Flags = dict[str, SSAValue]
 """By message, whether all that it is about holds."""
 
 
+def is_assertion(op: Operation) -> TypeGuard[OperatorOp]:
+    """Whether an operation asserts what a tensor holds."""
+    return (
+        isinstance(op, OperatorOp)
+        and op.SPEC.qualified_name == ASSERT
+        and is_tensor_type(op.operand_types[0])
+    )
+
+
 def taken_out(block: Block) -> Flags:
     """Takes the assertions out of a block; what they looked at."""
     flags: Flags = {}
     for op in list(block.ops):
-        if (
-            isinstance(op, OperatorOp)
-            and op.SPEC.qualified_name == ASSERT
-            and is_tensor_type(op.operand_types[0])
-        ):
+        if is_assertion(op):
             given = op.arguments()
             end = block.last_op
             assert end is not None

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, StringAttr, UnitAttr
+from xdsl.dialects import arith, cf, tensor
+from xdsl.dialects.builtin import FunctionType, IndexType, StringAttr, TensorType, UnitAttr, i8
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block
+from xdsl.rewriter import Rewriter
 
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
+from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatch import Dispatches, Plan, symbol_places
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value, value_for
 from xdsl_exir.lowering.dispatches.groups import LARGE, destination_style
 from xdsl_exir.lowering.driver import Driver
+from xdsl_exir.lowering.preconditions import FLAG, before
 from xdsl_exir.transforms.fold_constants import Stored
 
 
@@ -58,6 +64,40 @@ def plan_whole(
     driver.call(called, numbers, [*taken, *plan.outputs])
     plan.driver = driver.function(name, list(plan.symbols))
     return plan
+
+
+def asserted(function: FuncOp, signature: FuncOp) -> tuple[FuncOp, FuncOp, list[OperatorOp]]:
+    """A method and its signature, where what is asserted are further results, and the checks of these that its caller makes: what LLVM has for
+    `cf.assert` ends the process. Raises `UnsupportedError` for an assertion in a region."""
+    made, signature = function.clone(), signature.clone()
+    asserts = [op for op in made.walk() if isinstance(op, cf.AssertOp)]
+    inside = [op for op in asserts if op.parent_op() is not made]
+    if inside:
+        found = (Unsupported(op.name, "an assertion inside a region", location_text(op)) for op in inside)
+        raise UnsupportedError(list(found))
+    for op in asserts:
+        returned = made.get_return_op()
+        assert returned is not None
+        byte = arith.ExtUIOp(op.arg, i8)
+        flag = tensor.FromElementsOp(byte.result, result_type=TensorType(i8, []))
+        Rewriter.replace_op(op, [byte, flag], [])
+        returned.operands = (*returned.operands, flag.results[0])
+    made.update_function_type()
+    taken, given = signature.function_type.inputs, signature.function_type.outputs
+    signature.function_type = FunctionType.from_lists([*taken], [*given, *[FLAG] * len(asserts)])
+    return made, signature, [assertion(op) for op in asserts]
+
+
+def assertion(op: cf.AssertOp) -> OperatorOp:
+    """The check that one Bool is set."""
+    block = Block(arg_types=[FLAG])
+    end = ReturnOp()
+    block.add_op(end)
+    before(end)._assert_async.msg(block.args[0], op.msg.data)
+    check = block.first_op
+    assert isinstance(check, OperatorOp)
+    check.location = op.location
+    return check
 
 
 def as_dispatch(function: FuncOp, plan: Plan, taken: list[Value]) -> FuncOp:

@@ -7,7 +7,8 @@ What depends on no input is computed beforehand and is constant on both sides.
 
 What makes no tensor is never native where native code cannot know its result when it is called: it reads one number out of
 memory, computes with numbers, or raises. It is the *host's*, with `fallback="error"` as well, and pieces take the symbols that
-it gives. So are draws of random numbers: there is one generator a process, and pieces take what it gives. So is what
+it gives. So are draws of random numbers: there is one generator a process, and pieces take what it gives; branches and loops in which numbers
+are drawn are the host's for that, and what is around the draws in them is pieces of its own. So is what
 LAPACK computes and native code has no algorithm for: vectors whose signs it chooses, checks that raise; and, in this process, what loops
 over a matrix of its order take long for. With `fallback="interpreter"` so are the operators that have no lowering.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnrealizedConversionCastOp
@@ -29,7 +31,7 @@ from xdsl.traits import is_side_effect_free
 from xdsl_exir.dialects import edge
 from xdsl_exir.dialects.backend import DelegateOp, is_delegable
 from xdsl_exir.dialects.builder import Builder, Namespace
-from xdsl_exir.dialects.control_flow import OPERATIONS
+from xdsl_exir.dialects.control_flow import OPERATIONS, YieldOp, shared_arguments
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import INPUT, InputAttr, InputKind, InputSpec
@@ -117,12 +119,22 @@ def is_host(op: Operation) -> bool:
     """Whether an operation makes no tensor: it gives numbers, or only looks at some or at data. What makes a number a tensor
     is taken for such an operation where native code does not compute the number, as is what names a size. What draws random
     numbers is the host's as well, and so is linear algebra without a lowering."""
-    if not isinstance(op.parent_op(), FuncOp) or not isinstance(op, OperatorOp | SymOp | NumberOp | RefineOp):
+    if not isinstance(op, OperatorOp | SymOp | NumberOp | RefineOp) or not is_around(op.parent_op()):
         return False
     if is_draw(op) or is_of_lapack(op) or not any(is_tensor_type(result.type) for result in op.results):
         return True
     names = isinstance(op, RefineOp) or op.name == "edge.aten.scalar_tensor"
     return names and obstacle(op) is not None
+
+
+def is_around(op: Operation | None) -> bool:
+    """Whether the host runs an operation's regions: a method's, or those of an operation of the host's."""
+    return isinstance(op, FuncOp) or (op is not None and is_around_draws(op))
+
+
+def is_around_draws(op: Operation) -> bool:
+    """Whether an operation of the host's has regions in which random numbers are drawn."""
+    return isinstance(op, OPERATIONS) and any(map(is_draw, op.walk())) and is_around(op.parent_op())
 
 
 def is_of_lapack(op: Operation) -> bool:
@@ -201,25 +213,39 @@ def split(program: Program, keep: Collection[str] | None = None, also: Asked = n
             state[target] = TensorData.of(array, meta_of(arg).dtype)
             attrs[arg] = DictionaryAttr({INPUT: InputAttr(InputSpec(InputKind.CONSTANT_TENSOR, target))})
             cut.bound[name].append(array)
-        chosen = lowerable(function.body.block, cut, also)
-        sources = symbol_sources(function, chosen)
-        say_numbers(chosen, sources)
-        ask_sources(function.body.block, sources)
-        for index, delegate in enumerate(group(function.body.block, chosen, "native") if chosen else ()):
-            piece = outline(delegate, f"{name}.native{index}", attrs, sources)
-            pieces.module.body.block.add_op(piece)
-        drop_dead(function.body.block)
+        counted = count()
+        for block in blocks_of(function, attrs):
+            chosen = lowerable(block, cut, also)
+            sources = symbol_sources(block, chosen)
+            say_numbers(chosen, sources)
+            ask_sources(block, sources)
+            for delegate in group(block, chosen, "native") if chosen else ():
+                piece = outline(delegate, f"{name}.native{next(counted)}", attrs, sources)
+                pieces.module.body.block.add_op(piece)
+            drop_dead(block)
     for name, piece in pieces.methods.items():
         types = piece.function_type
         cut.outer.body.block.add_op(FuncOp.external(name, types.inputs.data, types.outputs.data))
     return cut
 
 
+def blocks_of(op: Operation, attrs: dict[SSAValue, DictionaryAttr]) -> list[Block]:
+    """The blocks that the host runs, outer ones first. State that regions see has the attributes that it has outside."""
+    found: list[Block] = []
+    for region in op.regions:
+        for block in region.blocks:
+            found.append(block)
+            for inner in filter(is_around_draws, block.ops):
+                attrs |= {arg: attrs[value] for value, arg in shared_arguments(inner) if value in attrs}
+                found += blocks_of(inner, attrs)
+    return found
+
+
 def lowerable(block: Block, cut: Split, also: Asked) -> set[Operation]:
     """What of a block can be part of native pieces; reports the other operators."""
     chosen: set[Operation] = set()
     for op in list(block.ops):
-        if isinstance(op, ConstantOp | ReturnOp):
+        if isinstance(op, ConstantOp | ReturnOp | YieldOp) or is_around_draws(op):
             continue
         if also(op):
             cut.hosted.append(Unsupported(op.name, "takes long in loops", location_text(op)))
@@ -251,10 +277,10 @@ def settle(op: Operation) -> None:
     op.erase()
 
 
-def symbol_sources(function: FuncOp, chosen: Collection[Operation]) -> dict[str, SSAValue]:
+def symbol_sources(block: Block, chosen: Collection[Operation]) -> dict[str, SSAValue]:
     """For each symbol the value outside of native pieces that says it first."""
-    outside = [op for op in function.body.block.ops if op not in chosen]
-    values = [*function.args, *(result for op in outside for result in op.results)]
+    outside = [op for op in block.ops if op not in chosen]
+    values = [*block.args, *(result for op in outside for result in op.results)]
     return {
         symbol: values[place.argument]
         for symbol, place in symbol_places([value.type for value in values]).items()

@@ -40,7 +40,7 @@ from xdsl_exir.lowering.pools import ORDINARY, arenas_of
 from xdsl_exir.lowering.preconditions import ASSERT
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.slow_paths import slow_paths
-from xdsl_exir.lowering.whole import plan_whole
+from xdsl_exir.lowering.whole import asserted, plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
 from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
@@ -323,8 +323,8 @@ def plan_linalg(program: Program, cpu: Processor, suffix: str) -> Planned:
     planned = Planned(program, Dispatches(suffix), {}, {}, {}, cpu)
     signatures = {name: signature_of(function) for name, function in program.methods.items()}
     for index, (name, function) in enumerate(program.methods.items()):
-        signature = signatures[name]
-        constants = constants_by_position(signatures.values(), signature, program.state)
+        constants = constants_by_position(signatures.values(), signatures[name], program.state)
+        function, signature, planned.checks[name] = asserted(function, signatures[name])
         planned.plans[name] = plan_whole(
             function, signature, constants, planned.dispatches, driver_name(index, suffix)
         )
@@ -333,7 +333,6 @@ def plan_linalg(program: Program, cpu: Processor, suffix: str) -> Planned:
             for position, type in enumerate(signature.function_type.inputs)
             if position not in constants and is_tensor_type(type)
         ]
-        planned.checks[name] = []
     plan_arenas(list(planned.plans.values()), no_kernels)
     return planned
 

@@ -183,6 +183,11 @@ CALLS: dict[str, tuple[Call, ...]] = {
     # matmul
     "aten.mm": (call(f(2, 3), f(3, 4)), call(f("s0", 3), f(3, "s1"))),
     "aten.bmm": (call(f(2, 3, 4), f(2, 4, 5)),),
+    "aten._grouped_mm": (
+        call(f(6, 4), f(3, 4, 8), TensorMeta((3,), dt.Int)),
+        call(f(3, 4, 8), f(3, 8, 4)),
+    ),
+    "transformers.grouped_mm_fallback": (call(f(6, 4), f(3, 4, 8), i(3)),),
     "aten.addmm": (call(f(4), f(2, 3), f(3, 4)),),
     "aten.baddbmm": (call(f(2, 3, 5), f(2, 3, 4), f(2, 4, 5)),),
     "aten.addbmm": (call(f(3, 5), f(2, 3, 4), f(2, 4, 5)),),

@@ -57,6 +57,8 @@ def backend() -> tuple[Any, Any]:
         export_format = FORMAT
         config_class = ExirConfig
         program_prefix = "exir_"
+        requires_trust_remote_code = False
+        """Loading a program runs no code of it: nothing is unpickled."""
 
         def export_program(self, model: Any, sample_inputs: Any, config: Any) -> tuple[Program, Any]:
             made: Any = super()

@@ -53,6 +53,34 @@ def bmm(self: TensorMeta, mat2: TensorMeta) -> Shape:
     return self.shape[0], self.shape[1], mat2.shape[2]
 
 
+@shape_rule("aten._grouped_mm")
+def grouped_mm(self: TensorMeta, mat2: TensorMeta, offs: TensorMeta | None, bias: TensorMeta | None) -> Shape:
+    """A matrix among the two is in groups along a dimension, which end at `offs`: rows of `self`, columns of `mat2`, or where both are
+    matrices what is summed."""
+    for name, tensor in (("self", self), ("mat2", mat2)):
+        check(
+            tensor.ndim in (2, 3),
+            f"'{name}' has shape {shape_text(tensor.shape)}; 2 or 3 dimensions expected",
+        )
+    check(bias is None, "PyTorch takes no bias yet")
+    check_inner(self, mat2, self.shape[-1], mat2.shape[-2])
+    own = [tensor.shape[0] for tensor in (self, mat2) if tensor.ndim == 3]
+    check((offs is None) == (len(own) == 2), "groups end somewhere where there is a matrix, and only there")
+    if offs is not None:
+        check_rank("offs", offs, 1)
+        own.append(offs.shape[0])
+    check(all(same_size(groups, own[0]) for groups in own), f"{' and '.join(map(str, own))} groups")
+    product = (self.shape[-2], mat2.shape[-1])
+    return product if self.ndim != mat2.ndim else (own[0], *product)
+
+
+@shape_rule("transformers.grouped_mm_fallback")
+def grouped_mm_fallback(input: TensorMeta, weight: TensorMeta, offs: TensorMeta) -> Shape:
+    check_rank("input", input, 2)
+    check_rank("weight", weight, 3)
+    return grouped_mm(input, weight, offs, None)
+
+
 @shape_rule("aten.addmm")
 def addmm(self: TensorMeta, mat1: TensorMeta, mat2: TensorMeta) -> Shape:
     shape = mm(mat1, mat2)

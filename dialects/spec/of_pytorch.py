@@ -36,7 +36,6 @@ _HIGHER_ORDER = {
 }
 
 OF_PYTORCH = {
-    "transformers.": "which models of transformers have; xdsl_exir.universe.register_transformers_ops() makes it known",
     **{f"higher_order.{name}": what for name, what in _HIGHER_ORDER.items()},
     "aten.set_.": "which gives a tensor the memory of another one; values of the IR have no memory, so take the other one itself",
     "higher_order.": "a higher-order operator of PyTorch's that this package does not know",

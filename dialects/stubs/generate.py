@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn
+from xdsl_exir.dialects import aten, dim_order_ops, edge, quantized_decomposed, torch_nn, transformers
 from xdsl_exir.dialects.arguments import ArgumentSlots, Slot, field_name, python_name
 from xdsl_exir.dialects.operator import OperatorDialect, class_name, result_names
 from xdsl_exir.dialects.spec import OperatorSpec, find
@@ -25,6 +25,7 @@ MODULES: dict[str, OperatorDialect] = {
     "dim_order_ops": dim_order_ops.OPERATORS,
     "quantized_decomposed": quantized_decomposed.OPERATORS,
     "torch_nn": torch_nn.OPERATORS,
+    "transformers": transformers.OPERATORS,
 }
 
 HEADER = "# Made from the operator spec by `python -m xdsl_exir.dialects.stubs.generate`. Do not edit.\n"

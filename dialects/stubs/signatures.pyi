@@ -3893,6 +3893,17 @@ class BilinearOp(OperatorOp):
     result: OpResult
     def __init__(_op, input1: Value, input2: Value, weight: Value, bias: Value | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
 
+class _GroupedMmOp(OperatorOp):
+    """aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) -> Tensor"""
+
+    self: SSAValue
+    mat2: SSAValue
+    offs: SSAValue | None
+    bias: SSAValue | None
+    out_dtype: Attribute | None
+    result: OpResult
+    def __init__(_op, self: Value, mat2: Value, offs: Value | None = ..., bias: Value | None = ..., out_dtype: DType | None = ..., *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
 class LinalgCholeskyExOp(OperatorOp):
     """aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
 
@@ -10072,3 +10083,12 @@ class _LinearCrossEntropyBatchChunkedNoReductionOp(OperatorOp):
     acc_dtype: Attribute
     result: OpResult
     def __init__(_op, input: Value, linear_weight: Value, target: Value, linear_bias: Value | None, weight: Value | None, ignore_index: int | Value, batch_chunk_size: int | Value, acc_policy: str, acc_dtype: DType, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...
+
+class GroupedMmFallbackOp(OperatorOp):
+    """transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor"""
+
+    input: SSAValue
+    weight: SSAValue
+    offs: SSAValue
+    result: OpResult
+    def __init__(_op, input: Value, weight: Value, offs: Value, *, result_types: Sequence[Attribute] | None = ..., attributes: Mapping[str, Attribute] | None = ...) -> None: ...

@@ -37,6 +37,17 @@ class Calls:
         self._add("aten.unbind.int", [("self", value), ("dim", dim)], (refs,))
         return refs
 
+    def inside(self, name: str, values: Mapping[g.Ref, g.Value] | None = None) -> Calls:
+        """Calls in a graph of its own, for an operator with graphs. Of what is given there that of another name here is known; metadata
+        that it needs has to be said so."""
+        node = replace(self.node, name=f"{self.node.name}_{name}")
+        known = {own.name: self.meta(value) for own, value in (values or {}).items()}
+        return Calls(node, known)
+
+    def graph(self, given: Iterable[g.Ref], *results: g.Ref) -> g.Subgraph:
+        """The calls as a graph."""
+        return g.Subgraph(self.node.name, g.Graph(tuple(given), tuple(self.made), results, {}))
+
     def _refs(self, count: int) -> tuple[g.Ref, ...]:
         return tuple(g.Ref(f"{self.node.name}_of_{len(self.made)}_{index}") for index in range(count))
 

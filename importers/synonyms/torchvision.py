@@ -6,8 +6,7 @@ Formulas: torchvision's CPU kernels (`torchvision/csrc/ops/cpu`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
@@ -68,32 +67,12 @@ def nms(calls: Calls, dets: g.Value, scores: g.Value, iou_threshold: float) -> g
 def _settled(calls: Calls, kept: g.Ref, begins: g.Ref, over: g.Ref) -> g.Ref:
     """The `while_loop` that asks until nothing changes."""
     given = tuple(g.Ref(f"{calls.node.name}_{name}") for name in ("kept", "goes_on", "over"))
-
-    def graph(name: str, *steps: tuple[str, dict[str, g.Value]], outputs: tuple[str, ...]) -> g.Subgraph:
-        nodes = [
-            replace(
-                calls.node,
-                name=f"step{at}",
-                target=target,
-                inputs=tuple(g.NodeInput(key, value, False) for key, value in of.items()),
-                outputs=(g.Ref(f"step{at}"),),
-            )
-            for at, (target, of) in enumerate(steps)
-        ]
-        made = g.Graph(given, tuple(nodes), tuple(map(g.Ref, outputs)), {})
-        return g.Subgraph(f"{calls.node.name}_{name}", made)
-
-    condition = graph("again", ("aten.clone", {"self": given[1]}), outputs=("step0",))
-    body = graph(
-        "turn",
-        ("aten.unsqueeze", {"self": given[0], "dim": 1}),
-        ("aten.logical_and", {"self": given[2], "other": g.Ref("step0")}),
-        ("aten.any.dim", {"self": g.Ref("step1"), "dim": 0}),
-        ("aten.logical_not", {"self": g.Ref("step2")}),
-        ("aten.ne.Tensor", {"self": g.Ref("step3"), "other": given[0]}),
-        ("aten.any", {"self": g.Ref("step4")}),
-        outputs=("step3", "step5"),
-    )
+    again, turn = calls.inside("again"), calls.inside("turn")
+    condition = again.graph(given, again("aten.clone", self=given[1]))
+    by_kept = turn("aten.logical_and", self=given[2], other=_at(turn, given[0], 1))
+    now = turn("aten.logical_not", self=turn("aten.any.dim", self=by_kept, dim=0))
+    changed = turn("aten.any", self=turn("aten.ne.Tensor", self=now, other=given[0]))
+    body = turn.graph(given, now, changed)
     inputs = [("", value) for value in (condition, body, (kept, begins), (over,))]
     return calls.of("higher_order.while_loop", 2, inputs)[0]
 
@@ -117,17 +96,31 @@ def _corners(calls: Calls, place: g.Ref, size: Any) -> list[tuple[g.Ref, g.Ref]]
     ]
 
 
-def _samples(
-    calls: Calls, start: g.Ref, end: g.Ref, bins: int, each: int, aligned: bool, dtype: DType
-) -> g.Ref:
-    """Where each box is sampled along one side: `(boxes, bins * each)`."""
+def _length(calls: Calls, start: g.Ref, end: g.Ref, aligned: bool) -> g.Ref:
+    """How long boxes are along one side."""
     length = calls("aten.sub.Tensor", self=end, other=start)
-    if not aligned:
-        length = calls("aten.clamp", self=length, min=1.0)
+    return length if aligned else calls("aten.clamp", self=length, min=1.0)
+
+
+def _samples(calls: Calls, start: g.Ref, length: g.Ref, bins: int, each: int, dtype: DType) -> g.Ref:
+    """Where each box is sampled along one side: `(boxes, bins * each)`."""
     steps = calls("aten.arange", end=bins * each, dtype=dtype)
     steps = calls("aten.div.Scalar", self=_scaled(calls, steps, 1.0, 0.5), other=float(bins * each))
     steps = _mul(calls, _at(calls, length, 1), _at(calls, steps, 0))
     return calls("aten.add.Tensor", self=steps, other=_at(calls, start, 1))
+
+
+def _bilinear(calls: Calls, input: g.Value, images: g.Ref, ys: g.Ref, xs: g.Ref) -> g.Ref:
+    """An image's values at places `(boxes, h)` and `(boxes, w)`: `(boxes, h, w, c)`."""
+    height, width = calls.size(input, 2), calls.size(input, 3)
+    parts: list[g.Ref] = []
+    for y, counted_y in _corners(calls, ys, height):
+        for x, counted_x in _corners(calls, xs, width):
+            places = (images, None, _at(calls, y, 2), _at(calls, x, 1))
+            value = calls("aten.index.Tensor", self=input, indices=places)
+            counted = _mul(calls, _at(calls, counted_y, 2), _at(calls, counted_x, 1))
+            parts.append(_mul(calls, value, _at(calls, counted, 3)))
+    return _sum(calls, parts)
 
 
 @TORCHVISION.of("roi_align")
@@ -142,27 +135,88 @@ def roi_align(
     aligned: bool,
 ) -> g.Ref:
     """Means of bilinear samples in the bins of boxes: of `(n, c, h, w)` and `(k, 5)`, an image's number and a box each, `(k, c, ph, pw)`."""
-    if sampling_ratio <= 0:
-        raise calls.unsupported("with as many samples as boxes are large (sampling_ratio=-1)")
     dtype = calls.meta(input).dtype
-    height, width = calls.size(input, 2), calls.size(input, 3)
     batch, *sides = calls.unbind(rois, 1, 5)
-    sides = [_scaled(calls, side, spatial_scale, -0.5 if aligned else 0.0) for side in sides]
-    ys = _samples(calls, sides[1], sides[3], pooled_height, sampling_ratio, aligned, dtype)
-    xs = _samples(calls, sides[0], sides[2], pooled_width, sampling_ratio, aligned, dtype)
+    left, top, right, bottom = (
+        _scaled(calls, side, spatial_scale, -0.5 if aligned else 0.0) for side in sides
+    )
     images = _at(calls, calls.cast(batch, dt.Long), 1, 2)
-    parts: list[g.Ref] = []
-    for y, counted_y in _corners(calls, ys, height):
-        for x, counted_x in _corners(calls, xs, width):
-            places = (images, None, _at(calls, y, 2), _at(calls, x, 1))
-            value = calls("aten.index.Tensor", self=input, indices=places)
-            counted = _mul(calls, _at(calls, counted_y, 2), _at(calls, counted_x, 1))
-            parts.append(_mul(calls, value, _at(calls, counted, 3)))
-    total = _sum(calls, parts)
-    for dim, bins in ((2, pooled_width), (1, pooled_height)):
-        total = calls("aten.unflatten.int", self=total, dim=dim, sizes=(bins, sampling_ratio))
-        total = calls("aten.mean.dim", self=total, dim=(dim + 1,))
+    ys = (top, _length(calls, top, bottom, aligned), pooled_height)
+    xs = (left, _length(calls, left, right, aligned), pooled_width)
+    if sampling_ratio > 0:
+        places = (_samples(calls, *each, sampling_ratio, dtype) for each in (ys, xs))
+        total = _bilinear(calls, input, images, *places)
+        for dim, bins in ((2, pooled_width), (1, pooled_height)):
+            total = calls("aten.unflatten.int", self=total, dim=dim, sizes=(bins, sampling_ratio))
+            total = calls("aten.mean.dim", self=total, dim=(dim + 1,))
+    else:
+        total = _mean_of_as_many(calls, input, rois, images, ys, xs)
     return calls("aten.permute", self=total, dims=(0, 3, 1, 2))
+
+
+Side: TypeAlias = "tuple[g.Ref, g.Ref, int]"
+"""Where boxes begin along one side, how long they are, and how many bins they have."""
+
+
+def _mean_of_as_many(calls: Calls, input: g.Value, rois: g.Value, images: g.Ref, ys: Side, xs: Side) -> g.Ref:
+    """Means of as many samples as bins are large, in pixels, rounded up: `(k, ph, pw, c)`. A `while_loop` takes one sample of each bin a turn,
+    row by row, those of the largest bins; one that a bin does not have counts nothing."""
+    dtype = calls.meta(input).dtype
+    if dtype not in (dt.Float, dt.Double):  # which count turns
+        raise calls.unsupported(f"with as many samples as boxes are large, of {dtype.torch_name}")
+    counts = [
+        calls("aten.ceil", self=calls("aten.div.Scalar", self=length, other=bins))
+        for _, length, bins in (ys, xs)
+    ]
+    rows, row = (  # 0 where there are no boxes
+        calls("aten.amax", self=calls("aten.constant_pad_nd", self=count, pad=(0, 1)), dim=())
+        for count in counts
+    )
+    shape = (calls.size(rois, 0), ys[2], xs[2], calls.size(input, 1))
+    carried = (
+        calls("aten.zeros", size=(), dtype=dtype),
+        calls("aten.zeros", size=shape, dtype=dtype),
+    )
+    shared = (_mul(calls, rows, row), row, images, input, *ys[:2], counts[0], *xs[:2], counts[1])
+    given = [g.Ref(f"{calls.node.name}_given{at}") for at in range(len(carried) + len(shared))]
+    again, body = calls.inside("again"), calls.inside("turn", {given[5]: input})
+    goes_on = again("aten.lt.Tensor", self=given[0], other=given[2])
+    graphs = (
+        again.graph(given, goes_on),
+        body.graph(given, *_turn(body, given, ys[2], xs[2], dtype)),
+    )
+    inputs: list[tuple[str, Any]] = [("", value) for value in (*graphs, carried, shared)]
+    _, total = calls.of("higher_order.while_loop", 2, inputs)
+    samples = calls("aten.clamp", self=_mul(calls, *counts), min=1.0)
+    return calls("aten.div.Tensor", self=total, other=_at(calls, samples, 1, 2, 3))
+
+
+def _turn(
+    calls: Calls, given: Sequence[g.Ref], bins_y: int, bins_x: int, dtype: DType
+) -> tuple[g.Ref, g.Ref]:
+    """What a turn of `_mean_of_as_many` carries on: the number of the next one, and the sum with a sample more."""
+    turn, total, _, row, images, input, *sides = given
+    at_y = calls("aten.div.Tensor_mode", self=turn, other=row, rounding_mode="floor")
+    at_x = calls("aten.sub.Tensor", self=turn, other=_mul(calls, at_y, row))
+    has_y, ys = _sample(calls, at_y, sides[:3], bins_y, dtype)
+    has_x, xs = _sample(calls, at_x, sides[3:], bins_x, dtype)
+    has = _at(calls, calls("aten.logical_and", self=has_y, other=has_x), 1, 2, 3)
+    value = _bilinear(calls, input, images, ys, xs)
+    value = calls("aten.where.ScalarOther", condition=has, self=value, other=0)
+    return _scaled(calls, turn, 1.0, 1.0), calls("aten.add.Tensor", self=total, other=value)
+
+
+def _sample(calls: Calls, at: g.Ref, side: Sequence[g.Ref], bins: int, dtype: DType) -> tuple[g.Ref, g.Ref]:
+    """Whether bins have a sample of this number along one side, `(boxes,)`, and where it is, `(boxes, bins)`; of a side is said where boxes
+    begin, how long they are, and how many samples their bins have."""
+    start, length, count = side
+    size = calls("aten.div.Scalar", self=length, other=bins)
+    there = calls("aten.lt.Tensor", self=at, other=count)
+    step = calls("aten.div.Tensor", self=size, other=calls("aten.clamp", self=count, min=1.0))
+    first = calls("aten.add.Tensor", self=start, other=_mul(calls, _scaled(calls, at, 1.0, 0.5), step))
+    bin = calls("aten.arange", end=bins, dtype=dtype)
+    of_bins = _mul(calls, _at(calls, size, 1), _at(calls, bin, 0))
+    return there, calls("aten.add.Tensor", self=of_bins, other=_at(calls, first, 1))
 
 
 def _sum(calls: Calls, parts: Sequence[g.Ref]) -> g.Ref:

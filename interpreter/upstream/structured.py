@@ -1,4 +1,4 @@
-"""`scf` on whole arrays. Inside the body of a `linalg.generic` a condition is one for each turn of its loops: what is not meant for a turn is computed
+"""`scf`, and assertions, on whole arrays. Inside the body of a `linalg.generic` a condition is one for each turn of its loops: what is not meant for a turn is computed
 and not taken, and reads some element there is."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import scf
+from xdsl.dialects import cf, scf
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -22,6 +22,7 @@ from xdsl.interpreter import (
 
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array
+from xdsl_exir.interpreter.operators.symbolic import require
 
 GUARDS = "exir.guards"
 """Key, in the interpreter's data, of how many conditions are around that hold in some turns only."""
@@ -65,7 +66,17 @@ def chosen(condition: Array, yes: Sequence[Any], no: Sequence[Any]) -> PythonVal
 
 @register_impls
 class StructuredFunctions(InterpreterFunctions):
-    """Implementations of `scf`."""
+    """Implementations of `scf` and `cf.assert`."""
+
+    @impl(cf.AssertOp)
+    def run_assert(self, interpreter: Interpreter, op: cf.AssertOp, args: PythonValues) -> PythonValues:
+        holds = bool(np.all(args[0]))
+        if not holds and guarded(interpreter):
+            raise ExirError(
+                f"{op.msg.data}: asserted in some turns of a loop, maybe not in those where it fails"
+            )
+        require(holds, op.msg.data)
+        return ()
 
     @impl_terminator(scf.YieldOp)
     def run_yield(

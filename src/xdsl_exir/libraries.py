@@ -29,7 +29,7 @@ VARIABLE = "XDSL_EXIR_OPS"
 WAYS = f"xdsl_exir.register_ops, an entry point of group {GROUP}, or {VARIABLE}"
 """For error messages: the ways to register a library."""
 
-SCHEMA_NAMESPACES = ("aten", "dim_order_ops", "quantized_decomposed", "torch_nn")
+SCHEMA_NAMESPACES = ("aten", "dim_order_ops", "quantized_decomposed", "torch_nn", "transformers")
 """Namespaces of built-in operators, which are dialects already. A library may add to them."""
 OWN_DIALECTS = ("backend", "edge", "exir", "higher_order")
 """Dialects of this package that hold no namespace of PyTorch's."""

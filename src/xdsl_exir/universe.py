@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "quantized_decomposed": _dialect("quantized_decomposed"),
         "torchscript": _dialect("torchscript"),
         "torch_nn": _dialect("torch_nn"),
+        "transformers": _dialect("transformers"),
         **found_dialects(),
     },
     all_passes={
@@ -166,13 +167,6 @@ def register_ops(
     return tuple(spec.qualified_name for spec in added)
 
 
-@cache
-def register_transformers_ops() -> None:
-    """Registers the operators that models of Hugging Face's `transformers` have in place of PyTorch's (of mixtures of experts):
-    programs need them wherever they are loaded. Needs no `transformers`."""
-    register_ops(Path(__file__).parent / "tools" / "transformers_ops.yaml")
-
-
 def register_with_transformers() -> None:
     """Makes `export_format="xdsl-exir"` one of `transformers.exporters` (`tools.huggingface`). Once is enough, and more do nothing.
 
@@ -180,7 +174,6 @@ def register_with_transformers() -> None:
     """
     from xdsl_exir.tools.huggingface import backend
 
-    register_transformers_ops()
     backend()
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.errors import UnsupportedError
 
 TARGETS = ["interpreter", pytest.param("native", marks=pytest.mark.native)]
 RNG = np.random.default_rng(0)
@@ -101,31 +100,34 @@ def aligned_features(input: np.ndarray, rois: np.ndarray, scale: float, bins: tu
         start = np.array([top, left]) * scale - less
         size = np.array([bottom, right]) * scale - less - start
         size = size if aligned else np.maximum(size, 1.0)
-        for i, j, u, v in itertools.product(range(bins[0]), range(bins[1]), range(each), range(each)):
-            y, x = start + (np.array([i, j]) + (np.array([u, v]) + 0.5) / each) * size / np.array(bins)
+        rows, columns = (each, each) if each > 0 else np.maximum(np.ceil(size / bins), 0).astype(int)
+        for i, j, u, v in itertools.product(range(bins[0]), range(bins[1]), range(rows), range(columns)):
+            y, x = start + (np.array([i, j]) + (np.array([u, v]) + 0.5) / (rows, columns)) * size / np.array(
+                bins
+            )
             if -1 <= y <= height and -1 <= x <= width:
                 y, x = np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)
-                out[k, :, i, j] += sample(input[int(image)], y, x) / each**2
+                out[k, :, i, j] += sample(input[int(image)], y, x) / (rows * columns)
     return out
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("aligned", [False, True])
-def test_roi_align(aligned: bool, target: str, native_tools: None) -> None:
+@pytest.mark.parametrize("each", [2, -1])
+def test_roi_align(each: int, aligned: bool, target: str, native_tools: None) -> None:
+    """Boxes of all sizes, outside of the image, too; some that end before they begin, and no boxes."""
     input = RNG.normal(size=(2, 3, 9, 11)).astype(np.float32)
     corners = RNG.uniform(-4, 24, size=(6, 4))
     rois = np.column_stack([RNG.integers(0, 2, 6), np.sort(corners.reshape(6, 2, 2), 1).reshape(6, 4)]).astype(np.float32)  # fmt: skip
-    wanted = aligned_features(input, rois, 0.5, (3, 2), 2, aligned)
+    rois[-1, 1:] = rois[-1, [3, 4, 1, 2]]
+    wanted = aligned_features(input, rois, 0.5, (3, 2), each, aligned)
     for types in ({}, {"a": "float32[s0, 3, s1, s2]", "r": "float32[s3, 5]"}):
         known = typed({"a": input, "r": rois}, types)
-        made = program("roi_align", "a r", f"%a, %r, 0.5, 3, 2, 2, {aligned}", known)
-        found = xdsl_exir.compile(made, target).flat([input, rois])[0]
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-
-
-def test_as_many_samples_as_a_box_is_large() -> None:
-    with pytest.raises(UnsupportedError, match=r"roi_align.*sampling_ratio=-1"):
-        program("roi_align", "a r", "%a, %r, 1.0, 2, 2, -1, False", {"a": "float32[1, 2, 4, 4]", "r": "float32[3, 5]"})  # fmt: skip
+        made = program("roi_align", "a r", f"%a, %r, 0.5, 3, 2, {each}, {aligned}", known)
+        run = xdsl_exir.compile(made, target)
+        np.testing.assert_allclose(run.flat([input, rois])[0], wanted, rtol=1e-4, atol=1e-5)
+        if types:
+            assert run.flat([input, rois[:0]])[0].shape == (0, 3, 3, 2)
 
 
 @pytest.mark.parametrize("target", TARGETS)

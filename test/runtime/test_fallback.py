@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch._higher_order_ops.while_loop import while_loop
 from xdsl.parser import Parser
 
 import xdsl_exir
@@ -178,6 +179,39 @@ def test_random_numbers_are_drawn_in_order() -> None:
         results.append(run.flat([X.numpy()]))
     for got, wanted in zip(*results, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_draws_in_branches_and_loops(tmp_path: Path) -> None:
+    """The host runs these, and what is around the draws natively; weights stay constant there, numbers are eager's, saved or not."""
+
+    class Noisy(Net):
+        def forward(self, x: torch.Tensor) -> Any:
+            def noisy(x: torch.Tensor) -> torch.Tensor:
+                return torch.relu(x @ self.linear.weight) + torch.rand_like(x)
+
+            def turn(at: torch.Tensor, x: torch.Tensor) -> Any:
+                return at + 1, torch.cond(x.sum() > 6, lambda x: x @ x.t() @ x / 50, noisy, (x,))
+
+            first = torch.rand_like(x) + noisy(x)
+            _, last = while_loop(lambda at, _: at < 5, turn, (torch.tensor(0), first))
+            return last + torch.randn(3, 4)
+
+    model = Noisy(torch.relu).eval()
+    with torch.no_grad():
+        program = xdsl_exir.from_exported_program(torch.export.export(model, (X,)))
+    compiled = xdsl_exir.compile(program, "native")
+    compiled.save(tmp_path / "drawn.exir")
+    for run in (compiled, xdsl_exir.load_executable(tmp_path / "drawn.exir")):
+        torch.manual_seed(3)
+        run.manual_seed(3)
+        for _ in range(2):
+            with torch.no_grad():
+                expected = model(X)
+            np.testing.assert_allclose(run(X), expected.numpy(), rtol=1e-5, atol=1e-6)
+    assert [item.operator for item in compiled.hosted].count("edge.aten.rand_like") == 3
+    outer = engine_of(compiled).outer
+    [loop] = [op for op in outer.walk() if op.name == "higher_order.while_loop"]
+    assert {op.name for op in loop.walk() if op.name.startswith("edge.")} == {"edge.aten.rand_like"}
 
 
 @pytest.mark.parametrize(("size", "hosted"), [(12, []), (13, ["edge.aten._linalg_svd"])])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import xdsl_exir
-from xdsl_exir.universe import register_transformers_ops
 
 torch = pytest.importorskip("torch")
 
@@ -22,15 +20,6 @@ TEXT = """graph():
     %y : [num_users=1] = call_function[target=torch.ops.transformers.grouped_mm_fallback.default](args = (%x, %w, %offs), kwargs = {})
     return (y,)
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def registered() -> Iterator[None]:
-    """The operators, for these tests."""
-    register_transformers_ops()
-    yield
-    xdsl_exir.unregister_ops("transformers.grouped_mm_fallback")
-    register_transformers_ops.cache_clear()
 
 
 @pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])

@@ -35,8 +35,8 @@ def find_overload(namespace: str, name: str) -> Any:
 
     for module in DEFINING:
         import_module(module)
-    if namespace == "dim_order_ops":
-        define_dim_order_ops()
+    if namespace in OF_OTHERS:
+        OF_OTHERS[namespace]()
     packet, _, overload = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
 
@@ -58,6 +58,41 @@ def define_dim_order_ops() -> None:
         library.impl(packet, in_memory_format(aten_name), "CompositeImplicitAutograd")
     _kept.append(library)
 
+
+@cache
+def define_transformers_ops() -> None:
+    """Has PyTorch know the operators of Hugging Face's transformers: its own, or, where that is not installed, one in a loop."""
+    if find_spec("transformers") is not None:
+        import_module("transformers.integrations.moe")
+        return
+    import torch
+
+    library: Any = torch.library.Library("transformers", "DEF")
+    library.define(find("transformers.grouped_mm_fallback").schema_text.removeprefix("transformers::"))
+    library.impl("grouped_mm_fallback", by_groups, "CompositeExplicitAutograd")
+    _kept.append(library)
+
+
+def by_groups(input: Any, weight: Any, offs: Any) -> Any:
+    """Rows times matrices, the e-th one for those up to offs[e]; zeros for what is left."""
+    import torch
+
+    if offs.dtype not in (torch.int32, torch.int64):
+        raise TypeError(f"ends are int32 or int64, not {offs.dtype}")
+    ends = offs.tolist()
+    products = [
+        torch.mm(input[start:end], matrix)
+        for matrix, start, end in zip(weight, [0, *ends], ends, strict=False)
+    ]
+    rest = input.new_zeros(len(input) - max(ends, default=0), weight.shape[2])
+    return torch.cat([*products, rest])
+
+
+OF_OTHERS: dict[str, Callable[[], None]] = {
+    "dim_order_ops": define_dim_order_ops,
+    "transformers": define_transformers_ops,
+}
+"""What defines the operators of namespaces that are not PyTorch's."""
 
 _kept: list[Any] = []
 """Libraries of operators, which end with their objects."""

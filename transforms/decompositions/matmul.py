@@ -15,7 +15,7 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
-from xdsl_exir.dialects.dtypes import Bool, Category, DType
+from xdsl_exir.dialects.dtypes import Bool, Category, DType, Long
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
 from xdsl_exir.dialects.promotion import promote_types
@@ -207,6 +207,51 @@ def scaled(aten: Namespace, value: SSAValue, factor: Number, dtype: DType) -> SS
     if dtype.category <= Category.INT and not isinstance(factor, complex):
         factor = int(factor)
     return value if factor == 1 else aten.mul.Tensor(value, factor)
+
+
+def in_groups(aten: Namespace, count: Size, offs: SSAValue) -> SSAValue:
+    """Which of `count` places are whose, [groups, count]: offs[g - 1] <= place < offs[g] are of group g, from the last end on of none."""
+    ends = cast(aten, offs, Long)
+    starts = aten.constant_pad_nd(aten.slice.Tensor(ends, 0, 0, -1), [1, 0])
+    after, before = (aten.unsqueeze(each, 1) for each in (starts, ends))
+    places = aten.arange(count, dtype=Long)
+    return aten.logical_and(aten.ge.Tensor(places, after), aten.lt.Tensor(places, before))
+
+
+@decomposition("transformers.grouped_mm_fallback")
+def grouped_mm_fallback(aten: Namespace, input: SSAValue, weight: SSAValue, offs: SSAValue) -> SSAValue:
+    """Each row times the matrix of the group that it is of; rows of no group are 0."""
+    count, inputs = sizes(aten, input)
+    [groups] = sizes(aten, offs)
+    mine = in_groups(aten, count, offs)
+    if isinstance(count, int) and isinstance(groups, int) and count <= groups:
+        # Few rows read only the matrices that they need.
+        chosen = aten.argmax(cast(aten, mine, Long), 0)
+        product = aten.bmm(aten.unsqueeze(input, 1), aten.index_select(weight, 0, chosen))
+        product, given = aten.squeeze.dims(product, [1]), aten.any.dim(mine, 0)
+        return aten.where.ScalarOther(aten.unsqueeze(given, 1), product, 0)
+    each = aten.bmm(aten.expand(input, [groups, count, inputs]), weight)
+    kept = aten.where.ScalarOther(aten.unsqueeze(mine, 2), each, 0)
+    return aten.sum.dim_IntList(kept, [0], dtype=meta(input).dtype)
+
+
+@decomposition("aten._grouped_mm")
+def grouped_mm(aten: Namespace, self: SSAValue, mat2: SSAValue, offs: SSAValue | None) -> SSAValue:
+    """The shape rule says which dimension is in groups. PyTorch leaves what is of no group as memory happens to be, here it is 0."""
+    if offs is None:
+        return aten.bmm(self, mat2)
+    if meta(self).ndim < meta(mat2).ndim:
+        return grouped_mm_fallback(aten, self, mat2, offs)
+    if meta(self).ndim > meta(mat2).ndim:
+        turned = grouped_mm_fallback(aten, transpose(aten, mat2), transpose(aten, self), offs)
+        return transpose(aten, turned)
+    rows, summed = sizes(aten, self)
+    [groups], columns = sizes(aten, offs), sizes(aten, mat2)[1]
+    mine = in_groups(aten, summed, offs)
+    # Both sides are of a group, for no number of another one, infinite as it may be, counts.
+    left = aten.where.ScalarOther(aten.unsqueeze(mine, 1), aten.expand(self, [groups, rows, summed]), 0)
+    right = aten.where.ScalarOther(aten.unsqueeze(mine, 2), aten.expand(mat2, [groups, summed, columns]), 0)
+    return aten.bmm(left, right)
 
 
 @decomposition("aten.chain_matmul")

@@ -68,9 +68,18 @@ MATMUL = [
     of((0, 3), (3, 4)), of((2, 0), (0, 4)), of((5, 0, 3), (3, 4)), of((5, 2, 0), (5, 0, 4)), of((0, 2, 3), (1, 3, 4)),
 ]  # fmt: skip
 
+ENDS = torch.tensor([8, 8, 16, 16], dtype=torch.int32)
+IN_GROUPS = [(16, 8), (4, 8, 16)], [(4, 8, 16), (16, 16)], [(8, 16), (16, 16)]
+"""Rows, columns and what is summed, up to the last of `ENDS`: PyTorch leaves the rest as memory is. Its strides are of 16 bytes."""
+
 CASES: dict[str, list[Call]] = {
     "aten.mm": [*each((2, 3), (3, 4)), of((2, 0), (0, 4)), of((0, 3), (3, 4))],
     "aten.bmm": [*each((5, 2, 3), (5, 3, 4)), of((5, 2, 0), (5, 0, 4)), of((0, 2, 3), (0, 3, 4))],
+    "aten._grouped_mm": [
+        *(((*of(*shapes, dtype=dtype)[0], ENDS), {}) for shapes in IN_GROUPS for dtype in ("float32", "float16", "bfloat16")),
+        of((4, 8, 16), (4, 16, 8)), ((*of(*IN_GROUPS[0])[0], ENDS), {"out_dtype": torch.float32})],
+    "transformers.grouped_mm_fallback": [
+        ((*of((16, 8), (4, 8, 16), dtype=dtype)[0], ENDS.to(of_ends)), {}) for dtype in FLOATS for of_ends in (torch.int32, torch.int64)],
     "aten.addmm": [*each((4,), (2, 3), (3, 4)), *each((2, 4), (2, 3), (3, 4)), *factors((2, 1), (2, 3), (3, 4)),
                    of((4,), (2, 0), (0, 4), beta=2)],
     "aten.baddbmm": [*each((4,), (5, 2, 3), (5, 3, 4)), *factors((5, 2, 4), (5, 2, 3), (5, 3, 4))],
@@ -144,6 +153,12 @@ REFUSED: list[tuple[str, Call]] = [
     ("aten.mm", of((2, 3), (3,))),
     ("aten.bmm", of((5, 2, 3), (4, 3, 2))),
     ("aten.bmm", of((2, 3), (3, 2))),
+    ("aten._grouped_mm", of((12, 8), (4, 8, 16))),
+    ("aten._grouped_mm", of((4, 8), (4, 8, 16))),
+    ("aten._grouped_mm", ((*of((16, 8), (3, 8, 16))[0], ENDS), {})),
+    ("aten._grouped_mm", ((*of((16, 8), (4, 8, 16), dtype="float64")[0], ENDS), {})),
+    ("aten._grouped_mm", ((*of((4, 12, 8), (4, 8, 16))[0], ENDS), {})),
+    ("aten._grouped_mm", ((*of((16, 8), (4, 8, 16))[0], ENDS, tensor(4, 16)), {})),
     ("aten.addmm", of((3,), (2, 3), (3, 4))),
     ("aten.addmm", of((1, 2, 4), (2, 3), (3, 4))),
     ("aten.baddbmm", of((6, 2, 4), (1, 2, 3), (1, 3, 4))),
@@ -201,6 +216,10 @@ def test_refuses(name: str, arguments: Call) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
+        (
+            "aten._grouped_mm",
+            ((*of((16, 8), (7, 8, 16))[0], torch.tensor([4, 8, 8, 9, 9, 9, 16], dtype=torch.int32)), {}),
+        ),
         ("aten.linear", of((7, 11, 3), (6, 3), (6,))),
         ("aten.linear", of((7, 3), (6, 3))),
         ("aten.matmul", of((7, 2, 11, 3), (7, 2, 3, 4))),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.parser import Parser
 
@@ -464,6 +465,49 @@ def test_stages_agree(mixed: Any) -> None:
     add = next(op for op in other.module.walk() if op.name == "arith.addf")
     add.results[0].replace_all_uses_with(add.operands[0])
     assert "result 0: the first program gives " in str(xdsl_exir.diff(edge, other, [x]))
+
+
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_assertions_raise_where_linalg_runs(
+    target: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Outside of regions and inside, one after another; a saved program, too."""
+    torch = pytest.importorskip("torch")
+    if target == "native":
+        request.getfixturevalue("native_tools")
+
+    def inside(x: Any) -> Any:
+        torch._assert_async(x.max() < 5, "a large one")
+        return x + 1
+
+    class Checked(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            torch._assert_async(x.sum() < 9, "a large sum")
+            return torch.cond(x.sum() > 0, inside, torch.neg, (x,))
+
+    exported = torch.export.export(Checked(), (torch.ones(3),))
+    lowered = xdsl_exir.from_exported_program(exported).to("linalg")
+    lowered.save(tmp_path / "lowered.mlir")
+    for program in (lowered, xdsl_exir.load(tmp_path / "lowered.mlir")):
+        run = xdsl_exir.compile(program, target)
+        same(run.flat([np.ones(3, np.float32)]), [np.full(3, 2, np.float32)])
+        same(run.flat([np.full(3, -9, np.float32)]), [np.full(3, 9, np.float32)])
+        for wrong, message in (([3, 3, 4], "a large sum"), ([6, 0, 0], "a large one")):
+            with pytest.raises(xdsl_exir.ExirError, match=message):
+                run.flat([np.array(wrong, np.float32)])
+
+
+def test_assertions_in_loops(mixed: Any) -> None:
+    """What others put into a body: LLVM's `cf.assert` ends the process, so that native code refuses it."""
+    lowered = mixed.to("linalg")
+    stored = next(op for op in lowered.module.walk() if op.name == "arith.extui")
+    stored.parent.insert_op_before(cf.AssertOp(stored.operands[0], "not so large"), stored)
+    run = xdsl_exir.compile(lowered)
+    run.flat([np.full((2, 3), 201, np.uint8), 7])
+    with pytest.raises(ExirError, match="not so large"):
+        run.flat([np.full((2, 3), 9, np.uint8), 7])
+    with pytest.raises(xdsl_exir.UnsupportedError, match=r"cf\.assert: an assertion inside a region"):
+        xdsl_exir.compile(lowered, "native")
 
 
 def test_stages_that_there_are_not(mixed: Any) -> None:

@@ -151,10 +151,6 @@ def test_sizes_that_depend_on_the_data_are_refused(call: tuple[Any, ...], shape:
     refused(operators.dependent_program(name, *args, types=types), f"aten.{name}")
 
 
-def test_assertions_about_data_are_refused():
-    refused(program_of("aten.one_hot", L([0, 2]), 5)[0], "_assert_async")
-
-
 def test_masks_with_other_indices_are_refused():
     module, _ = program_of("aten.index_put", X, [X[:, 0] > 3, L([0, 1, 2])], L(1.0))
     refused(module, "index_put: a mask and other indices")

@@ -1,4 +1,4 @@
-"""Assertions about what is known at compile time: nothing is left of them; what has to raise later is refused."""
+"""Assertions about what is known at compile time: nothing is left of them; what has to raise later is `cf.assert`."""
 
 from __future__ import annotations
 
@@ -43,9 +43,6 @@ FAILS: list[tuple[Any, ...]] = [
     ("the message", "aten._assert_scalar", 0, "the message"),
     ("-1 is not between 0 and inf", "aten.sym_constrain_range_for_size", -1),
 ]
-REFUSED: list[tuple[Any, ...]] = [
-    ("aten._assert_async.msg", torch.tensor(True), "bad"),
-]
 
 
 def edge_program(name: str, *args: Any) -> tuple[ModuleOp, list[Any]]:
@@ -63,19 +60,19 @@ def test_nothing_is_left(call: tuple[Any, ...]):
     assert [op.name for op in module.walk()] == ["builtin.module", "func.func", "func.return"]
 
 
+@pytest.mark.parametrize("flag", [torch.tensor(True), torch.tensor([[3]]), torch.tensor([2.5])])
+def test_an_assertion_about_data_is_left(flag: torch.Tensor):
+    module, _ = edge_program("aten._assert_async.msg", flag, "bad")
+    EdgeToLinalg().apply(Context(), module)
+    [asserted] = [op for op in module.walk() if op.name == "cf.assert"]
+    assert isinstance(asserted.parent_op(), FuncOp)
+
+
 @pytest.mark.parametrize("call", FAILS, ids=lambda call: call[1])
 def test_fails_at_compile_time(call: tuple[Any, ...]):
     message, *arguments = call
     module, _ = edge_program(*arguments)
     with pytest.raises(ExirError, match=message):
-        EdgeToLinalg().apply(Context(), module)
-
-
-@pytest.mark.parametrize("call", REFUSED, ids=lambda call: call[0])
-def test_refused(call: tuple[Any, ...]):
-    """Native code cannot raise, and has no numbers beside tensors."""
-    module, _ = edge_program(*call)
-    with pytest.raises(UnsupportedError, match=call[0]):
         EdgeToLinalg().apply(Context(), module)
 
 
