@@ -5,12 +5,14 @@
 // CHECK-LABEL: func.func @numbers
 func.func @numbers(%x: f32) -> f32 {
   // CHECK:       arith.constant 8.900000e+01 : f32
-  // CHECK:       arith.minimumf %x
-  // CHECK-NEXT:  arith.maximumf
+  // CHECK:       [[BELOW:%\d+]] = "arith.select"({{%\d+}}, {{%\d+}}, %x)
+  // CHECK-NEXT:  "arith.cmpf"({{%\d+}}, [[BELOW]])
+  // CHECK-NEXT:  "arith.select"
   // CHECK-COUNT-2: math.fma
   // CHECK:       arith.bitcast %{{.*}} : f32 to i32
-  // CHECK:       arith.shrsi
+  // CHECK:       arith.shrui
   // CHECK-COUNT-2: arith.shli
+  // CHECK:       arith.mulf
   // CHECK:       [[R:%\d+]] = arith.mulf
   // CHECK-NEXT:  func.return [[R]]
   // CHECK-NOT:   math.exp
