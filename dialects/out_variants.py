@@ -147,6 +147,7 @@ OTHERS = {
 }
 """Out-variants of other names, with the arguments that they write to."""
 _WITHOUT = """
+    _grouped_mm
     isfinite __and__.Tensor __or__.Tensor __xor__.Tensor __and__.Scalar __or__.Scalar __xor__.Scalar
     where.ScalarOther where.ScalarSelf where.Scalar to.dtype to.dtype_layout to.device to.other
     type_as contiguous real conj divide.Scalar divide.Scalar_mode true_divide.Scalar subtract.Scalar

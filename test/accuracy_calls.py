@@ -604,6 +604,7 @@ EXCEPTIONS: dict[str, str] = {
             "stft",
             "istft",
             "_scaled_dot_product_flash_attention_for_cpu_backward",
+            "_grouped_mm",
         ],
         _COMPOSED,
     ),

@@ -185,7 +185,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.bmm": (call(f(2, 3, 4), f(2, 4, 5)),),
     "aten._grouped_mm": (
         call(f(6, 4), f(3, 4, 8), TensorMeta((3,), dt.Int)),
-        call(f(3, 4, 8), f(3, 8, 4)),
+        call(f(3, 4, 8), f(3, 8, 8)),
     ),
     "transformers.grouped_mm_fallback": (call(f(6, 4), f(3, 4, 8), i(3)),),
     "aten.addmm": (call(f(4), f(2, 3), f(3, 4)),),

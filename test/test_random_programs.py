@@ -302,9 +302,9 @@ def test_the_median_of_no_complex_numbers_is_refused() -> None:
     ("dtype", "step", "reason"),
     [
         (
-            torch.uint8,
-            "v1 = torch.nn.functional.interpolate(v0, (3, 3), mode='bicubic')",
-            "aten.upsample_bicubic2d.vec: 'input' is Byte; allowed: Half, Float, Double, BFloat16",
+            torch.bool,
+            "v1 = v0[..., :0] @ v0[..., :0].mT",
+            "aten.bmm: 'self' is Bool; allowed: Byte, Char, Short, Int, Long, Half, Float, Double",
         ),
     ],
 )

@@ -202,9 +202,7 @@ def _register(count: int, name: str, taps: Taps, keeps_floats: bool = False) -> 
 
     def plain(
         aten: Namespace, self: SSAValue, output_size: list[Any], align_corners: bool = False, **factors: Any
-    ) -> Any:
-        if keeps_floats and meta(self).dtype is not Byte:
-            return KEEP
+    ) -> SSAValue:
         return resample(aten, self, output_size, align_corners, [factors[key] for key in scales], taps)
 
     def vec(
@@ -213,15 +211,25 @@ def _register(count: int, name: str, taps: Taps, keeps_floats: bool = False) -> 
         output_size: list[Any] | None,
         scale_factors: list[float] | None,
         align_corners: bool = False,
-    ) -> Any:
-        if keeps_floats and meta(input).dtype is not Byte:
-            return KEEP
+    ) -> SSAValue:
         size = output_size or Sizes(aten, input).all(size_from(meta(input).shape, count, None, scale_factors))
         return resample(aten, input, size, align_corners, scale_factors or [None] * count, taps)
 
     register = partial(DECOMPOSITIONS.register, may_keep=keeps_floats)
-    register(f"aten.{name}", parameters=("self", "output_size", *aligns, *scales))(plain)
-    register(f"aten.{name}.vec", parameters=("input", "output_size", "scale_factors", *aligns))(vec)
+    of = of_bytes if keeps_floats else lambda image, rule: rule
+    register(f"aten.{name}", parameters=("self", "output_size", *aligns, *scales))(of("self", plain))
+    register(f"aten.{name}.vec", parameters=("input", "output_size", "scale_factors", *aligns))(
+        of("input", vec)
+    )
+
+
+def of_bytes(image: str, rule: Callable[..., SSAValue]) -> Callable[..., Any]:
+    """The rule, where the argument that is the image is of bytes."""
+
+    def kept(aten: Namespace, **arguments: Any) -> Any:
+        return rule(aten, **arguments) if meta(arguments[image]).dtype is Byte else KEEP
+
+    return kept
 
 
 _register(1, "upsample_nearest1d", nearest_taps(exact=False))
