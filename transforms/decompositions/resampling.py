@@ -216,11 +216,11 @@ def _register(count: int, name: str, taps: Taps, keeps_floats: bool = False) -> 
         return resample(aten, input, size, align_corners, scale_factors or [None] * count, taps)
 
     register = partial(DECOMPOSITIONS.register, may_keep=keeps_floats)
-    of = of_bytes if keeps_floats else lambda image, rule: rule
-    register(f"aten.{name}", parameters=("self", "output_size", *aligns, *scales))(of("self", plain))
-    register(f"aten.{name}.vec", parameters=("input", "output_size", "scale_factors", *aligns))(
-        of("input", vec)
-    )
+    rules: tuple[Callable[..., Any], Callable[..., Any]] = (plain, vec)
+    if keeps_floats:
+        rules = (of_bytes("self", plain), of_bytes("input", vec))
+    register(f"aten.{name}", parameters=("self", "output_size", *aligns, *scales))(rules[0])
+    register(f"aten.{name}.vec", parameters=("input", "output_size", "scale_factors", *aligns))(rules[1])
 
 
 def of_bytes(image: str, rule: Callable[..., SSAValue]) -> Callable[..., Any]:
