@@ -104,6 +104,8 @@ SLOW = {
 LONG = {
     "*test_accuracy.py::test_errors_of_native_code*float16*": "`python test/accuracy.py` has all",
     "*test_complex.py::test_agrees*dtype1*": "complex64 is tested",
+    "*test_fourier.py::test_long_ones_in_two_rounds*float64*": "float32 is tested",
+    "*test_random_numbers.py::test_*float16*native*": "float32 and float64 are tested",
     "*test_back_out.py::test_models?mobilenetv2*": "resnet18 is tested",
     "*test_dynamic.py::test_models?llama8*": "bert6 is tested",
     "*test_models.py::test_every_stage_equals_eager?llama8*": "bert6 is tested; `python test/stages.py` has all",

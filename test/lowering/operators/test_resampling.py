@@ -1,4 +1,4 @@
-"""Resampling natively: half of the calls of the interpreter's tests, and grids beyond the input."""
+"""Resampling natively: a third of the calls of the interpreter's tests, and grids beyond the input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_real(call: tuple[Any, ...]) -> bool:
 
 def test_the_calls_of_the_interpreter():
     calls: list[Any] = [(name, args, {}) for name, *args in filter(is_real, CALLS)]
-    check_natively(calls[::2], scale=4)
+    check_natively(calls[::3], scale=4)
 
 
 def test_grids_beyond_the_input():
@@ -51,7 +51,7 @@ def test_bytes_in_fixed_point():
         0, 256, (2, 3, 5, 7), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
     )
     names = ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")
-    sizes = [[3, 9], [11, 4], [5, 20], [6, 7], [1, 2]]
+    sizes = [[3, 9], [11, 4], [1, 7]]
     calls: list[Any] = [
         (f"aten.{name}", (images, size, align), {})
         for name in names
