@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Dialect
-
-from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
+from xdsl_exir.dialects.operator import OperatorDialect
 
 OPERATORS = OperatorDialect("transformers")
-
-
-def dialect() -> Dialect:
-    """The xDSL dialect."""
-    return OPERATORS.dialect()
-
+dialect = OPERATORS.dialect
+"""The xDSL dialect."""
 
 if TYPE_CHECKING:
     from xdsl_exir.dialects.stubs.transformers import *  # noqa: F403  # pyright: ignore[reportMissingModuleSource]
 else:
-
-    def __getattr__(name: str) -> type[OperatorOp]:
-        return OPERATORS.by_class_name(name)
+    __getattr__ = OPERATORS.by_class_name
