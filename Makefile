@@ -16,12 +16,14 @@ test: $(VENV)/.installed-dev mlir
 	$(BIN)/lit -v test/filecheck
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# What one runs while working, in under three minutes on two cores. Types and FileCheck tests side by side.
+# What one runs while working, in under three minutes on two cores. Types are one process of more than a minute, so they
+# are checked beside the tests.
 check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@$(BIN)/lit test/filecheck & lit=$$!; $(BIN)/basedpyright; types=$$?; wait $$lit && exit $$types
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	@$(BIN)/basedpyright & types=$$!; \
+	  $(BIN)/lit test/filecheck && $(BIN)/pytest -n 2 --dist worksteal -m "not slow"; tests=$$?; \
+	  wait $$types && exit $$tests
 
 # All tests; `make test` leaves out some that are like others (test/conftest.py says which).
 thorough: $(VENV)/.installed-dev mlir
