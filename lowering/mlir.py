@@ -36,7 +36,6 @@ TO_LLVM = (
     Pass(
         "canonicalize", "drops the memref.alloca_scope around a parallel body, which may have one block only"
     ),
-    Pass("fold-memref-alias-ops", "loads and stores address the buffer under a view"),
     Pass("expand-strided-metadata", "views to arithmetic on offsets and strides"),
     Pass("lower-affine", "the affine maps that the two before leave"),
     Pass("convert-vector-to-scf", "transfers of rank above 1 to loops of rank 1"),

@@ -276,7 +276,7 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     kernel, padding, dilation = a["kernel_size"], a["padding"], a["dilation"]
     stride = a["stride"] or kernel
     shape = shape_of(a["self"])
-    if indices.uses or not is_float32(result) or dilation != [1, 1] or 0 in (*shape, *shape_of(result)):
+    if indices.uses or not is_float32(result) or 0 in (*shape, *shape_of(result)):
         return False
     pool = MaxPool2d(
         prod(shape[:-2]),
@@ -285,8 +285,11 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         (kernel[0], kernel[1]),
         (stride[0], stride[1]),
         (padding[0], padding[1]),
+        (dilation[0], dilation[1]),
         machine,
     )
+    if not pool.sees:
+        return False
     source = planner.contiguous(planner.value(a["self"]))
     planes = reshaped(source, (pool.planes, *pool.size))
     out = planner.make(result)

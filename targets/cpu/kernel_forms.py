@@ -14,6 +14,7 @@ better form. All of them hold for symbolic sizes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -152,7 +153,11 @@ class Phases:
 
 @dataclass(frozen=True)
 class Axis:
-    """One dimension of a transposed convolution: element i goes to i * stride + tap * dilation - padding."""
+    """One dimension of a transposed convolution: element i goes to i * stride + tap * dilation - padding.
+
+    With g what divides stride and dilation, taps of one phase are `step` = stride / g apart, and see elements `apart` = dilation / g
+    apart; only every g-th position sees any.
+    """
 
     kernel: int
     stride: int
@@ -161,20 +166,41 @@ class Axis:
     output_padding: int
 
     @property
+    def every(self) -> int:
+        return math.gcd(self.stride, self.dilation)
+
+    @property
+    def step(self) -> int:
+        return self.stride // self.every
+
+    @property
+    def apart(self) -> int:
+        return self.dilation // self.every
+
+    @property
     def taps(self) -> int:
         """That a position sees, at most."""
-        return -(-self.kernel // self.stride)
+        return -(-self.kernel // self.step)
 
     @property
     def phases(self) -> list[Phases]:
-        """Those with taps: a tap of zeros would make NaN of infinity."""
-        some = self.kernel % self.stride
-        all = [Phases(0, some or self.stride, self.taps), Phases(some, self.stride - some, self.taps - 1)]
+        """Those with taps, by the first of these: a tap of zeros would make NaN of infinity."""
+        some = self.kernel % self.step
+        all = [Phases(0, some or self.step, self.taps), Phases(some, self.step - some, self.taps - 1)]
         return [each for each in all[: 2 if some else 1] if each.taps]
 
     @property
+    def order(self) -> list[int]:
+        """The first taps of the phases, as these lie in the result."""
+        return [at * pow(self.apart, -1, self.step) % self.step for at in range(self.step)]
+
+    def late(self, tap: int) -> int:
+        """By how many elements the phase with this first tap begins later than the first one."""
+        return tap * self.apart // self.step
+
+    @property
     def reach(self) -> int:
-        return self.dilation * (self.taps - 1)
+        return self.apart * (self.taps - 1) + self.late(self.step - 1)
 
     @property
     def border(self) -> int:
@@ -201,10 +227,8 @@ def transposed(aten: Namespace, a: Arguments, weight: Sequence[int], out: Sequen
         weight[2:], *(a[name] for name in ("stride", "padding", "dilation", "output_padding")), strict=True
     )
     axes = [Axis(*each) for each in given]
-    if any(axis.stride > 1 and axis.dilation > 1 for axis in axes):
-        return KEEP
     filters, bias = by_phases(aten, a["weight"], axes, a["groups"]), a["bias"]
-    empty = any(axis.kernel < axis.stride for axis in axes)
+    empty = any(axis.kernel < axis.step or axis.every > 1 for axis in axes)
 
     def phases(chosen: list[Phases]) -> SSAValue:
         """[n, o, phases..., sizes...], those of the first dimensions chosen."""
@@ -213,10 +237,12 @@ def transposed(aten: Namespace, a: Arguments, weight: Sequence[int], out: Sequen
         axis, dim = axes[len(chosen)], 2 + len(chosen)
         parts = [phases([*chosen, each]) for each in axis.phases]
         whole = parts[0] if len(parts) == 1 else aten.cat(parts, dim)
-        missing = max(axis.stride - axis.kernel, 0)
+        missing = max(axis.step - axis.kernel, 0)
         return aten.constant_pad_nd(whole, padding(2 + 2 * space - dim, missing)) if missing else whole
 
     made = phases([])
+    for at, axis in enumerate(axes):
+        made = arranged(aten, made, axis, 2 + at, 2 + space + at)
     n, _, *rest = sizes(aten, made)
     order = [dim for at in range(space) for dim in (2 + space + at, 2 + at)]
     if any(axis.stride > 1 for axis in axes):
@@ -235,13 +261,29 @@ def transposed(aten: Namespace, a: Arguments, weight: Sequence[int], out: Sequen
     return made
 
 
+def arranged(aten: Namespace, made: SSAValue, axis: Axis, phase: int, along: int) -> SSAValue:
+    """A dimension's phases, from the order of their first taps into that of the result, those without taps between them."""
+    latest = axis.late(axis.step - 1)
+    if latest or axis.order != sorted(axis.order):
+        parts = list[SSAValue]()
+        for tap in axis.order:
+            part, late = aten.slice.Tensor(made, phase, tap, tap + 1), axis.late(tap)
+            parts.append(aten.slice.Tensor(part, along, latest - late, -late or BEYOND))
+        made = aten.cat(parts, phase)
+    if axis.every == 1:
+        return made
+    shape = sizes(aten, made)
+    apart = aten.constant_pad_nd(aten.unsqueeze(made, phase + 1), padding(len(shape) - phase, axis.every - 1))
+    return aten.view(apart, [*shape[:phase], axis.stride, *shape[phase + 1 :]])
+
+
 def by_phases(aten: Namespace, weight: SSAValue, axes: Sequence[Axis], groups: int) -> SSAValue:
     """A kernel [g * c / g, o / g, ...] as [g, c / g, o / g, (taps, phases)...]."""
     inputs, per_group, *_ = shape = static(meta(weight).shape) or []
     for at, axis in enumerate(axes):
-        if more := axis.taps * axis.stride - axis.kernel:
+        if more := axis.taps * axis.step - axis.kernel:
             weight = aten.constant_pad_nd(weight, padding(len(shape) - 2 - at, more))
-    pairs = [size for axis in axes for size in (axis.taps, axis.stride)]
+    pairs = [size for axis in axes for size in (axis.taps, axis.step)]
     return aten.view(weight, [groups, inputs // groups, per_group, *pairs])
 
 
@@ -315,7 +357,7 @@ def phase_images(
         "bias": bias,
         "stride": [1] * space,
         "padding": [axis.border for axis in axes],
-        "dilation": [axis.dilation for axis in axes],
+        "dilation": [axis.apart for axis in axes],
         "transposed": False,
         "output_padding": [0] * space,
         "groups": groups,
@@ -323,7 +365,7 @@ def phase_images(
     made = convolved(aten, inner)
     for at, (axis, each) in enumerate(zip(axes, chosen, strict=True)):
         if each.taps < axis.taps:  # fewer taps begin earlier
-            made = aten.slice.Tensor(made, 2 + at, axis.taps - each.taps, BEYOND)
+            made = aten.slice.Tensor(made, 2 + at, (axis.taps - each.taps) * axis.apart, BEYOND)
     n, _, *extents = sizes(aten, made)
     return aten.view(made, [n, outputs, *(each.count for each in chosen), *extents])
 

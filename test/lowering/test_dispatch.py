@@ -570,19 +570,17 @@ def test_one_element_of_an_input_s_row():
 
 @pytest.mark.native
 @pytest.mark.parametrize("size", [(5, 5), (9, 40), (33, 17)])
-@pytest.mark.parametrize("window", [(3, 2, 1), (2, 2, 0), (3, 1, 1), (5, 3, 2)])
-def test_max_pool(size: tuple[int, int], window: tuple[int, int, int]):
-    (h, w), (k, s, p) = size, window
-    x, y = (
-        f"tensor<2x3x{h}x{w}xf32>",
-        f"tensor<2x3x{(h + 2 * p - k) // s + 1}x{(w + 2 * p - k) // s + 1}xf32>",
-    )
+@pytest.mark.parametrize("window", [(3, 2, 1, 1), (2, 2, 0, 1), (3, 1, 1, 2), (5, 3, 2, 1), (2, 2, 1, 4)])
+def test_max_pool(size: tuple[int, int], window: tuple[int, int, int, int]):
+    k, s, p, d = window
+    h, w = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n in size)
+    x, y = tensor((2, 3, *size)), tensor((2, 3, h, w))
     text = f"""func.func @main(%x: {x}) -> {y} {{
       %y, %i = edge.aten.max_pool2d_with_indices(%x, kernel_size = [{k}, {k}], stride = [{s}, {s}],
-        padding = [{p}, {p}]) : ({x}) -> ({y}, {y.replace("f32", "i64")})
+        padding = [{p}, {p}], dilation = [{d}, {d}]) : ({x}) -> ({y}, {y.replace("f32", "i64")})
       func.return %y : {y}
     }}"""
-    assert kinds(check(text, random(2, 3, h, w), threads=2)) == ["kernel"]
+    assert kinds(check(text, random(2, 3, *size), threads=2)) == ["kernel"]
 
 
 @pytest.mark.native

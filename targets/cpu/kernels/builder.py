@@ -399,11 +399,11 @@ class KernelBuilder(OperationBuilder):
         elif rest:
             yield full * lanes, rest, None
 
-    def fill(self, buffer: SSAValue, at: Sequence[Index], count: Dim, lanes: int) -> None:
-        """Zeros in `count` consecutive elements."""
+    def fill(self, buffer: SSAValue, at: Sequence[Index], count: Dim, lanes: int, value: float = 0.0) -> None:
+        """One number in `count` consecutive elements."""
         for offset, size, mask in self.pieces(count, lanes):
             place = [*at[:-1], self.add(at[-1], offset)]
-            self.store(self.constant(0.0, "f32", size), buffer, place, mask)
+            self.store(self.constant(value, "f32", size), buffer, place, mask)
 
     def copy(
         self,

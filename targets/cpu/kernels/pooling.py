@@ -1,20 +1,22 @@
 """Maximum pooling: rows of a window are combined first, along the row, then its columns.
 
-Where a window reaches over the border its outermost pixel is read again, which changes no maximum: no padding is made.
+Where a window reaches over the upper or lower border the outermost row that it sees is read again, which changes no maximum; the combined
+row has minus infinity on both sides.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import vectors
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, apply, max_, provably
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
@@ -23,7 +25,7 @@ from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 
 @dataclass(frozen=True, eq=False)
 class MaxPool2d(Kernel):
-    """out[P, HO, WO] = max_pool2d(x[P, H, W]) without dilation, float32. Every window has to see some of the image.
+    """out[P, HO, WO] = max_pool2d(x[P, H, W]), float32. Every window has to see some of the image.
 
     The function's arguments: x, scratch, out.
     """
@@ -34,7 +36,22 @@ class MaxPool2d(Kernel):
     kernel: tuple[int, int]
     stride: tuple[int, int]
     padding: tuple[int, int] = (0, 0)
+    dilation: tuple[int, int] = (1, 1)
     machine: Machine = field(default_factory=Machine)
+
+    @property
+    def sees(self) -> bool:
+        """Whether every window is known to see some row of the image: those of no window lie so far apart that it is between them."""
+        apart = self.dilation[0]
+        return apart == 1 or bool(provably(apply("ge", self.size[0], apart)))
+
+    @property
+    def row(self) -> Dim:
+        """Elements of a combined row: the windows' columns, which may end before the padding does, or beyond."""
+        [taps, step, apart, pad] = (
+            pair[1] for pair in (self.kernel, self.stride, self.dilation, self.padding)
+        )
+        return max_(self.size[1] + pad, (self.out_size[1] - 1) * step + (taps - 1) * apart + 1)
 
     @property
     def work(self) -> Dim:
@@ -49,7 +66,7 @@ class MaxPool2d(Kernel):
     @property
     def scratch(self) -> tuple[int, Dim]:
         """Shape of the float32 buffer the kernel needs: a row for each worker."""
-        return self.threads, self.size[1]
+        return self.threads, self.row
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
@@ -61,10 +78,13 @@ class MaxPool2d(Kernel):
         }
 
     def build(self, b: KernelBuilder) -> None:
-        shared = b.share(self.planes, self.threads, self.work)
-        with shared as (worker, plane), b.loop(0, self.out_size[0]) as row:
-            self.combine_rows(b, worker, plane, row)
-            self.combine_columns(b, worker, plane, row)
+        lanes, pad, end = self.machine.lanes, self.padding[1], self.size[1] + self.padding[1]
+        with b.share(self.planes, self.threads, self.work) as (worker, plane):
+            for start, count in ((0, pad), (end, self.row - end)):
+                b.fill(b.buffers["scratch"], [worker, start], count, lanes, -math.inf)
+            with b.loop(0, self.out_size[0]) as row:
+                self.combine_rows(b, worker, plane, row)
+                self.combine_columns(b, worker, plane, row)
 
     def largest(self, b: KernelBuilder, values: Sequence[SSAValue]) -> SSAValue:
         value, *rest = values
@@ -73,56 +93,31 @@ class MaxPool2d(Kernel):
         return value
 
     def combine_rows(self, b: KernelBuilder, worker: Index, plane: Index, row: Index) -> None:
-        """scratch[w] = max of x[h, w] over the rows of a window."""
+        """scratch[PW + w] = max of x[h, w] over the rows of a window that it sees."""
         lanes, (height, width) = self.machine.lanes, self.size
-        top = b.mul(row, self.stride[0])
-        pad = self.padding[0]
-        rows = [b.min(b.sub(b.max(b.add(top, step), pad), pad), height - 1) for step in range(self.kernel[0])]
-        full, rest = width // lanes, width % lanes
-
-        def piece(offset: Index, mask: Mask) -> None:
-            values = [b.load(b.buffers["x"], [plane, h, offset], lanes, mask) for h in rows]
-            value = self.largest(b, values)
-            b.store(value, b.buffers["scratch"], [worker, offset], mask)
-
-        if full:
-            with b.loop(0, full) as i:
-                piece(b.mul(i, lanes), None)
-        if rest:
-            piece(full * lanes, b.mask_below(lanes, rest))
+        top, pad, apart = b.mul(row, self.stride[0]), self.padding[0], self.dilation[0]
+        first = b.div(b.add(b.sub(b.max(top, pad), top), apart - 1), apart)
+        last = b.div(b.sub(b.add(height - 1, pad), top), apart)
+        seen = [b.min(b.max(tap, first), last) for tap in range(self.kernel[0])]
+        rows = [b.sub(b.add(top, b.mul(tap, apart)), pad) for tap in seen]
+        for offset, size, mask in b.pieces(width, lanes):
+            value = self.largest(b, [b.load(b.buffers["x"], [plane, h, offset], size, mask) for h in rows])
+            b.store(value, b.buffers["scratch"], [worker, b.add(offset, self.padding[1])], mask)
 
     def combine_columns(self, b: KernelBuilder, worker: Index, plane: Index, row: Index) -> None:
-        """out[w] = max of scratch over the columns of a window, read one by one: strides may be any."""
-        lanes, width, pad, step = self.machine.lanes, self.size[1], self.padding[1], self.stride[1]
-        integers, combined = type_of("i32", lanes), b.buffers["scratch"]
+        """out[w] = max of scratch over the columns of a window: vectors of neighbours, or of what lies a stride apart."""
+        step, apart, combined = self.stride[1], self.dilation[1], b.buffers["scratch"]
 
-        def integer(value: Index) -> SSAValue:
-            """An index in all lanes, as i32."""
-            number = b.op(arith.IndexCastOp, [b.index(value)], type_of("i32"))
-            return b.broadcast(number, lanes, "i32")
+        def column(start: Index, tap: int, size: int, mask: Mask) -> SSAValue:
+            at = [worker, b.add(start, tap * apart)]
+            if step == 1:
+                return b.load(combined, at, size, mask)
+            places = b.constant(tuple(lane * step for lane in range(size)), "i32", size)
+            every = b.constant(True, "i1", size) if mask is None else mask
+            operands = [combined, *b.indices(at), places, every, b.constant(0.0, "f32", size)]
+            return b.op(vectors.GatherOp, operands, type_of("f32", size))
 
-        def op(kind: type[Operation], x: SSAValue, y: SSAValue) -> SSAValue:
-            return b.op(kind, [x, y], integers)
-
-        last = b.constant(width - 1, "i32", lanes) if isinstance(width, int) else integer(width - 1)
-        starts = b.constant(tuple(lane * step for lane in range(lanes)), "i32", lanes)
-        full, rest = self.out_size[1] // lanes, self.out_size[1] % lanes
-
-        def column(first: SSAValue, number: int) -> SSAValue:
-            at = op(arith.AddiOp, first, b.constant(number - pad, "i32", lanes))
-            at = op(arith.MaxSIOp, at, b.constant(0, "i32", lanes))
-            at = op(arith.MinSIOp, at, last)
-            place = [combined, *b.indices([worker, 0]), at]
-            operands = [*place, b.constant(True, "i1", lanes), b.constant(0.0, "f32", lanes)]
-            return b.op(vectors.GatherOp, operands, type_of("f32", lanes))
-
-        def piece(offset: Index, mask: Mask) -> None:
-            first = op(arith.AddiOp, integer(b.mul(offset, step)), starts)
-            value = self.largest(b, [column(first, number) for number in range(self.kernel[1])])
+        for offset, size, mask in b.pieces(self.out_size[1], self.machine.lanes):
+            start = b.mul(offset, step)
+            value = self.largest(b, [column(start, tap, size, mask) for tap in range(self.kernel[1])])
             b.store(value, b.buffers["out"], [plane, row, offset], mask)
-
-        if full:
-            with b.loop(0, full) as i:
-                piece(b.mul(i, lanes), None)
-        if rest:
-            piece(full * lanes, b.mask_below(lanes, rest))

@@ -83,6 +83,8 @@ def test_transposed_convolutions() -> None:
         {"stride": 2, "dilation": 3, "padding": (0, 2), "output_padding": 1},
         {"stride": (3, 1), "dilation": (1, 2), "groups": 2, "bias": "b6"},
         {"stride": 5, "padding": 2, "output_padding": 4, "bias": "b3"},
+        {"stride": (4, 3), "padding": (5, 1), "dilation": (6, 5), "output_padding": (2, 4), "bias": "b3"},
+        {"stride": (3, 4), "padding": (0, 4), "dilation": (3, 2)},
     ]
     calls = [
         *(conv(2, True, weight="w2", **given) for given in two),
@@ -96,8 +98,7 @@ def test_transposed_convolutions() -> None:
     inputs[1][0, 1, 2, 3] = torch.inf
     form = agree(calls, inputs, weights, 2e-5)
     left = [op.arguments() for op in form.module.walk() if isinstance(op, OperatorOp)]
-    kept = [(a["stride"], a["dilation"]) for a in left if a.get("transposed")]
-    assert kept == [([2, 2], [3, 3]), ([3], [2])]
+    assert not [a for a in left if a.get("transposed")]
 
 
 @pytest.mark.native
