@@ -7,6 +7,7 @@
     a batch norm after a convolution    becomes    part of its weight and bias (`fold-batch-norm`)
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
     transforms of several dimensions    become     one after the other (`fourier_forms`)
+    pow(x, 2)                           becomes    x * x
 
 What is made of weights is written as operators of weights, for constants to be folded. A rule says KEEP where it has no
 better form. All of them hold for symbolic sizes.
@@ -15,7 +16,7 @@ better form. All of them hold for symbolic sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -28,6 +29,7 @@ from xdsl.passes import ModulePass
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results, meta, sizes
+from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
@@ -36,7 +38,7 @@ from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
-from xdsl_exir.transforms.matching import is_tensor, static
+from xdsl_exir.transforms.matching import is_tensor, known, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 WIDER = {dt.Half: dt.Float, dt.BFloat16: dt.Float, dt.Char: dt.Int, dt.Byte: dt.Int, dt.Short: dt.Int}
@@ -386,11 +388,31 @@ def repeated(aten: Namespace, a: Arguments) -> Results:
     return aten.view(made, [count * size for count, size in zip(repeats, shape, strict=True)])
 
 
+POWERS: dict[object, Callable[[Namespace, SSAValue], SSAValue]] = {
+    2: lambda aten, x: aten.mul.Tensor(x, x),
+    -1: lambda aten, x: aten.reciprocal(x),
+}
+"""Powers that are another function's number for every base (PowKernel.cpp), of those that edge keeps."""
+
+
+def power(aten: Namespace, a: Arguments) -> Results:
+    """One of a number that is another function."""
+    return POWERS[known(a["exponent"])](aten, a["self"])
+
+
+def is_function(a: Arguments) -> bool:
+    """Whether a power is one of those; of integers the reciprocal is not."""
+    exponent, category = known(a["exponent"]), a["out"].dtype.category
+    is_real = category is Category.FLOAT or (category is Category.INT and exponent == 2)
+    return is_real and exponent in POWERS and meta(a["self"]).shape == a["out"].shape
+
+
 # --- all of them -------------------------------------------------------------------------------------------------
 
 WITH_KERNELS = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 FORMS: dict[str, Form] = {
     "aten.repeat": Form(repeated, frozenset(dt.DTYPES)),
+    "aten.pow.Tensor_Tensor": Form(power, frozenset(dt.DTYPES), is_function),
     "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, is_matvec),
     "aten.bmm": Form(lambda aten, a: product(aten, "bmm", a), WITH_KERNELS, is_matvec),
     "aten.addmm": Form(added_product, WITH_KERNELS, is_added_apart),

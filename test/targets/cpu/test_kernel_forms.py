@@ -237,6 +237,17 @@ def test_sizes_may_be_symbolic() -> None:
                 np.testing.assert_allclose(got, right.numpy(), 2e-3, 2e-3)
 
 
+@pytest.mark.native
+def test_powers_that_are_other_functions() -> None:
+    special = torch.tensor([0.0, -0.0, torch.inf, -torch.inf, torch.nan, 1e-30, -3.0, 7.5])
+    dtypes = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+    inputs = [*(special.to(dtype) for dtype in dtypes), torch.tensor([-3, 0, 181, 65536])]
+    calls: list[Any] = [lambda module, *x, at=at: x[at] ** 2 for at in range(len(inputs))]
+    calls += [lambda module, *x, at=at: x[at] ** -1.0 for at in range(len(dtypes))]
+    form = agree(calls, inputs, {}, 0)
+    assert names_of(form) == {"aten.mul.Tensor", "aten.reciprocal"}
+
+
 def test_what_has_no_better_form_stays() -> None:
     calls = [lambda m, x: F.conv2d(x, m.w), lambda m, x: torch.addmm(m.b, x[0, 0], m.m)]
     weights = {"w": torch.randn(2, 3, 3, 3), "m": torch.randn(6, 5), "b": torch.randn(5)}
