@@ -180,12 +180,24 @@ def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 
 def group_norm(aten: Namespace, a: Arguments) -> Results:
-    """The elements of each group are a row."""
+    """The elements of each group are a row. Of several channels that are scaled, rows have statistics alone, and channels do the rest."""
     x = a["input"]
     shape, groups = static(meta(x).shape), a["group"]
     if shape is None or 0 in shape or len(shape) < 2:
         return KEEP
-    return channels_scaled(aten, a, [shape[0] * groups, -1]), None, None
+    count, channels, *space = shape
+    if groups == channels or a["weight"] is None:
+        return channels_scaled(aten, a, [count * groups, -1]), None, None
+    seen, apart = aten.view(x, [count * groups, -1]), [count, groups, channels // groups]
+    norm = aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])
+    mean, scale = (aten.view(each, [count, groups, 1]) for each in norm[1:])
+    scale = aten.mul.Tensor(scale, aten.view(a["weight"], apart[1:]))
+    mean, scale = (
+        aten.view(each, [count, channels, *[1] * len(space)])
+        for each in (aten.clone(aten.expand(mean, apart)), scale)
+    )
+    made = aten.mul.Tensor(aten.sub.Tensor(x, mean), scale)
+    return scaled(aten, {**a, "weight": None}, made), None, None
 
 
 def batch_norm(aten: Namespace, a: Arguments) -> Results:
