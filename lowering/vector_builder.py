@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import cast
+from math import isfinite
+from typing import Any, cast
 
 from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import (
@@ -132,20 +133,27 @@ class OperationBuilder:
         """A number, in all lanes if there are any, or one for each lane; once per function, at its top."""
         key = (repr(value), dtype, lanes)
         if key not in self.known:
-            type = type_of(dtype, lanes)
-            attribute: Attribute
-            if lanes:
-                numbers = value if isinstance(value, tuple) else (value,)
-                attribute = dense(type, numbers)
-            elif not dtype.startswith("i"):
-                attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
-            else:
-                attribute = IntegerAttr(int(value), type)  # pyright: ignore[reportArgumentType, reportCallIssue]
-            self.known[key] = self.top(attribute, type)
+            self.known[key] = self._constant(value, dtype, lanes)
         return self.known[key]
 
-    def top(self, value: Attribute, type: Attribute) -> SSAValue:
-        made = arith.ConstantOp.create(result_types=(type,), properties={"value": value})
+    def _constant(self, value: float | bool | tuple[int, ...], dtype: str, lanes: int) -> SSAValue:
+        type = type_of(dtype, lanes)
+        if lanes and isinstance(value, float) and not isfinite(value):
+            # xDSL reads dense attributes of these as other numbers.
+            return self.top(vector.BroadcastOp, type, operands=[self.constant(value, dtype)])
+        attribute: Attribute
+        if lanes:
+            numbers = value if isinstance(value, tuple) else (value,)
+            attribute = dense(type, numbers)
+        elif not dtype.startswith("i"):
+            attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
+        else:
+            attribute = IntegerAttr(int(value), type)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return self.top(arith.ConstantOp, type, properties={"value": attribute})
+
+    def top(self, kind: type[Operation], type: Attribute, **given: Any) -> SSAValue:
+        """An operation at the top of the function, among its constants."""
+        made = kind.create(result_types=(type,), **given)
         self.constants.append(made)
         return made.results[0]
 

@@ -19,7 +19,7 @@ from xdsl_exir.lowering.dispatches.views import permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.targets.cpu.epilogues import input_of
 from xdsl_exir.targets.cpu.kernels import Across
-from xdsl_exir.targets.cpu.kernels.rows import needed
+from xdsl_exir.targets.cpu.kernels.row_nodes import needed
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

@@ -1,6 +1,7 @@
 """Reductions and norms in the forms that kernels of rows take: over the last dimensions, in float32, of operators that these have.
 
     sum(x, [0, 2, 3])              becomes    sum(sum(x, [2, 3]), [0])
+    sum(a * b)                     becomes    sum(sum(view(a) * view(b), [1]), [0]), in rows for threads to share
     native_group_norm(x)           becomes    native_layer_norm of the elements of each group, and what scales and shifts channels
     softmax(x, 0)                  becomes    permute(softmax(permute(x), -1))
     logcumsumexp(x, -1)            becomes    permute(logcumsumexp(permute(x), 0))
@@ -22,8 +23,10 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.meta import wrap_dims
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
-from xdsl_exir.transforms.matching import made_by, static
+from xdsl_exir.transforms.matching import is_tensor, made_by, static
 from xdsl_exir.transforms.patterns import KEEP
 
 SHORT = 16
@@ -78,6 +81,10 @@ def as_one_row(
     return whole
 
 
+OVER_DIMS = {"mean": "mean.dim", "sum": "sum.dim_IntList", "amax": "amax", "amin": "amin"}
+"""Operators over dimensions, by what they make."""
+
+
 def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
     """Over the last dimensions first, then over the others."""
 
@@ -85,14 +92,13 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
         x = a["self"]
         dims, shape = dims_of(x, a.get("dim")), static(meta(x).shape)
         inner = trailing(dims, meta(x).ndim)
-        reduce = (
-            aten.mean.dim
-            if name == "mean"
-            else aten.sum.dim_IntList
-            if name == "sum"
-            else getattr(aten, name)
-        )
-        if name in ("amax", "amin") and shape is not None and is_outer_run(a):
+
+        def reduce(*given: Any) -> Any:
+            return aten.builder.call(f"aten.{OVER_DIMS[name]}", given, {})
+
+        if (rows := cut_of(a)) is not None:
+            made = reduce(reduce(as_rows(aten, x, rows), [1]), [0])
+        elif name in ("amax", "amin") and shape is not None and is_outer_run(a):
             first, last = dims[0], dims[-1]
             made = reduce(aten.view(x, [*shape[:first], -1, *shape[last + 1 :]]), [first])
         elif not inner or len(inner) == len(dims) or shape is None or 0 in shape:
@@ -104,6 +110,60 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
         return made
 
     return form
+
+
+CUTS = (256, 128, 64, 32, 16, 8, 4, 2)
+"""Into how many rows what is reduced to one number may be cut, for threads to share them; whoever runs them, so that sums are the same."""
+LONG_ROW, MANY = 1024, 1 << 16
+"""Elements that such a row has at least, and from which on it is worth it, whatever makes them."""
+MOST = 64
+"""Operators that may be moved with what they make."""
+
+
+def cut_of(a: Arguments) -> list[int] | None:
+    """[rows, elements of a row] of what is reduced to one number, if it is long, or made element by element: then it is made in rows, too."""
+    x = a["self"]
+    shape = static(meta(x).shape)
+    if shape is None or len(dims_of(x, a.get("dim"))) < len(shape):
+        return None
+    count, by_elements = prod(shape), is_made_by_elements(x)
+    rows = next((rows for rows in CUTS if count % rows == 0 and count // rows >= LONG_ROW), None)
+    return [rows, count // rows] if rows and (by_elements or count >= MANY) else None
+
+
+def is_cut(a: Arguments) -> bool:
+    """Whether a reduction to one number is made in rows."""
+    return cut_of(a) is not None
+
+
+def is_made_by_elements(x: SSAValue) -> bool:
+    """Whether nothing but one operation takes this of another, which makes it of elements at the same places, numbers, and its views."""
+    op = x.owner
+    if not isinstance(op, OperatorOp) or len({use.operation for use in x.uses}) > 1:
+        return False
+    if op.SPEC.qualified_name == "aten.view":
+        return is_made_by_elements(op.operands[0])
+    same = all(meta(value).shape in ((), meta(x).shape) for value in op.operands if is_tensor(value))
+    return same and op.SPEC.family in BY_ELEMENTS and len(op.results) == 1
+
+
+def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int], left: int = MOST) -> SSAValue:
+    """A tensor seen as rows, what makes it element by element in these."""
+    op = x.owner
+    if not left or not is_made_by_elements(x):
+        return aten.view(x, rows)
+    assert isinstance(op, OperatorOp)
+    if op.SPEC.qualified_name == "aten.view":
+        return as_rows(aten, op.operands[0], rows, left - 1)
+    inner = {value: value for value in op.operands if not meta(value).ndim}
+    for value in op.operands:
+        if value not in inner:
+            inner[value] = as_rows(aten, value, rows, left - 1)
+    given = {
+        name: inner[value] if isinstance(value, SSAValue) else value for name, value in op.arguments().items()
+    }
+    [made] = flat_results(aten.builder.build(type(op), given))
+    return made
 
 
 def is_split(a: Arguments) -> bool:
@@ -352,10 +412,8 @@ FLOAT = frozenset({dt.Float})
 ARANGE = "aten.arange.start_step"
 SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
-    **{
-        f"aten.{name}": Form(as_one_row(itself(name)), FLOAT, never)
-        for name in ("linalg_vector_norm", "mean")
-    },
+    "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
+    "aten.mean": Form(as_one_row(reduction("mean")), FLOAT, is_cut),
     "aten.native_layer_norm": Form(itself("native_layer_norm"), FLOAT, never),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{
@@ -363,10 +421,12 @@ ROW_FORMS: dict[str, Form] = {
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
     "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),
-    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOAT, is_split),
-    "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOAT, is_split),
+    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOAT, lambda a: is_split(a) or is_cut(a)),
+    "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOAT, lambda a: is_split(a) or is_cut(a)),
     **{
-        f"aten.{name}": Form(as_one_row(reduction(name)), FLOAT, lambda a: is_split(a) or is_outer_run(a))
+        f"aten.{name}": Form(
+            as_one_row(reduction(name)), FLOAT, lambda a: is_split(a) or is_outer_run(a) or is_cut(a)
+        )
         for name in ("amax", "amin")
     },
     "aten.native_group_norm": Form(group_norm, FLOAT),

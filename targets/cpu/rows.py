@@ -23,7 +23,7 @@ from xdsl_exir.targets.cpu.across import SCRATCH, dispatch_across, one_sized
 from xdsl_exir.targets.cpu.elements import elementwise
 from xdsl_exir.targets.cpu.epilogues import input_of
 from xdsl_exir.targets.cpu.kernels import Across
-from xdsl_exir.targets.cpu.kernels.rows import (
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Concat,
     DType,
     Gather,
@@ -31,10 +31,10 @@ from xdsl_exir.targets.cpu.kernels.rows import (
     Map,
     Node,
     Number,
-    Rows,
     Slice,
     needed,
 )
+from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.vectorize import Operand, RowProgram, without_ones
 
 if TYPE_CHECKING:

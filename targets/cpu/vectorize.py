@@ -40,7 +40,14 @@ from xdsl_exir.targets.cpu.kernels.elements import (
     is_of_vectors,
     stored_bit,
 )
-from xdsl_exir.targets.cpu.kernels.rows import LONG, REDUCTIONS, DType, Map, Node, Reduce
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
+    LONG,
+    REDUCTIONS,
+    DType,
+    Map,
+    Node,
+    Reduce,
+)
 
 DTYPES: dict[dt.DType, DType] = {dt.Float: "f32", dt.Double: "f64", dt.Bool: "i1"}
 """Of nodes; float64 of numbers of a row, of operands, of what is reduced to a number as it is computed, and of all that a row has."""

@@ -56,13 +56,15 @@
 // CHECK-COUNT-36: "vector.fma"
 // CHECK:          "vector.store"
 
-// The largest of rows along the row, then of columns, wherever they are.
+// The largest of rows along the row, then of columns, a stride apart.
 // CHECK: "sym_name" = "pool"
+// CHECK:         [[APART:%\d+]] = "arith.constant"() <{"value" = dense<[0, 2]> : vector<2xi32>}>
 // CHECK:         "vector.load"
 // CHECK:         "arith.maximumf"
 // CHECK:         "vector.store"
-// CHECK:         [[AT:%\d+]] = "arith.minsi"
-// CHECK-NEXT:    "vector.gather"({{%\d+}}, {{%\d+}}, {{%\d+}}, [[AT]]
+// CHECK:         "vector.gather"({{%\d+}}, {{%\d+}}, {{%\d+}}, [[APART]]
+// CHECK:         "vector.gather"({{%\d+}}, {{%\d+}}, {{%\d+}}, [[APART]]
+// CHECK-NEXT:    "arith.maximumf"
 
 // A row's mean in float64, the last two of six elements by a mask; then what remains of each.
 // CHECK: "sym_name" = "rows"

@@ -31,7 +31,14 @@ from xdsl_exir.runtime import linking
 from xdsl_exir.runtime.native import NativeMethod
 from xdsl_exir.targets.cpu.compile import objects_of, plan_arenas, units_of
 from xdsl_exir.targets.cpu.kernels import Elementwise, Input, Machine
-from xdsl_exir.targets.cpu.kernels.rows import Concat, Load, Map, Reduce, Rows, Slice
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
+    Concat,
+    Load,
+    Map,
+    Reduce,
+    Slice,
+)
+from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.machine import processor
 from xdsl_exir.targets.cpu.target import Cpu
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm

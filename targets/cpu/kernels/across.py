@@ -23,7 +23,7 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
-from xdsl_exir.targets.cpu.kernels.rows import (
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
     HALVES,
     LONG,
     REDUCTIONS,

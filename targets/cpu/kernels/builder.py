@@ -114,7 +114,9 @@ class KernelBuilder(OperationBuilder):
     def number(self, value: int) -> SSAValue:
         """A known index."""
         if value not in self.numbers:
-            self.numbers[value] = self.top(IntegerAttr(value, INDEX), INDEX)
+            self.numbers[value] = self.top(
+                arith.ConstantOp, INDEX, properties={"value": IntegerAttr(value, INDEX)}
+            )
         return self.numbers[value]
 
     def index(self, value: Index) -> SSAValue:

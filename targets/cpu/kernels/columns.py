@@ -20,7 +20,7 @@ from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
-from xdsl_exir.targets.cpu.kernels.rows import HALVES
+from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
 
 ROWS = 8
 """That are combined at a time."""

@@ -14,8 +14,8 @@ none may be of integers. Lengths and the number of rows may be symbolic.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, i64
@@ -26,9 +26,23 @@ from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import Lanes, predicate, type_of
 from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder, Mask
-from xdsl_exir.targets.cpu.kernels.description import Body, Elementwise, Input, Machine, memref, workers
-from xdsl_exir.targets.cpu.kernels.elements import cost, element_of, expand
+from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
+    HALVES,
+    LONG,
+    REDUCTIONS,
+    Concat,
+    Gather,
+    Load,
+    Map,
+    Node,
+    Number,
+    Reduce,
+    Slice,
+    is_narrow,
+)
 
 UNROLLED = 8
 """Vectors of a row up to which its passes have no loop, and keep values in registers."""
@@ -36,123 +50,8 @@ UNROLLED = 8
 FEW = 12
 """Nodes of a pass up to which a turn of its loop is of several vectors."""
 
-LONG = 2048
-"""Elements that are added up in the lanes of a few vectors of the dtype that they have; where there are more, in blocks of so many."""
-
-REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
-    "add": (arith.AddfOp, 0.0),
-    "mul": (arith.MulfOp, 1.0),
-    "max": (arith.MaximumfOp, float("-inf")),
-    "min": (arith.MinimumfOp, float("inf")),
-    "or": (arith.OrIOp, False),
-}
-"""The operation that combines, and the neutral element."""
-
-DType = Literal["f32", "f64", "f16", "bf16", "i1", "i32", "i64"]
-
-
-HALVES = ("f16", "bf16")
-"""Of 16 bits."""
-
 BUFFERED = {"f32": ("f32", *HALVES, "i1"), "f64": ("f64", "i1")}
 """What a buffer holds, by what its elements are."""
-
-
-@dataclass(frozen=True)
-class Node:
-    """One value of a row program."""
-
-    length: Dim
-    """Elements of a row; 1 for a number per row."""
-    operands: tuple[int, ...] = ()
-    """Their positions in the program, before it."""
-    dtype: DType = "f32"
-
-    @property
-    def cost(self) -> int:
-        """Of an element, in additions."""
-        return 2
-
-    @property
-    def stored(self) -> str:
-        """The element type in memory: Bool takes a byte."""
-        return "i8" if self.dtype == "i1" else self.dtype
-
-
-@dataclass(frozen=True)
-class Load(Node):
-    """An input's row, or its one number that meets a row."""
-
-    input: int = 0
-
-
-@dataclass(frozen=True)
-class Gather(Load):
-    """A row of a table [rows, length], the one that an input of integers says: a number of a row, clamped to those there are."""
-
-    index: int = 0
-    """The input of integers."""
-
-
-@dataclass(frozen=True)
-class Number(Node):
-    """A constant."""
-
-    value: float | bool = 0.0
-
-
-@dataclass(frozen=True)
-class Map(Node):
-    """An elementwise operation; operands are rows of its length, or numbers."""
-
-    element: Elementwise | Body | None = None
-    """None of what is its operand."""
-
-    @property
-    def cost(self) -> int:
-        found = element_of(self.element) if self.element else None
-        return cost(found) if found else 1
-
-
-@dataclass(frozen=True)
-class Reduce(Node):
-    """What combines a row, in its dtype. Sums are wider than their terms, so that their error does not grow with a row's length."""
-
-    kind: str = "add"
-
-
-@dataclass(frozen=True)
-class Concat(Node):
-    """Rows one after the other."""
-
-
-@dataclass(frozen=True)
-class Slice(Node):
-    """Part of a row."""
-
-    start: Dim = 0
-
-
-def is_narrow(node: Reduce, program: Sequence[Node]) -> bool:
-    """Whether a sum or product is rounded to the dtype that its terms have."""
-    (operand,) = node.operands
-    return node.kind in ("add", "mul") and program[operand].dtype == node.dtype
-
-
-def needed(nodes: Sequence[Node], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """The program of what outputs need, in the order in which they ask for it, and their positions in it."""
-    places: dict[int, int] = {}
-    program: list[Node] = []
-
-    def visit(old: int) -> int:
-        if old not in places:
-            operands = tuple(map(visit, nodes[old].operands))
-            places[old] = len(program)
-            program.append(replace(nodes[old], operands=operands))
-        return places[old]
-
-    found = tuple(map(visit, outputs))
-    return tuple(program), found
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,22 +344,22 @@ class RowBuilder:
         full, rest = length // lanes, length % lanes
         unrolled = schedule.is_unrolled(length)
         chains = min(4 if reductions or len(here) <= FEW else 1, max(full, 1)) if isinstance(full, int) else 1
-        accumulators = [
-            (node.dtype, REDUCTIONS[node.kind][1]) for _, node in reductions for _ in range(chains)
-        ]
-        totals = [b.constant(neutral, dtype, lanes) for dtype, neutral in accumulators]
+        kinds = [node for _, node in reductions]
+        slots = [1 if self.is_widening(node) else chains for node in kinds]
+        each = [node for node, count in zip(kinds, slots, strict=True) for _ in range(count)]
+        totals = [b.constant(REDUCTIONS[node.kind][1], node.dtype, lanes) for node in each]
         self.broadcasts = {}
         done: Dim = 0
-        kinds = [node for _, node in reductions]
         if not unrolled:
             turns = full // chains
 
             def turn(i: Index, carried: list[SSAValue]) -> list[SSAValue]:
+                pieces: list[list[SSAValue]] = []
                 for chain in range(chains):
                     self.held.clear()
                     offset = b.add(b.mul(i, chains * lanes), chain * lanes)
-                    carried = self.piece(here, kinds, length, offset, None, carried, chain, chains)
-                return carried
+                    pieces.append(self.piece(here, kinds, length, offset, None))
+                return self.combined(kinds, carried, pieces, 0, chains)
 
             for n in here:  # what all turns share stands before the loop
                 for operand in self.nodes[n].operands:
@@ -468,7 +367,7 @@ class RowBuilder:
                         self.vector(operand, 0, None)
             if totals:
                 narrow = any(is_narrow(node, self.nodes) for node in kinds)
-                combine = [REDUCTIONS[node.kind][0] for node in kinds for _ in range(chains)]
+                combine = [REDUCTIONS[node.kind][0] for node in each]
                 totals = b.reduce(turns, totals, turn, LONG // (chains * lanes) if narrow else 0, combine)
             else:
                 with b.loop(0, turns) as i:
@@ -477,25 +376,61 @@ class RowBuilder:
             done = turns * chains
         left = range(done, full) if isinstance(done, int) and isinstance(full, int) else ()
         for index in left:
-            totals = self.piece(here, kinds, length, index * lanes, None, totals, index % chains, chains)
+            values = self.piece(here, kinds, length, index * lanes, None)
+            totals = self.combined(kinds, totals, [values], index % chains, chains)
         if rest:
             mask = b.mask_below(lanes, rest)
             last = full % chains if isinstance(full, int) else 0
-            totals = self.piece(here, kinds, length, full * lanes, mask, totals, last, chains)
+            values = self.piece(here, kinds, length, full * lanes, mask)
+            totals = self.combined(kinds, totals, [values], last, chains)
         if not unrolled:
             self.held.clear()
-        for number, (n, node) in enumerate(reductions):
-            self.numbers[n] = self.total(node, totals[number * chains : (number + 1) * chains])
+        for (n, node), count in zip(reductions, slots, strict=True):
+            self.numbers[n] = self.total(node, totals[:count])
+            totals = totals[count:]
+
+    def is_widening(self, node: Reduce) -> bool:
+        """Whether a sum is wider than its terms. Those of one turn are added up before, in pairs: for the few of them it is narrow enough."""
+        return node.kind == "add" and self.nodes[node.operands[0]].dtype != node.dtype
+
+    def combined(
+        self,
+        reductions: Sequence[Reduce],
+        totals: Sequence[SSAValue],
+        pieces: Sequence[Sequence[SSAValue]],
+        first: int,
+        chains: int,
+    ) -> list[SSAValue]:
+        """Totals with what reductions take of some vectors of a row, each on its chain, from the first one on."""
+        made, at = list(totals), 0
+        for node, values in zip(reductions, zip(*pieces, strict=True), strict=True):
+            combine, _ = REDUCTIONS[node.kind]
+            widening = self.is_widening(node)
+            terms = [self.in_pairs(combine, values)] if widening else values
+            for slot, term in enumerate(terms, at if widening else at + first):
+                made[slot] = self.b.op(combine, [made[slot], self.widened(term, node)], made[slot].type)
+            at += 1 if widening else chains
+        return made
+
+    def widened(self, value: SSAValue, node: Reduce) -> SSAValue:
+        """What a reduction takes, in its dtype."""
+        same = self.nodes[node.operands[0]].dtype == node.dtype
+        return value if same else self.b.op(vectors.ExtFOp, [value], type_of(node.dtype, self.lanes))
+
+    def in_pairs(self, combine: type[Operation], parts: Sequence[SSAValue]) -> SSAValue:
+        """Vectors combined two by two, and those so on."""
+        left = list(parts)
+        while len(left) > 1:
+            pairs = zip(left[::2], left[1::2], strict=False)
+            odd = left[-1:] if len(left) % 2 else []
+            left = [self.b.op(combine, pair, pair[0].type) for pair in pairs] + odd
+        return left[0]
 
     def total(self, node: Reduce, parts: list[SSAValue]) -> SSAValue:
         """One number of a reduction's partial results: halves of them, then of the last one's lanes, are combined."""
         combine, _ = REDUCTIONS[node.kind]
         b, lanes, dtype = self.b, self.lanes, node.dtype
-        while len(parts) > 1:
-            pairs = zip(parts[::2], parts[1::2], strict=False)
-            odd = parts[-1:] if len(parts) % 2 else []
-            parts = [b.op(combine, pair, type_of(dtype, lanes)) for pair in pairs] + odd
-        [whole] = parts
+        whole = self.in_pairs(combine, parts)
         while lanes > 1:
             lanes //= 2
             halves = [b.slice(whole, start, lanes, dtype) for start in (0, lanes)]
@@ -504,34 +439,22 @@ class RowBuilder:
         return b.op(vector.ExtractOp, [whole], type_of(dtype), first)
 
     def piece(
-        self,
-        here: Sequence[int],
-        reductions: Sequence[Reduce],
-        length: Dim,
-        offset: Index,
-        mask: Mask,
-        totals: list[SSAValue],
-        chain: int,
-        chains: int,
+        self, here: Sequence[int], reductions: Sequence[Reduce], length: Dim, offset: Index, mask: Mask
     ) -> list[SSAValue]:
-        """One vector of a pass; gives the reductions' totals with it."""
-        b, totals = self.b, list(totals)
+        """One vector of a pass; gives what reductions take of it."""
+        b, taken = self.b, list[SSAValue]()
         for n in here:
             for source, element, place in self.targets(n, length, offset):
                 self.store(source, self.vector(source, offset, mask), place, element, mask)
-        for number, node in enumerate(reductions):
-            combine, neutral = REDUCTIONS[node.kind]
+        for node in reductions:
+            _, neutral = REDUCTIONS[node.kind]
             (operand,) = node.operands
             value, given = self.vector(operand, offset, mask), self.nodes[operand].dtype
             if mask is not None:
                 other = b.constant(neutral, given, self.lanes)
                 value = b.op(vectors.SelectOp, [mask, value, other], value.type)
-            type = type_of(node.dtype, self.lanes)
-            if node.dtype != given:
-                value = b.op(vectors.ExtFOp, [value], type)
-            slot = number * chains + chain
-            totals[slot] = b.op(combine, [totals[slot], value], type)
-        return totals
+            taken.append(value)
+        return taken
 
     def targets(self, n: int, length: Dim, offset: Index) -> Iterator[tuple[int, str, Place]]:
         """(node, element type in memory, place) of what a node has to store in a pass over rows of a length."""

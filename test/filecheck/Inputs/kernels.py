@@ -18,7 +18,11 @@ from xdsl_exir.targets.cpu.kernels import (
     Step,
 )
 from xdsl_exir.targets.cpu.kernels.description import Body, Instruction
-from xdsl_exir.targets.cpu.kernels.rows import Load, Map, Reduce
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
+    Load,
+    Map,
+    Reduce,
+)
 
 ONE, TWO = Machine(4, 16, 1), Machine(4, 16, 2)
 BIASED = Epilogue(

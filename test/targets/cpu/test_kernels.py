@@ -36,7 +36,14 @@ from xdsl_exir.targets.cpu.kernels import (
 )
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
 from xdsl_exir.targets.cpu.kernels.description import Body, Choice, Instruction
-from xdsl_exir.targets.cpu.kernels.rows import Gather, Load, Map, Number, Reduce, needed
+from xdsl_exir.targets.cpu.kernels.row_nodes import (
+    Gather,
+    Load,
+    Map,
+    Number,
+    Reduce,
+    needed,
+)
 
 DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
 
