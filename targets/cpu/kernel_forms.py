@@ -50,15 +50,19 @@ def product(aten: Namespace, name: str, a: Arguments) -> Results:
     multiply, matrix, other = getattr(aten, name), a["self"], a["mat2"]
     if not is_matvec(a):
         return multiply(matrix, other)
-    *batch, rows, _ = meta(matrix).shape
-    made = multiply(aten.view(other, [*batch, 1, -1]), aten.permute(matrix, [*range(len(batch)), -1, -2]))
+    *batch, rows, count = sizes(aten, matrix)
+    vectors = aten.view(other, [*batch, 1, count])
+    made = multiply(vectors, aten.permute(matrix, [*range(len(batch)), -1, -2]))
     return aten.view(made, [*batch, rows, 1])
 
 
 def is_matvec(a: Arguments) -> bool:
     """Whether it is the product of a matrix of several rows and a vector."""
-    shape = static((*meta(a["self"]).shape, *meta(a["mat2"]).shape))
-    return shape is not None and 0 not in shape and shape[-1] == 1 and meta(a["self"]).shape[-2] != 1
+    *shape, count = meta(a["self"]).shape
+    unknown = [size for size in shape if not isinstance(size, int)]
+    if len(unknown) > 1 or not isinstance(count, int) or meta(a["mat2"]).shape[-2] != count:
+        return False
+    return 0 not in (*shape, count) and meta(a["mat2"]).shape[-1] == 1 and shape[-1] != 1
 
 
 def added_product(aten: Namespace, a: Arguments) -> Results:

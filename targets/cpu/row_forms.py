@@ -241,15 +241,17 @@ def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 def group_norm(aten: Namespace, a: Arguments) -> Results:
     """The elements of each group are a row. Of several channels that are scaled, rows have statistics alone, and channels do the rest."""
-    x = a["input"]
-    shape, groups = static(meta(x).shape), a["group"]
-    if shape is None or 0 in shape or len(shape) < 2:
+    x, groups = a["input"], a["group"]
+    count, *rest = meta(x).shape
+    known = static(rest)
+    if not known or 0 in (count, *known):
         return KEEP
-    count, channels, *space = shape
+    channels, *space = known
+    count, length = count if isinstance(count, int) else -1, prod(known) // groups
     if groups == channels or a["weight"] is None:
-        return channels_scaled(aten, a, [count * groups, -1]), None, None
-    seen, apart = aten.view(x, [count * groups, -1]), [count, groups, channels // groups]
-    norm = aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])
+        return channels_scaled(aten, a, [-1, length]), None, None
+    apart = [count, groups, channels // groups]
+    norm = aten.native_layer_norm(aten.view(x, [-1, length]), [length], None, None, a["eps"])
     mean, scale = (aten.view(each, [count, groups, 1]) for each in norm[1:])
     scale = aten.mul.Tensor(scale, aten.view(a["weight"], apart[1:]))
     mean, scale = (
@@ -277,11 +279,11 @@ def batch_norm(aten: Namespace, a: Arguments) -> Results:
 
 def channels_scaled(aten: Namespace, a: Arguments, rows: Sequence[int]) -> SSAValue:
     """The input, seen as rows, normalized, and its channels scaled and shifted."""
-    shape = static(meta(a["input"]).shape) or []
+    count, *rest = meta(a["input"]).shape
+    shape = [count if isinstance(count, int) else -1, *(static(rest) or [])]
     seen = aten.view(a["input"], rows)
-    return scaled(
-        aten, a, aten.view(aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0], shape)
-    )
+    made = aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0]
+    return scaled(aten, a, aten.view(made, shape))
 
 
 def scaled(aten: Namespace, a: Arguments, made: SSAValue) -> SSAValue:

@@ -7,7 +7,7 @@
     "winograd"   3x3, stride 1, filters known beforehand: winograd.py
 
 Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1. Batch,
-height and width may be symbolic, but for depthwise ones.
+height and width may be symbolic; height and width of depthwise ones may not.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Conv2d(Kernel):
     @property
     def fits_winograd(self) -> bool:
         """Whether it is one of those whose products `winograd` saves, and the sums that it adds are few beside them."""
-        sizes = (self.n, self.h, self.w, *self.out_size)
+        sizes = (self.h, self.w, *self.out_size)
         kind = (self.kernel, self.stride, self.dilation, self.groups) == ((3, 3), (1, 1), (1, 1), 1)
         if not kind or max(self.padding) > 1 or not all(isinstance(size, int) for size in sizes):
             return False
@@ -193,9 +193,9 @@ class Conv2d(Kernel):
     @property
     def depthwise(self) -> Depthwise:
         """The kernel of the "depthwise" strategy."""
-        (n, h, w), (height, width) = static((self.n, self.h, self.w)), static(self.out_size)
+        (h, w), (height, width) = static((self.h, self.w)), static(self.out_size)
         return Depthwise(
-            n,
+            self.n,
             self.c,
             h,
             w,
@@ -214,9 +214,9 @@ class Conv2d(Kernel):
     @property
     def winograd(self) -> Winograd:
         """The kernel of the "winograd" strategy."""
-        (n, h, w, work), (height, width) = static((self.n, self.h, self.w, self.work)), static(self.out_size)
+        (h, w), (height, width) = static((self.h, self.w)), static(self.out_size)
         return Winograd(
-            n,
+            self.n,
             self.c,
             h,
             w,
@@ -228,7 +228,7 @@ class Conv2d(Kernel):
             self.flat_epilogue,
             self.machine,
             self.threads,
-            work,
+            self.work,
             self.choice,
         )
 

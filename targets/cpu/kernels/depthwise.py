@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div, power_of_two
 from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
@@ -20,9 +21,9 @@ from xdsl_exir.targets.cpu.kernels.phases import copy_row
 
 @dataclass(frozen=True)
 class Depthwise:
-    """A depthwise Conv2d: %image [N, C, H * W], %weight [O, KH, KW], %scratch, %out [N, O, HO * WO]; C divides O."""
+    """A depthwise Conv2d: %image [N, C, H * W], %weight [O, KH, KW], %scratch, %out [N, O, HO * WO]; C divides O. N may be symbolic."""
 
-    n: int
+    n: Dim
     c: int
     h: int
     w: int

@@ -17,13 +17,13 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, power_of_two, type_of
 from xdsl_exir.targets.cpu.kernels.contraction import register_tile
 from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
@@ -66,7 +66,7 @@ class Band(NamedTuple):
 class Winograd:
     """A 3x3 convolution of stride 1: %image [N, C, H * W], %weight as `pack` makes it, %scratch, %out [N, O, HO * WO]."""
 
-    n: int
+    n: Dim
     c: int
     h: int
     w: int
@@ -79,7 +79,7 @@ class Winograd:
     epilogue: Epilogue
     machine: Machine
     threads: int
-    work: int
+    work: Dim
     choice: Choice
 
     @property
@@ -106,10 +106,12 @@ class Winograd:
 
     @property
     def parts(self) -> int:
-        """Into how many parts the panels are cut, so that threads have equal shares; each part transforms the inputs again."""
+        """Into how many parts the panels are cut, so that threads have equal shares; each part transforms the inputs again.
+        As if there were one image, if it is not known how many."""
+        images = self.n if isinstance(self.n, int) else 1
 
         def longest(parts: int) -> float:
-            tasks, cost = self.bands * self.n * parts, 1 / parts + TRANSFORM / self.o
+            tasks, cost = self.bands * images * parts, 1 / parts + TRANSFORM / self.o
             shares = [len(tasks) * worker // self.threads for worker in range(self.threads + 1)]
             return max(sum(tasks[low:high]) * cost for low, high in pairwise(shares))
 
