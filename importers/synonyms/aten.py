@@ -80,6 +80,78 @@ def scaled_mm(
     return calls.cast(product, dtype)
 
 
+@ATEN.of("_scaled_grouped_mm")
+def scaled_grouped_mm(
+    calls: Calls,
+    self: Value,
+    mat2: Value,
+    scale_a: Value,
+    scale_b: Value,
+    offs: Value = None,
+    bias: Value = None,
+    scale_result: Value = None,
+    out_dtype: Any = None,
+    use_fast_accum: Value = False,
+) -> Ref:
+    """Of rows in groups, a scale a row and, of each group's matrix, a column. PyTorch has no kernel for processors."""
+    if len(calls.meta(self).sizes) != 2 or len(calls.meta(mat2).sizes) != 3 or bias is not None:
+        raise calls.unsupported("but of rows and a matrix a group, without bias")
+    scales = (scale_a, -1), (scale_b, -2)
+    scaled = [
+        calls("aten.mul.Tensor", self=calls.cast(operand, dt.Float), other=calls("aten.unsqueeze", self=scale, dim=dim))
+        for operand, (scale, dim) in zip((self, mat2), scales, strict=True)
+    ]  # fmt: skip
+    return calls.cast(
+        calls("aten._grouped_mm", self=scaled[0], mat2=scaled[1], offs=offs), out_dtype or dt.BFloat16
+    )
+
+
+@ATEN.of("_weight_int8pack_mm")
+def weight_int8pack_mm(calls: Calls, self: Value, mat2: Value, scales: Value) -> Ref:
+    """Rows times rows of bytes, which a scale each makes numbers; sums in float32."""
+    rows = calls("aten.t", self=calls.cast(mat2, dt.Float))
+    product = calls("aten.mm", self=calls.cast(self, dt.Float), mat2=rows)
+    return calls.cast(
+        calls("aten.mul.Tensor", self=product, other=calls.cast(scales, dt.Float)), calls.meta(self).dtype
+    )
+
+
+@ATEN.of(
+    "_weight_int4pack_mm_for_cpu",
+    "_convert_weight_to_int4pack_for_cpu",
+    "_weight_int4pack_mm",
+    "_convert_weight_to_int4pack",
+)
+def packed_int4(calls: Calls, *arguments: Value, **named: Value) -> Ref:
+    """How many rows of a weight are in a block differs between AVX2 and AVX-512 (`ATen/native/cpu/int4mm_kernel.cpp`)."""
+    raise calls.unsupported(
+        "weights in the layout of the processor that packed them, which a program does not name"
+    )
+
+
+_FAKE = "_fake_quantize_learnable_per_"
+
+
+@ATEN.of(f"{_FAKE}tensor_affine", f"{_FAKE}channel_affine")
+def fake_quantize_learnable(
+    calls: Calls, self: Value, scale: Value, zero_point: Value, *others: Any, **named: Any
+) -> Ref:
+    """Of zero points that are floats, and those nearest to them between the bounds (`FakeQuantizeCore`)."""
+    by_channel = calls.node.target.endswith("channel_affine")
+    names = ("axis",) * by_channel + ("quant_min", "quant_max", "grad_factor")
+    bounds = dict(zip(names, others, strict=False)) | named
+    bounds.pop("grad_factor", None)
+    point = calls(
+        "aten.clamp",
+        self=calls("aten.round", self=zero_point),
+        min=bounds["quant_min"],
+        max=bounds["quant_max"],
+    )
+    kind = "channel_affine" if by_channel else "tensor_affine.tensor_qparams"
+    point = calls.cast(point, dt.Int)
+    return calls(f"aten.fake_quantize_per_{kind}", self=self, scale=scale, zero_point=point, **bounds)
+
+
 @ATEN.of("_weight_norm_interface")
 def weight_norm_interface(calls: Calls, v: Value, g: Value, dim: int = 0) -> tuple[Ref, Ref]:
     others = [other for other in range(len(calls.meta(v).sizes)) if other != dim]

@@ -78,6 +78,34 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "frexp": (prims.frexp, (X,)),
     "tokens": (lambda x: [each.float() for each in quantized.choose_qparams_per_token(x, torch.int8)], (TOKENS,)),
     "tokens, asymmetric": (lambda x: quantized.choose_qparams_per_token_asymmetric(x, torch.int8), (TOKENS,)),
+    "symmetric": (
+        lambda x: [
+            *quantized.choose_qparams_symmetric.tensor(x, -127, 127, 1e-5, torch.int8),
+            *quantized.choose_qparams_symmetric.tensor(x, 0, 255, 1e-5, torch.uint8),
+        ],
+        (TOKENS,),
+    ),
+    "all in tensors": (
+        lambda x, *given: quantized.quantize_per_tensor.tensor2(x, *given, torch.int8),
+        (TOKENS, torch.tensor([0.1]), torch.tensor([3]), torch.tensor(-9), torch.tensor([12])),
+    ),
+    "from all in tensors": (
+        lambda x, *given: quantized.dequantize_per_tensor.tensor2(x, *given, torch.int8, out_dtype=torch.float16),
+        (BYTES, torch.tensor(0.1), torch.tensor(3), torch.tensor(-99), torch.tensor(99)),
+    ),
+    "fake, by channels": (
+        lambda x, s, z: quantized.fake_quant_per_channel(x, s, z, 1, -8, 7),
+        (TOKENS, torch.rand(3) + 0.1, torch.tensor([1, 2, 3])),
+    ),
+    "fake, learnt": (
+        lambda x, s, z: (
+            aten._fake_quantize_learnable_per_tensor_affine(x, s[:1], z[:1], -8, 7, 1.0),
+            aten._fake_quantize_learnable_per_channel_affine(x, s, z, 1, -8, 7),
+        ),
+        (TOKENS, torch.rand(3) + 0.1, torch.tensor([1.4, -99, 3.5])),
+    ),
+    "int8pack": (aten._weight_int8pack_mm, (MATRIX, BYTES, torch.rand(16) / 99)),
+    "int8pack of halves": (aten._weight_int8pack_mm, (MATRIX.bfloat16(), BYTES, (torch.rand(16) / 99).bfloat16())),
     "by tokens": (
         lambda x, s, z: quantized.quantize_per_token(x, s, z, -128, 127, torch.int8),
         (TOKENS, SCALES, POINTS),
@@ -108,6 +136,35 @@ def test_calls(name: str, native_tools: None) -> None:
         made = xdsl_exir.compile(program, target).flat([to_numpy(x) for x in args])
         for got, want in zip(made, wanted, strict=True):
             compare(name, got, want)
+
+
+def test_packed_for_a_processor() -> None:
+    packed = torch.zeros(16, 32, dtype=torch.uint8)
+    function = Function(lambda x, s: aten._weight_int4pack_mm_for_cpu(x, packed, 32, s))
+    exported = torch.export.export(function, (torch.randn(4, 64), torch.rand(2, 16, 2)))
+    with pytest.raises(xdsl_exir.UnsupportedError, match="the layout of the processor that packed them"):
+        xdsl_exir.from_exported_program(exported)
+
+
+def test_scaled_groups() -> None:
+    """PyTorch has no kernel for processors that says what is right: experts in a loop."""
+    ends, eight = torch.tensor([16, 32], dtype=torch.int32), torch.float8_e4m3fn
+    x, w = torch.randn(32, 32).to(eight), torch.randn(2, 16, 32).to(eight)
+    scale_x, scale_w = torch.rand(32), torch.rand(2, 16)
+    graph = """graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %w : [num_users=1] = placeholder[target=w]
+    %a : [num_users=1] = placeholder[target=a]
+    %b : [num_users=1] = placeholder[target=b]
+    %offs : [num_users=1] = placeholder[target=offs]
+    %y : [num_users=1] = call_function[target=torch.ops.aten._scaled_grouped_mm.default](args = (%x, %w, %a, %b, %offs), kwargs = {out_dtype: torch.float32})
+    return (y,)
+"""
+    types = {"x": "float8_e4m3fn[32, 32]", "w": "float8_e4m3fn[2, 32, 16]", "a": "float32[32]", "b": "float32[2, 16]", "offs": "int32[2]"}  # fmt: skip
+    run = xdsl_exir.compile(xdsl_exir.from_fx_text(graph, types), "interpreter")
+    got = run.flat([x, w.mT.contiguous(), scale_x, scale_w, ends])
+    scaled, matrices = x.float() * scale_x[:, None], (w.float() * scale_w[:, :, None]).mT
+    compare("groups", got[0], torch.cat([scaled[:16] @ matrices[0], scaled[16:] @ matrices[1]]))
 
 
 GENERATORS = {
