@@ -23,6 +23,9 @@ ATEN.renamed("chalf", "aten.to.dtype", "self memory_format", dtype=dt.ComplexHal
 for _name in ("index_put", "index_put_"):
     _own = _name.replace("put", "put_impl")
     ATEN.renamed(f"_{_own}", f"aten.{_name}", "self indices values accumulate unsafe=")
+# what derivatives forward in a program are made of
+ATEN.renamed("_efficientzerotensor", "aten.zeros", "size dtype layout device pin_memory")
+ATEN.renamed("_new_zeros_with_same_feature_meta", "aten.zeros_like", "self= other=self self_num_batch_dims=")
 _CONVOLUTION = "input weight bias stride padding dilation transposed output_padding groups benchmark= deterministic= cudnn_enabled= allow_tf32="
 for _name in ("_convolution", "_convolution.deprecated"):
     ATEN.renamed(_name, "aten.convolution", _CONVOLUTION)

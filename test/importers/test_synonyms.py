@@ -78,6 +78,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "frexp": (prims.frexp, (X,)),
     "tokens": (lambda x: [each.float() for each in quantized.choose_qparams_per_token(x, torch.int8)], (TOKENS,)),
     "tokens, asymmetric": (lambda x: quantized.choose_qparams_per_token_asymmetric(x, torch.int8), (TOKENS,)),
+    "tangents": (
+        lambda x: x + aten._efficientzerotensor([4]) + aten._new_zeros_with_same_feature_meta(x, x),
+        (X,),
+    ),
     "symmetric": (
         lambda x: [
             *quantized.choose_qparams_symmetric.tensor(x, -127, 127, 1e-5, torch.int8),
@@ -136,6 +140,40 @@ def test_calls(name: str, native_tools: None) -> None:
         made = xdsl_exir.compile(program, target).flat([to_numpy(x) for x in args])
         for got, want in zip(made, wanted, strict=True):
             compare(name, got, want)
+
+
+class Foreach(torch.nn.Module):
+    """A step of an optimizer with operators for lists of tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("m", torch.zeros(3))
+        self.register_buffer("n", torch.ones(2, 2))
+
+    def forward(self, a: Any, b: Any) -> Any:
+        gradients, state = [a, b], [self.m, self.n]
+        torch._foreach_mul_(state, 0.9)
+        torch._foreach_add_(state, gradients, alpha=0.1)
+        torch._foreach_copy_([self.n], [torch._foreach_clamp_max(state, 0.5)[1]])
+        others = torch._foreach_addcdiv(gradients, state, torch._foreach_exp(gradients), [2.0, 3.0])
+        return (
+            *torch._foreach_norm(gradients),
+            *torch._foreach_pow(2.0, others),
+            *torch._foreach_lerp(others, gradients, 0.3),
+            *torch._foreach_maximum(others, gradients),
+        )
+
+
+def test_foreach(native_tools: None) -> None:
+    given, eager = (torch.randn(3), torch.randn(2, 2)), Foreach()
+    program = xdsl_exir.from_exported_program(torch.export.export(Foreach(), given))
+    wanted = eager(*given)
+    for target in ("interpreter", "native"):
+        run = xdsl_exir.compile(program, target)
+        for got, want in zip(run.flat([to_numpy(x) for x in given]), wanted, strict=True):
+            compare(target, got, want)
+        compare(target, run.array("m"), eager.m)
+        compare(target, run.array("n"), eager.n)
 
 
 def test_packed_for_a_processor() -> None:
