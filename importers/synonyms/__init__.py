@@ -18,13 +18,22 @@ from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.synonyms.aten import ATEN
 from xdsl_exir.importers.synonyms.calls import Calls, Synonym
 from xdsl_exir.importers.synonyms.foreach import FOREACH
+from xdsl_exir.importers.synonyms.packed import PACKED
 from xdsl_exir.importers.synonyms.prims import PRIMS
 from xdsl_exir.importers.synonyms.quantized import QUANTIZED
 from xdsl_exir.importers.synonyms.torchao import TORCHAO
 from xdsl_exir.importers.synonyms.torchvision import TORCHVISION
 from xdsl_exir.narrowing import is_sequence
 
-SYNONYMS: Mapping[str, Synonym] = {**ATEN, **FOREACH, **PRIMS, **QUANTIZED, **TORCHAO, **TORCHVISION}
+SYNONYMS: Mapping[str, Synonym] = {
+    **ATEN,
+    **FOREACH,
+    **PACKED,
+    **PRIMS,
+    **QUANTIZED,
+    **TORCHAO,
+    **TORCHVISION,
+}
 """What operators stand for, by target."""
 
 _WITH_GENERATOR = re.compile(

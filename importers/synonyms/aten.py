@@ -109,29 +109,6 @@ def scaled_grouped_mm(
     )
 
 
-@ATEN.of("_weight_int8pack_mm")
-def weight_int8pack_mm(calls: Calls, self: Value, mat2: Value, scales: Value) -> Ref:
-    """Rows times rows of bytes, which a scale each makes numbers; sums in float32."""
-    rows = calls("aten.t", self=calls.cast(mat2, dt.Float))
-    product = calls("aten.mm", self=calls.cast(self, dt.Float), mat2=rows)
-    return calls.cast(
-        calls("aten.mul.Tensor", self=product, other=calls.cast(scales, dt.Float)), calls.meta(self).dtype
-    )
-
-
-@ATEN.of(
-    "_weight_int4pack_mm_for_cpu",
-    "_convert_weight_to_int4pack_for_cpu",
-    "_weight_int4pack_mm",
-    "_convert_weight_to_int4pack",
-)
-def packed_int4(calls: Calls, *arguments: Value, **named: Value) -> Ref:
-    """How many rows of a weight are in a block differs between AVX2 and AVX-512 (`ATen/native/cpu/int4mm_kernel.cpp`)."""
-    raise calls.unsupported(
-        "weights in the layout of the processor that packed them, which a program does not name"
-    )
-
-
 _FAKE = "_fake_quantize_learnable_per_"
 
 

@@ -110,6 +110,13 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     ),
     "int8pack": (aten._weight_int8pack_mm, (MATRIX, BYTES, torch.rand(16) / 99)),
     "int8pack of halves": (aten._weight_int8pack_mm, (MATRIX.bfloat16(), BYTES, (torch.rand(16) / 99).bfloat16())),
+    "dyn_quant": (
+        lambda x, w, s, b: [
+            aten._dyn_quant_matmul_4bit(x, aten._dyn_quant_pack_4bit_weight(w, given, bias, size, 64, 16), size, 64, 16)
+            for size, given, bias in ((32, s, b), (32, s, None), (64, s[:, :1], b))
+        ],
+        (torch.randn(3, 64), torch.randint(0, 256, (16, 32), dtype=torch.uint8), torch.rand(16, 2), torch.randn(16)),
+    ),
     "by tokens": (
         lambda x, s, z: quantized.quantize_per_token(x, s, z, -128, 127, torch.int8),
         (TOKENS, SCALES, POINTS),
