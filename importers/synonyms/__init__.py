@@ -18,6 +18,7 @@ from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.synonyms.aten import ATEN
 from xdsl_exir.importers.synonyms.calls import Calls, Synonym
 from xdsl_exir.importers.synonyms.foreach import FOREACH
+from xdsl_exir.importers.synonyms.observed import OBSERVED
 from xdsl_exir.importers.synonyms.packed import PACKED
 from xdsl_exir.importers.synonyms.prims import PRIMS
 from xdsl_exir.importers.synonyms.quantized import QUANTIZED
@@ -28,6 +29,7 @@ from xdsl_exir.narrowing import is_sequence
 SYNONYMS: Mapping[str, Synonym] = {
     **ATEN,
     **FOREACH,
+    **OBSERVED,
     **PACKED,
     **PRIMS,
     **QUANTIZED,

@@ -183,6 +183,46 @@ def test_foreach(native_tools: None) -> None:
         compare(target, run.array("n"), eager.n)
 
 
+class Observed(torch.nn.Module):
+    def __init__(self, least: int, most: int, rows: bool, symmetric: bool) -> None:
+        super().__init__()
+        self.given = (0.5, least, most, 0, rows, symmetric)
+        count = 3 if rows else 1
+        self.register_buffer("low", torch.full((count,), torch.inf))
+        self.register_buffer("high", torch.full((count,), -torch.inf))
+        self.register_buffer("scale", torch.ones(count))
+        self.register_buffer("point", torch.zeros(count, dtype=torch.int32))
+
+    def forward(self, x: Any, observe: Any, quantize: Any) -> Any:
+        bounds = self.low, self.high, self.scale, self.point
+        return torch.fused_moving_avg_obs_fake_quant(x, observe, quantize, *bounds, *self.given)
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize(("least", "most", "symmetric"), [(0, 255, False), (-128, 127, True), (-8, 7, False)])
+def test_observed(least: int, most: int, rows: bool, symmetric: bool) -> None:
+    """What it quantizes and what it remembers, over calls: at first, of both signs and of one, small, observing or not."""
+    eager, on, off = Observed(least, most, rows, symmetric), torch.tensor([1]), torch.tensor([0])
+    program = xdsl_exir.from_exported_program(torch.export.export(eager, (CUBE.view(3, 8), on, on.clone())))
+    run = xdsl_exir.compile(program, "interpreter")
+    for x, *switches in (
+        (CUBE, on, on), (CUBE * 2, on, on), (CUBE.abs() * 9, on, off), (CUBE, off, on), (CUBE.abs() + 1, on, on), (CUBE * 0, on, on)
+    ):  # fmt: skip
+        given = (x.reshape(3, 8), *switches)
+        compare("quantized", run.flat([to_numpy(each) for each in given])[0], eager(*given))
+        for name, buffer in eager.named_buffers():
+            compare(name, run.array(name), buffer)
+
+
+def test_observed_of_little() -> None:
+    given = (torch.rand(3, 8) * 1e-4 - 2e-5, torch.tensor([1]), torch.tensor([1]))
+    for symmetric in (False, True):
+        eager = Observed(-128, 127, False, symmetric)
+        program = xdsl_exir.from_exported_program(torch.export.export(eager, given))
+        got = xdsl_exir.compile(program, "interpreter").flat([to_numpy(each) for each in given])
+        compare("quantized", got[0], eager(*given))
+
+
 def test_packed_for_a_processor() -> None:
     packed = torch.zeros(16, 32, dtype=torch.uint8)
     function = Function(lambda x, s: aten._weight_int4pack_mm_for_cpu(x, packed, 32, s))
