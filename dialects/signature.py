@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -72,6 +73,16 @@ class OutputSpec:
     target: str = ""
     dim_order: tuple[int, ...] | None = None
     """Of a user's output: its dimensions from outermost to innermost in memory, as it is returned; None is row-major."""
+
+
+def written_inputs(inputs: Sequence[InputSpec], outputs: Sequence[OutputSpec]) -> list[int | None]:
+    """By result, the position of the argument that it is the new value of. A buffer may be called what a user input is."""
+    places = {(spec.kind is InputKind.USER_INPUT, spec.target): at for at, spec in enumerate(inputs)}
+    kinds = [MUTATIONS.get(spec.kind) for spec in outputs]
+    return [
+        None if kind is None else places[kind is InputKind.USER_INPUT, spec.target]
+        for spec, kind in zip(outputs, kinds, strict=True)
+    ]
 
 
 @irdl_attr_definition

@@ -23,6 +23,7 @@ from xdsl_exir.dialects.signature import (
     OutputAttr,
     OutputKind,
     OutputSpec,
+    written_inputs,
 )
 from xdsl_exir.errors import ExirError, InputError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.backend import preprocessed_state, unregistered
@@ -393,16 +394,13 @@ class Method:
         self.outputs = list(_specs(function.res_attrs, OUTPUT, OutputAttr, len(results), _USER_OUTPUT))
         self.mutations = [MUTATIONS.get(spec.kind) for spec in self.outputs]
         """By result, the kind of input that it is the new value of."""
-        self.written = {
-            spec.target
-            for spec, kind in zip(self.outputs, self.mutations, strict=True)
-            if kind is InputKind.USER_INPUT
-        }
-        self.changed = {
-            spec.target
-            for spec, kind in zip(self.outputs, self.mutations, strict=True)
-            if kind not in (None, InputKind.USER_INPUT)
-        }
+        self.writes = written_inputs(self.inputs, self.outputs)
+        """By result, the position of that input."""
+        writes = {at for at in self.writes if at is not None}
+        self.written = sorted(at for at in writes if self.inputs[at].kind is InputKind.USER_INPUT)
+        """Positions of the user inputs that are written to."""
+        self.changed = {self.targets[at] for at in writes.difference(self.written)}
+        """Names of the state that is."""
         reads = owner.engine.reads(self.name)
         self.taken_state = [
             (position, spec.target)
@@ -483,22 +481,18 @@ class Method:
     def _run(self, inputs: Sequence[Any]) -> list[Any]:
         values = self.bind(inputs)
         results = self.owner.engine.run(self.name, values)
-        written = dict(zip(self.targets, values, strict=True)) if self.written or self.changes_state else {}
+        owned: list[Any] = [None if at is None else values[at] for at in self.writes]
         if self.written:
-            owned = [
-                None if kind is None else written[spec.target]
-                for spec, kind in zip(self.outputs, self.mutations, strict=True)
-            ]
-            results = apart(results, [written[name] for name in self.written], owned)
+            results = apart(results, [values[at] for at in self.written], owned)
         outputs: list[Any] = []
         state, gradients = dict[str, Any](), dict[str, Any]()
-        for spec, kind, value in zip(self.outputs, self.mutations, results, strict=True):
-            if kind is not None and value is written[spec.target]:
+        for spec, kind, old, value in zip(self.outputs, self.mutations, owned, results, strict=True):
+            if kind is not None and value is old:
                 continue  # it was written where it lies
             if kind is InputKind.USER_INPUT:
-                np.copyto(written[spec.target], value)
+                np.copyto(old, value)
             elif kind is not None:
-                lain = np.empty_like(written[spec.target])  # in the order of dimensions that it has
+                lain = np.empty_like(old)  # in the order of dimensions that it has
                 np.copyto(lain, value)
                 state[spec.target] = lain
             elif spec.kind in GRADIENTS:
@@ -519,7 +513,7 @@ class Method:
             if value.__class__ is np.ndarray and (value.dtype, value.shape) == plain:
                 values[position] = value
             else:
-                values[position] = check_input(target, value, type, seen, target in self.written)
+                values[position] = check_input(target, value, type, seen, position in self.written)
         for position, target in self.taken_state:
             known = arrays.get(target)
             values[position] = self.owner.first(arrays, target) if known is None else known
@@ -534,14 +528,11 @@ class Method:
 
     def check_written(self, values: Sequence[Any]) -> None:
         """Raises `InputError` for user inputs that cannot be written to without others changing, or at all."""
-        pairs = [
-            (spec.target, value)
-            for spec, value in zip(self.inputs, values, strict=True)
-            if spec.kind is InputKind.USER_INPUT
-        ]
-        for position, (name, value) in enumerate(pairs):
-            if name in self.written and is_array(value):
-                check_written(name, value, (*pairs[:position], *pairs[position + 1 :]))
+        pairs = {at: (name, values[at]) for at, name, _ in self.given}
+        for at in self.written:
+            name, value = pairs[at]
+            if is_array(value):
+                check_written(name, value, tuple(pair for other, pair in pairs.items() if other != at))
 
 
 def is_saved(spec: InputSpec) -> bool:

@@ -17,13 +17,25 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.synonyms.aten import ATEN
 from xdsl_exir.importers.synonyms.calls import Calls, Synonym
+from xdsl_exir.importers.synonyms.foreach import FOREACH
+from xdsl_exir.importers.synonyms.observed import OBSERVED
+from xdsl_exir.importers.synonyms.packed import PACKED
 from xdsl_exir.importers.synonyms.prims import PRIMS
 from xdsl_exir.importers.synonyms.quantized import QUANTIZED
 from xdsl_exir.importers.synonyms.torchao import TORCHAO
 from xdsl_exir.importers.synonyms.torchvision import TORCHVISION
 from xdsl_exir.narrowing import is_sequence
 
-SYNONYMS: Mapping[str, Synonym] = {**ATEN, **PRIMS, **QUANTIZED, **TORCHAO, **TORCHVISION}
+SYNONYMS: Mapping[str, Synonym] = {
+    **ATEN,
+    **FOREACH,
+    **OBSERVED,
+    **PACKED,
+    **PRIMS,
+    **QUANTIZED,
+    **TORCHAO,
+    **TORCHVISION,
+}
 """What operators stand for, by target."""
 
 _WITH_GENERATOR = re.compile(
@@ -79,9 +91,8 @@ def made_of(node: g.Node, values: Mapping[str, g.ValueMeta], source: str) -> lis
     except (TypeError, ExirError) as error:
         raise at_node(error, source, node) from error
     results = results if isinstance(results, tuple) else (results,)
-    own = {
-        made: given for made, given in zip(results, node.outputs, strict=False) if isinstance(given, g.Ref)
-    }
+    outputs = [ref for given in node.outputs for ref in (given if is_sequence(given) else (given,))]
+    own = {made: given for made, given in zip(results, outputs, strict=False) if isinstance(given, g.Ref)}
     return [_with_names(made, own) for made in calls.made]
 
 

@@ -23,6 +23,9 @@ ATEN.renamed("chalf", "aten.to.dtype", "self memory_format", dtype=dt.ComplexHal
 for _name in ("index_put", "index_put_"):
     _own = _name.replace("put", "put_impl")
     ATEN.renamed(f"_{_own}", f"aten.{_name}", "self indices values accumulate unsafe=")
+# what derivatives forward in a program are made of
+ATEN.renamed("_efficientzerotensor", "aten.zeros", "size dtype layout device pin_memory")
+ATEN.renamed("_new_zeros_with_same_feature_meta", "aten.zeros_like", "self= other=self self_num_batch_dims=")
 _CONVOLUTION = "input weight bias stride padding dilation transposed output_padding groups benchmark= deterministic= cudnn_enabled= allow_tf32="
 for _name in ("_convolution", "_convolution.deprecated"):
     ATEN.renamed(_name, "aten.convolution", _CONVOLUTION)
@@ -78,6 +81,55 @@ def scaled_mm(
     if bias is not None:
         product = calls("aten.add.Tensor", self=product, other=calls.cast(bias, dt.Float))
     return calls.cast(product, dtype)
+
+
+@ATEN.of("_scaled_grouped_mm")
+def scaled_grouped_mm(
+    calls: Calls,
+    self: Value,
+    mat2: Value,
+    scale_a: Value,
+    scale_b: Value,
+    offs: Value = None,
+    bias: Value = None,
+    scale_result: Value = None,
+    out_dtype: Any = None,
+    use_fast_accum: Value = False,
+) -> Ref:
+    """Of rows in groups, a scale a row and, of each group's matrix, a column. PyTorch has no kernel for processors."""
+    if len(calls.meta(self).sizes) != 2 or len(calls.meta(mat2).sizes) != 3 or bias is not None:
+        raise calls.unsupported("but of rows and a matrix a group, without bias")
+    scales = (scale_a, -1), (scale_b, -2)
+    scaled = [
+        calls("aten.mul.Tensor", self=calls.cast(operand, dt.Float), other=calls("aten.unsqueeze", self=scale, dim=dim))
+        for operand, (scale, dim) in zip((self, mat2), scales, strict=True)
+    ]  # fmt: skip
+    return calls.cast(
+        calls("aten._grouped_mm", self=scaled[0], mat2=scaled[1], offs=offs), out_dtype or dt.BFloat16
+    )
+
+
+_FAKE = "_fake_quantize_learnable_per_"
+
+
+@ATEN.of(f"{_FAKE}tensor_affine", f"{_FAKE}channel_affine")
+def fake_quantize_learnable(
+    calls: Calls, self: Value, scale: Value, zero_point: Value, *others: Any, **named: Any
+) -> Ref:
+    """Of zero points that are floats, and those nearest to them between the bounds (`FakeQuantizeCore`)."""
+    by_channel = calls.node.target.endswith("channel_affine")
+    names = ("axis",) * by_channel + ("quant_min", "quant_max", "grad_factor")
+    bounds = dict(zip(names, others, strict=False)) | named
+    bounds.pop("grad_factor", None)
+    point = calls(
+        "aten.clamp",
+        self=calls("aten.round", self=zero_point),
+        min=bounds["quant_min"],
+        max=bounds["quant_max"],
+    )
+    kind = "channel_affine" if by_channel else "tensor_affine.tensor_qparams"
+    point = calls.cast(point, dt.Int)
+    return calls(f"aten.fake_quantize_per_{kind}", self=self, scale=scale, zero_point=point, **bounds)
 
 
 @ATEN.of("_weight_norm_interface")

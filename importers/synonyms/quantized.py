@@ -31,6 +31,83 @@ def dequantized(calls: Calls, input: Value, scales: Value, zero_points: Value) -
     )
 
 
+@QUANTIZED.of("quantize_per_tensor.tensor2")
+def quantize_per_tensor(
+    calls: Calls,
+    input: Value,
+    scale: Value,
+    zero_point: Value,
+    quant_min: Value,
+    quant_max: Value,
+    dtype: Any,
+) -> Ref:
+    """With all that there is to say in tensors of one element."""
+    scale, zero_point, low, high = (
+        _scalar(calls, each) for each in (scale, zero_point, quant_min, quant_max)
+    )
+    scaled = calls(
+        "aten.mul.Tensor", self=input, other=calls("aten.reciprocal", self=calls.cast(scale, dt.Float))
+    )
+    moved = calls("aten.add.Tensor", self=calls("aten.round", self=scaled), other=zero_point)
+    return calls.cast(calls("aten.clamp.Tensor", self=moved, min=low, max=high), dtype)
+
+
+@QUANTIZED.of("dequantize_per_tensor.tensor2")
+def dequantize_per_tensor(
+    calls: Calls,
+    input: Value,
+    scale: Value,
+    zero_point: Value,
+    quant_min: Value,
+    quant_max: Value,
+    dtype: Value,
+    *,
+    out_dtype: Any = None,
+) -> Ref:
+    numbers = calls.cast(input, dt.Float)
+    made = dequantized(calls, numbers, _scalar(calls, scale), _scalar(calls, zero_point))
+    return calls.cast(made, out_dtype or dt.Float)
+
+
+def _scalar(calls: Calls, value: Value) -> Ref:
+    return calls("aten.reshape", self=value, shape=())
+
+
+@QUANTIZED.of("fake_quant_per_channel")
+def fake_quant_per_channel(
+    calls: Calls,
+    input: Value,
+    scales: Value,
+    zero_points: Value,
+    axis: Value,
+    quant_min: Value,
+    quant_max: Value,
+) -> Ref:
+    return calls(
+        "aten.fake_quantize_per_channel_affine",
+        self=input,
+        scale=calls.cast(scales, dt.Float),
+        zero_point=calls.cast(zero_points, dt.Int),
+        axis=axis,
+        quant_min=quant_min,
+        quant_max=quant_max,
+    )
+
+
+@QUANTIZED.of("choose_qparams_symmetric.tensor")
+def choose_qparams_symmetric(
+    calls: Calls, input: Value, quant_min: int, quant_max: int, eps: float, dtype: Any
+) -> tuple[Ref, Ref]:
+    """`determine_qparams` of `torch/ao/quantization/utils.py` with a symmetric scheme."""
+    largest = calls("aten.amax", self=calls("aten.abs", self=input), dim=())
+    scale = calls("aten.div.Scalar", self=largest, other=float(quant_max - quant_min) / 2)
+    scale = calls(
+        "aten.reshape", self=calls("aten.clamp", self=calls.cast(scale, dt.Float), min=eps), shape=(1,)
+    )
+    point = calls("aten.full", size=(1,), fill_value=128 if dtype is dt.Byte else 0, dtype=dt.Long)
+    return calls.cast(scale, dt.Double), point
+
+
 @QUANTIZED.of("quantize_per_token")
 def quantize_per_token(
     calls: Calls,

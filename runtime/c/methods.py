@@ -29,6 +29,7 @@ from xdsl_exir.dialects.signature import (
     OutputAttr,
     OutputKind,
     OutputSpec,
+    written_inputs,
 )
 from xdsl_exir.dialects.sizes import symbols_of
 from xdsl_exir.dialects.tensors import (
@@ -141,6 +142,8 @@ class MethodMemory:
         self.holds, self.idle, self.slots = itertools.count(), list[int](), 0
         """Names for what is held; slots that nobody needs any more; how many there are."""
         self.refuse_numbers()
+        self.writes = written_inputs(self.inputs, self.results)
+        """By result, the position of the argument that it is the new value of."""
         self.given = self.declare_inputs()
         self.wanted = self.declare_results()
 
@@ -163,14 +166,13 @@ class MethodMemory:
 
     def declare_inputs(self) -> dict[int, Place]:
         """Places of the arrays that a call is given, by position among the method's arguments."""
-        written = {s.target for s in self.results if MUTATIONS.get(s.kind) is InputKind.USER_INPUT}
         places: dict[int, Place] = {}
         for position, (type, spec) in enumerate(
             zip(self.method.function_type.inputs, self.inputs, strict=True)
         ):
             if spec.kind is InputKind.USER_INPUT and is_tensor_type(type):
                 name, what = f"in_{spec.target or position}", name_of(spec.target or f"argument {position}")
-                places[position] = self.parameter(name, type, what, spec.target in written)
+                places[position] = self.parameter(name, type, what, position in self.writes)
         return places
 
     def declare_results(self) -> list[Place | Parameter | None]:
@@ -311,7 +313,7 @@ class MethodMemory:
     def finish(self, results: Sequence[Place | Dim]) -> None:
         """Puts results where they are wanted. State and inputs are written last: until then they are what they were."""
         last: list[Step] = []
-        for wanted, spec, result in zip(self.wanted, self.results, results, strict=True):
+        for wanted, at, result in zip(self.wanted, self.writes, results, strict=True):
             if isinstance(wanted, Parameter):
                 if isinstance(result, Place):
                     self.steps.append(Give(wanted, self.settled(result)))
@@ -323,7 +325,8 @@ class MethodMemory:
                     self.steps.append(Copy(wanted, result))
             else:
                 assert isinstance(result, Place)
-                target = self.written(spec, result)
+                assert at is not None
+                target = self.input(at, result)
                 if target != result:  # which code that writes where it lies has made
                     last.append(Copy(target, self.settled(result)))
         self.steps += last
@@ -335,14 +338,6 @@ class MethodMemory:
         copy, _ = self.hold(place)
         self.steps.append(Copy(copy, place))
         return copy
-
-    def written(self, spec: OutputSpec, result: Place) -> Place:
-        """The state or input that a result is the new value of."""
-        if MUTATIONS[spec.kind] is InputKind.USER_INPUT:
-            for position, place in self.given.items():
-                if self.inputs[position].target == spec.target:
-                    return place
-        return self.owner.state_place(spec.target, result)
 
 
 def assertion(check: OperatorOp, place: Place) -> Assertion:

@@ -78,6 +78,45 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "frexp": (prims.frexp, (X,)),
     "tokens": (lambda x: [each.float() for each in quantized.choose_qparams_per_token(x, torch.int8)], (TOKENS,)),
     "tokens, asymmetric": (lambda x: quantized.choose_qparams_per_token_asymmetric(x, torch.int8), (TOKENS,)),
+    "tangents": (
+        lambda x: x + aten._efficientzerotensor([4]) + aten._new_zeros_with_same_feature_meta(x, x),
+        (X,),
+    ),
+    "symmetric": (
+        lambda x: [
+            *quantized.choose_qparams_symmetric.tensor(x, -127, 127, 1e-5, torch.int8),
+            *quantized.choose_qparams_symmetric.tensor(x, 0, 255, 1e-5, torch.uint8),
+        ],
+        (TOKENS,),
+    ),
+    "all in tensors": (
+        lambda x, *given: quantized.quantize_per_tensor.tensor2(x, *given, torch.int8),
+        (TOKENS, torch.tensor([0.1]), torch.tensor([3]), torch.tensor(-9), torch.tensor([12])),
+    ),
+    "from all in tensors": (
+        lambda x, *given: quantized.dequantize_per_tensor.tensor2(x, *given, torch.int8, out_dtype=torch.float16),
+        (BYTES, torch.tensor(0.1), torch.tensor(3), torch.tensor(-99), torch.tensor(99)),
+    ),
+    "fake, by channels": (
+        lambda x, s, z: quantized.fake_quant_per_channel(x, s, z, 1, -8, 7),
+        (TOKENS, torch.rand(3) + 0.1, torch.tensor([1, 2, 3])),
+    ),
+    "fake, learnt": (
+        lambda x, s, z: (
+            aten._fake_quantize_learnable_per_tensor_affine(x, s[:1], z[:1], -8, 7, 1.0),
+            aten._fake_quantize_learnable_per_channel_affine(x, s, z, 1, -8, 7),
+        ),
+        (TOKENS, torch.rand(3) + 0.1, torch.tensor([1.4, -99, 3.5])),
+    ),
+    "int8pack": (aten._weight_int8pack_mm, (MATRIX, BYTES, torch.rand(16) / 99)),
+    "int8pack of halves": (aten._weight_int8pack_mm, (MATRIX.bfloat16(), BYTES, (torch.rand(16) / 99).bfloat16())),
+    "dyn_quant": (
+        lambda x, w, s, b: [
+            aten._dyn_quant_matmul_4bit(x, aten._dyn_quant_pack_4bit_weight(w, given, bias, size, 64, 16), size, 64, 16)
+            for size, given, bias in ((32, s, b), (32, s, None), (64, s[:, :1], b))
+        ],
+        (torch.randn(3, 64), torch.randint(0, 256, (16, 32), dtype=torch.uint8), torch.rand(16, 2), torch.randn(16)),
+    ),
     "by tokens": (
         lambda x, s, z: quantized.quantize_per_token(x, s, z, -128, 127, torch.int8),
         (TOKENS, SCALES, POINTS),
@@ -108,6 +147,109 @@ def test_calls(name: str, native_tools: None) -> None:
         made = xdsl_exir.compile(program, target).flat([to_numpy(x) for x in args])
         for got, want in zip(made, wanted, strict=True):
             compare(name, got, want)
+
+
+class Foreach(torch.nn.Module):
+    """A step of an optimizer with operators for lists of tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("m", torch.zeros(3))
+        self.register_buffer("n", torch.ones(2, 2))
+
+    def forward(self, a: Any, b: Any) -> Any:
+        gradients, state = [a, b], [self.m, self.n]
+        torch._foreach_mul_(state, 0.9)
+        torch._foreach_add_(state, gradients, alpha=0.1)
+        torch._foreach_copy_([self.n], [torch._foreach_clamp_max(state, 0.5)[1]])
+        others = torch._foreach_addcdiv(gradients, state, torch._foreach_exp(gradients), [2.0, 3.0])
+        return (
+            *torch._foreach_norm(gradients),
+            *torch._foreach_pow(2.0, others),
+            *torch._foreach_lerp(others, gradients, 0.3),
+            *torch._foreach_maximum(others, gradients),
+        )
+
+
+def test_foreach(native_tools: None) -> None:
+    given, eager = (torch.randn(3), torch.randn(2, 2)), Foreach()
+    program = xdsl_exir.from_exported_program(torch.export.export(Foreach(), given))
+    wanted = eager(*given)
+    for target in ("interpreter", "native"):
+        run = xdsl_exir.compile(program, target)
+        for got, want in zip(run.flat([to_numpy(x) for x in given]), wanted, strict=True):
+            compare(target, got, want)
+        compare(target, run.array("m"), eager.m)
+        compare(target, run.array("n"), eager.n)
+
+
+class Observed(torch.nn.Module):
+    def __init__(self, least: int, most: int, rows: bool, symmetric: bool) -> None:
+        super().__init__()
+        self.given = (0.5, least, most, 0, rows, symmetric)
+        count = 3 if rows else 1
+        self.register_buffer("low", torch.full((count,), torch.inf))
+        self.register_buffer("high", torch.full((count,), -torch.inf))
+        self.register_buffer("scale", torch.ones(count))
+        self.register_buffer("point", torch.zeros(count, dtype=torch.int32))
+
+    def forward(self, x: Any, observe: Any, quantize: Any) -> Any:
+        bounds = self.low, self.high, self.scale, self.point
+        return torch.fused_moving_avg_obs_fake_quant(x, observe, quantize, *bounds, *self.given)
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize(("least", "most", "symmetric"), [(0, 255, False), (-128, 127, True), (-8, 7, False)])
+def test_observed(least: int, most: int, rows: bool, symmetric: bool) -> None:
+    """What it quantizes and what it remembers, over calls: at first, of both signs and of one, small, observing or not."""
+    eager, on, off = Observed(least, most, rows, symmetric), torch.tensor([1]), torch.tensor([0])
+    program = xdsl_exir.from_exported_program(torch.export.export(eager, (CUBE.view(3, 8), on, on.clone())))
+    run = xdsl_exir.compile(program, "interpreter")
+    for x, *switches in (
+        (CUBE, on, on), (CUBE * 2, on, on), (CUBE.abs() * 9, on, off), (CUBE, off, on), (CUBE.abs() + 1, on, on), (CUBE * 0, on, on)
+    ):  # fmt: skip
+        given = (x.reshape(3, 8), *switches)
+        compare("quantized", run.flat([to_numpy(each) for each in given])[0], eager(*given))
+        for name, buffer in eager.named_buffers():
+            compare(name, run.array(name), buffer)
+
+
+def test_observed_of_little() -> None:
+    given = (torch.rand(3, 8) * 1e-4 - 2e-5, torch.tensor([1]), torch.tensor([1]))
+    for symmetric in (False, True):
+        eager = Observed(-128, 127, False, symmetric)
+        program = xdsl_exir.from_exported_program(torch.export.export(eager, given))
+        got = xdsl_exir.compile(program, "interpreter").flat([to_numpy(each) for each in given])
+        compare("quantized", got[0], eager(*given))
+
+
+def test_packed_for_a_processor() -> None:
+    packed = torch.zeros(16, 32, dtype=torch.uint8)
+    function = Function(lambda x, s: aten._weight_int4pack_mm_for_cpu(x, packed, 32, s))
+    exported = torch.export.export(function, (torch.randn(4, 64), torch.rand(2, 16, 2)))
+    with pytest.raises(xdsl_exir.UnsupportedError, match="the layout of the processor that packed them"):
+        xdsl_exir.from_exported_program(exported)
+
+
+def test_scaled_groups() -> None:
+    """PyTorch has no kernel for processors that says what is right: experts in a loop."""
+    ends, eight = torch.tensor([16, 32], dtype=torch.int32), torch.float8_e4m3fn
+    x, w = torch.randn(32, 32).to(eight), torch.randn(2, 16, 32).to(eight)
+    scale_x, scale_w = torch.rand(32), torch.rand(2, 16)
+    graph = """graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %w : [num_users=1] = placeholder[target=w]
+    %a : [num_users=1] = placeholder[target=a]
+    %b : [num_users=1] = placeholder[target=b]
+    %offs : [num_users=1] = placeholder[target=offs]
+    %y : [num_users=1] = call_function[target=torch.ops.aten._scaled_grouped_mm.default](args = (%x, %w, %a, %b, %offs), kwargs = {out_dtype: torch.float32})
+    return (y,)
+"""
+    types = {"x": "float8_e4m3fn[32, 32]", "w": "float8_e4m3fn[2, 32, 16]", "a": "float32[32]", "b": "float32[2, 16]", "offs": "int32[2]"}  # fmt: skip
+    run = xdsl_exir.compile(xdsl_exir.from_fx_text(graph, types), "interpreter")
+    got = run.flat([x, w.mT.contiguous(), scale_x, scale_w, ends])
+    scaled, matrices = x.float() * scale_x[:, None], (w.float() * scale_w[:, :, None]).mT
+    compare("groups", got[0], torch.cat([scaled[:16] @ matrices[0], scaled[16:] @ matrices[1]]))
 
 
 GENERATORS = {

@@ -136,3 +136,29 @@ def test_training_goes_on_without_what_was_compiled(target: str) -> None:
         np.testing.assert_allclose(each(x.numpy()), expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(xdsl_exir.compile(shared, target)(x.numpy()), changed, rtol=1e-5, atol=1e-6)
     assert program.state["first.weight"].storage_key == program.state["second.weight"].storage_key
+
+
+class SameNames(nn.Module):
+    """A buffer and an input of one name, both written to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("k", torch.arange(4.0))
+
+    def forward(self, k: torch.Tensor) -> torch.Tensor:
+        self.k.add_(k.sum())
+        k.mul_(2)
+        return self.k + 1
+
+
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_names_of_both_a_buffer_and_an_input(target: str) -> None:
+    given, eager = torch.tensor([1.0, 2.0]), SameNames()
+    run = xdsl_exir.compile(
+        xdsl_exir.from_exported_program(torch.export.export(SameNames(), (given,))), target=target
+    )
+    own, wanted = given.numpy().copy(), given.clone()
+    for _ in range(2):
+        np.testing.assert_allclose(run(own), eager(wanted).numpy())
+        np.testing.assert_allclose(own, wanted.numpy())
+        np.testing.assert_allclose(run.array("k"), eager.k.numpy())
