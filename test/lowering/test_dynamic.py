@@ -149,6 +149,13 @@ IMAGES: list[tuple[str, Call]] = [
         "aten.convolution",
         lambda n, m: (rand(2, 3, n), rand(4, 3, 3), None, [1], [1], [1], False, [0], 1),
     ),
+    ("aten.convolution", lambda n, m: image_call(rand(n, 6, 9, 37), 12, 3, stride=[2, 2], groups=6)),
+    ("aten.convolution", lambda n, m: image_call(rand(n, 16, 5, 6), 16, 3, padding=[1, 1], bias=True)),
+    ("aten.group_norm", lambda n, m: (rand(n, 6, 5, 4), 3, rand(6), rand(6))),
+    ("aten.group_norm", lambda n, m: (rand(n, 6, 5), 6, None, None)),
+    ("aten.mm", lambda n, m: (rand(n, 40), rand(40, 1))),
+    ("aten.bmm", lambda n, m: (rand(3, m, 17), rand(3, 17, 1))),
+    ("aten.max_pool2d_with_indices", lambda n, m: (rand(1, 3, n, m), [2, 2], [2, 1], [1, 0], [4, 2])),
     ("aten.max_pool2d_with_indices", lambda n, m: (rand(1, 3, n, m), [3, 3], [2, 2], [1, 1])),
     ("aten.max_pool2d_with_indices", lambda n, m: (rand(n, 3, 6, 7), [2, 2])),
     ("aten.avg_pool2d", lambda n, m: (rand(1, 3, n, m), [3, 3], [2, 2], [1, 1])),
@@ -313,6 +320,21 @@ def test_sizes_that_types_do_not_hold_for_together(target: str) -> None:
         np.testing.assert_array_equal(run(x.numpy()), (x.flatten()[:3] * 2).numpy())
     with pytest.raises(InputError, match=r"not min\(s\d+ \* s\d+, 3\) == 3"):
         run(rand(1, 2).numpy())
+
+
+@pytest.mark.native
+def test_convolutions_of_any_number_of_images_have_kernels() -> None:
+    weight, deep = rand(16, 16, 3, 3), rand(16, 1, 3, 3)
+
+    def forward(self: Any, x: Any) -> Any:
+        images = torch.nn.functional.conv2d(x, weight, padding=1)
+        return torch.nn.functional.conv2d(images, deep, padding=1, groups=16)
+
+    run = xdsl_exir.compile(export(forward, (rand(3, 16, 12, 13),), ({0: Dim.DYNAMIC},)), "native")
+    assert not run.slow_paths
+    for n in (1, 2, 5):
+        x = rand(n, 16, 12, 13)
+        np.testing.assert_allclose(run(x.numpy()), forward(None, x).numpy(), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("target", TARGETS)
