@@ -25,6 +25,7 @@ from xdsl_exir.targets.cpu.dispatches import before_view, placed, shape_of, stri
 from xdsl_exir.targets.cpu.epilogues import Absorber, input_of
 from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
 from xdsl_exir.targets.cpu.kernels.rows import needed
+from xdsl_exir.targets.cpu.kernels.tails import without_tail
 from xdsl_exir.targets.cpu.rows import JOINED, RowGroup, space_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from xdsl_exir.targets.cpu.target import Cpu
 
 PRODUCTS = ("aten.bmm", "aten.mm")
+STORED = {"f32": dt.Float, "i8": dt.Bool}
+"""Dtypes of a chain's buffers."""
+
 LARGE = 1 << 16
 """Elements between two products from which on they are not kept in memory."""
 
@@ -174,19 +178,22 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     left = planner.plain(matrices(planner, q, batch))
     right, layout = right_hand(planner, k, batch)
     other, other_layout = right_hand(planner, v, batch)
-    machine = planner_machine(group)
+    machine = group.cpu.machine
     scores = Value(Buffer(0), shape_of(first.results[0]), dt.Float)
     planner.values[first.results[0]] = scores
     builder = group.builder()
     program, results = needed(builder.nodes, [builder.made[links.result]])
     inputs = builder.inputs
     at = next(i for i, value in enumerate(inputs) if value.buffer is scores.buffer)
+    rows, tail = without_tail(
+        Rows(group.leading, tuple(map(input_of, inputs)), program, results, machine), width
+    )
     absorber = Absorber(planner, second.results[0], lambda value: True, frame)
-    absorber.run()
+    if tail is None:
+        absorber.run()
     numbers = Absorber(planner, first.results[0], lambda value: True).epilogue((), left_factor * right_factor)
     one = Matmul(m, n, depth, tuple(batch), layout, epilogue=numbers, machine=machine)
     two = Matmul(m, width, n, tuple(batch), other_layout, epilogue=absorber.epilogue(), machine=machine)
-    rows = Rows(group.leading, tuple(map(input_of, inputs)), program, results, machine)
     absorber.commit()
     out, place = placed(planner, second.results[0], frame)
     kernel = Chain(
@@ -194,8 +201,9 @@ def dispatch_links(planner: Planner, links: Links) -> None:
         rows,
         at,
         replace(two, rhs_strides=strides_of(other), out_strides=strides_of(out)),
+        tail,
     )
-    scratches = [planner.scratch(shape) for shape in kernel.scratches.values()]
+    scratches = [planner.allocate(each.shape, STORED[each.dtype]) for each in kernel.scratches.values()]
     others = [value for i, value in enumerate(inputs) if i != at]
     arguments = [left, right, *others, other, *absorber.inputs, *scratches, out]
     links_ops = [*scaled, *also_scaled, first, *group.ops, second]
@@ -207,10 +215,6 @@ def dispatch_links(planner: Planner, links: Links) -> None:
 
     del planner.values[first.results[0]]
     planner.call_kernel(kernel, arguments, body, [*links_ops, *absorber.ops])
-
-
-def planner_machine(group: RowGroup):
-    return group.cpu.machine
 
 
 def matrices(planner: Planner, value: SSAValue, batch: Sequence[object]) -> Value:

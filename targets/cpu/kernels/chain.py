@@ -9,7 +9,7 @@ are never more of them in memory than threads work at. Each part is the kernel t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
-from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
+from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 
@@ -67,6 +67,8 @@ class Chain(Kernel):
     rows: Rows
     at: int
     second: Matmul
+    tail: Rows | None = None
+    """What happens to the second product's rows, in their place, with the numbers that are rows' further results: then it has no epilogue."""
 
     @property
     def machine(self) -> Machine:
@@ -101,30 +103,43 @@ class Chain(Kernel):
 
     @cached_property
     def parts(self) -> tuple[Matmul, Rows, Matmul]:
-        """The kernels of one block."""
-        one, ones = replace(self.machine, threads=1), (1,) * len(self.batch)
-        rows, n = self.size, self.first.n
+        """The kernels of one block, but for the tail."""
         first, second = (
-            replace(each, m=rows, batch=ones, lhs_batch=None, rhs_batch=None, machine=one)
+            replace(each, m=self.size, batch=self.ones, lhs_batch=None, rhs_batch=None, machine=self.alone)
             for each in (self.first, self.second)
         )
-        inputs = [replace(given, shape=self.seen(given.shape)) for given in self.rows.inputs]
-        inputs[self.at] = Input((*ones, rows, n))
-        return first, replace(self.rows, leading=(*ones, rows), inputs=tuple(inputs), machine=one), second
+        return first, self.of_block(self.rows), second
 
-    def seen(self, shape: Sizes) -> Sizes:
-        """What a block sees of rows' operand."""
-        return (*[1] * (len(shape) - 2), *(size if size == 1 else self.size for size in shape[-2:-1]), shape[-1])
+    def of_block(self, rows: Rows) -> Rows:
+        """A block's rows."""
+        inputs = tuple(
+            Input((*[1] * len(self.batch), *(each if each == 1 else self.size for each in given.shape[-2:-1]), given.shape[-1]), given.dtype)
+            for given in rows.inputs
+        )
+        return replace(rows, leading=(*self.ones, self.size), inputs=inputs, machine=self.alone)
+
+    @property
+    def ones(self) -> Sizes:
+        """The batch dimensions of a block."""
+        return (1,) * len(self.batch)
+
+    @property
+    def alone(self) -> Machine:
+        """What a block runs on."""
+        return replace(self.machine, threads=1)
 
     @cached_property
-    def scratches(self) -> dict[str, Sizes]:
-        """Shapes of the float32 buffers that it needs, by name: rows of blocks, what is made of them if not in their place, and what parts need."""
+    def scratches(self) -> dict[str, Input]:
+        """The buffers that it needs, by name: rows of blocks, what is made of them if not in their place, numbers of these rows, and what parts need."""
         first, rows, second = self.parts
-        held = (*[1] * len(self.batch), self.threads * self.size, self.first.n)
-        made = {} if f"in{self.at}" in rows.in_place else {"made": held}
-        scratch = {"panel": first.scratch, "row": rows.scratch, "other_panel": second.scratch}
-        own = {name: (self.threads, *shape[1:]) for name, shape in scratch.items() if shape is not None}
-        return {"held": held, **made, **own}
+        held = (*self.ones, self.threads * self.size)
+        result, *numbers = rows.outputs
+        in_place = f"in{self.at}" in replace(rows, outputs=(result,)).in_place
+        made = {"held": Input((*held, self.first.n))}
+        made |= {} if in_place else {"made": Input((*held, rows.program[result].length))}
+        made |= {f"number{i}": Input((*held, 1), rows.program[n].stored) for i, n in enumerate(numbers)}
+        own = {"panel": first.scratch, "row": rows.scratch, "other_panel": second.scratch}
+        return made | {name: Input((self.threads, *shape[1:])) for name, shape in own.items() if shape}
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
@@ -134,60 +149,52 @@ class Chain(Kernel):
         types |= {f"in{i}": given.type for i, given in enumerate(self.rows.inputs) if i != self.at}
         types["other"] = second["rhs"]
         types |= {f"after{i}": given.type for i, given in enumerate(self.second.epilogue.inputs)}
-        types |= {name: memref(shape) for name, shape in self.scratches.items()}
+        types |= {name: given.type for name, given in self.scratches.items()}
         return types | {"out": second["out"]}
 
     def build(self, b: KernelBuilder) -> None:
         with b.share(prod(self.batch) * self.blocks, self.threads, self.work) as (worker, task):
             *batch, block = b.delinearize(task, (*self.batch, self.blocks))
             start = b.min(b.mul(block, self.size), b.sub(self.first.m, self.size))
-            self.block(b, Block(batch, start, self.size), worker)
+            for kernel, buffers in self.steps(b, Block(batch, start, self.size), worker):
+                with b.seeing(buffers):
+                    kernel.build(b)
 
-    def block(self, b: KernelBuilder, block: Block, worker: Index) -> None:
-        """Builds one block."""
+    def steps(
+        self, b: KernelBuilder, block: Block, worker: Index
+    ) -> Iterator[tuple[Kernel, dict[str, SSAValue]]]:
+        """The parts of one block, one after the other, and what each of them has."""
         first, rows, second = self.parts
-        ones, m, n = len(self.batch), self.first.m, self.first.n
-
-        def own(name: str) -> SSAValue:
-            """A worker's part of a buffer; of what it does not have any other one."""
-            shape = self.scratches.get(name, ())
-            if not shape:
-                return b.buffers["out"]
-            return b.part(b.buffers[name], [worker, *[0] * (len(shape) - 1)], [1, *shape[1:]])
-
-        def held(name: str) -> SSAValue:
-            at = [*[0] * ones, b.mul(worker, self.size), 0]
-            return b.part(b.buffers[name], at, [*[1] * ones, self.size, n])
-
-        scores, row = held("held"), own("row")
-        made = held("made") if "made" in self.scratches else scores
-        lhs = block.of(b, "lhs", (*lead(self.first.lhs_batch, self.batch), m, self.first.k))
+        own = {name: self.part(b, name, worker) for name in self.scratches}
+        made = own.get("made", own["held"])
+        lhs = block.of(b, "lhs", (*self.batch, self.first.m, self.first.k))
+        out = block.of(b, "out", (*self.batch, self.first.m, self.second.n))
         rhs, other = (
-            block.whole(b, name, (*lead(each.rhs_batch, self.batch), *matrix(each)))
+            block.whole(b, name, (*self.batch, *matrix(each)))
             for name, each in (("rhs", self.first), ("other", self.second))
         )
-        out = block.of(b, "out", (*self.batch, m, self.second.n))
-        inputs = {
-            f"in{i}": scores if i == self.at else block.of(b, f"in{i}", given.shape)
-            for i, given in enumerate(self.rows.inputs)
-        }
-        after = {
-            f"in{i}": block.of(b, f"after{i}", given.shape)
-            for i, given in enumerate(self.second.epilogue.inputs)
-        }
-        steps = (
-            (first, {"lhs": lhs, "rhs": rhs, "scratch": own("panel"), "out": scores}),
-            (rows, {**inputs, "scratch": row, "out0": made}),
-            (second, {"lhs": made, "rhs": other, **after, "scratch": own("other_panel"), "out": out}),
-        )
-        for kernel, buffers in steps:
-            with b.seeing(buffers):
-                kernel.build(b)
+        inputs = {f"in{i}": block.of(b, f"in{i}", given.shape) for i, given in enumerate(self.rows.inputs) if i != self.at}
+        after = {f"in{i}": block.of(b, f"after{i}", given.shape) for i, given in enumerate(second.epilogue.inputs)}
+        numbers = [own[f"number{i}"] for i in range(len(rows.outputs) - 1)]
+        yield first, {"lhs": lhs, "rhs": rhs, **scratch(own, "panel"), "out": own["held"]}
+        results = {f"out{i}": value for i, value in enumerate((made, *numbers))}
+        yield rows, {**inputs, f"in{self.at}": own["held"], **scratch(own, "row"), **results}
+        yield second, {"lhs": made, "rhs": other, **after, **scratch(own, "other_panel"), "out": out}
+        if self.tail is not None:
+            yield self.of_block(self.tail), {f"in{i}": value for i, value in enumerate((out, *numbers))} | {"out0": out}
+
+    def part(self, b: KernelBuilder, name: str, worker: Index) -> SSAValue:
+        """A worker's part of a buffer that has one for each of them."""
+        shape = self.scratches[name].shape
+        if name in ("panel", "row", "other_panel"):
+            return b.part(b.buffers[name], [worker, *[0] * (len(shape) - 1)], [1, *shape[1:]])
+        at = [*[0] * len(self.batch), b.mul(worker, self.size), 0]
+        return b.part(b.buffers[name], at, [*self.ones, self.size, shape[-1]])
 
 
-def lead(own: Sizes | None, batch: Sizes) -> Sizes:
-    """The batch dimensions of an operand."""
-    return batch if own is None else own
+def scratch(own: Mapping[str, SSAValue], name: str) -> dict[str, SSAValue]:
+    """The scratch of a part that needs one."""
+    return {"scratch": own[name]} if name in own else {}
 
 
 def matrix(product: Matmul) -> Sizes:
