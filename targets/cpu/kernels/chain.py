@@ -25,7 +25,7 @@ from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 
-CACHED = 1 << 16
+CACHED = 1 << 15
 """Elements of the rows of a block, which shall stay in a second-level cache beside what they are multiplied with."""
 
 FEWEST = 32
