@@ -24,6 +24,7 @@ from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.targets.cpu.dispatches import before_view, placed, shape_of, strides_of, swapped
 from xdsl_exir.targets.cpu.epilogues import Absorber, input_of
 from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
+from xdsl_exir.targets.cpu.kernels.chain import FEWEST
 from xdsl_exir.targets.cpu.kernels.rows import needed
 from xdsl_exir.targets.cpu.kernels.tails import without_tail
 from xdsl_exir.targets.cpu.rows import JOINED, RowGroup, space_of
@@ -57,7 +58,7 @@ class Links:
 def links_from(cpu: Cpu, planner: Planner, first: OperatorOp) -> Links | None:
     """The chain that begins with a product, if one does."""
     shape = shape_of(first.results[0])
-    if not is_link(planner, first) or shape[-2] == 1 or planner.usual(prod(shape)) < LARGE:
+    if not is_link(planner, first) or planner.usual(shape[-2]) <= FEWEST or planner.usual(prod(shape)) < LARGE:
         return None
     made, group, second = {first.results[0]}, None, None
     while (op := next_user(planner, made, second)) is not None:

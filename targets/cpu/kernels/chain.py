@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
-from xdsl_exir.targets.cpu.kernels.contraction import Matmul
+from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.rows import Rows
@@ -29,7 +29,7 @@ CACHED = 1 << 15
 """Elements of the rows of a block, which shall stay in a second-level cache beside what they are multiplied with."""
 
 FEWEST = 32
-"""Rows of a block at least, if there are as many: each packs the right-hand sides anew."""
+"""Rows of a block at least, if there are as many: each goes through the right-hand sides anew."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,6 @@ class Block:
         offsets = [0 if size == 1 else i for size, i in zip(shape, at[lead:], strict=True)]
         sizes = [1 if size == 1 else n for size, n in zip(shape[:-1], rows[lead:], strict=True)]
         return b.part(b.buffers[name], offsets, [*sizes, *shape[-1:]])
-
-    def whole(self, b: KernelBuilder, name: str, shape: Sizes) -> SSAValue:
-        """What it sees of a matrix that all rows of a batch are multiplied with."""
-        lead = self.batch[len(self.batch) - (len(shape) - 2) :]
-        offsets = [0 if size == 1 else i for size, i in zip(shape, lead, strict=False)]
-        return b.part(b.buffers[name], [*offsets, 0, 0], [*[1] * len(offsets), *shape[-2:]])
-
 
 @dataclass(frozen=True, eq=False)
 class Chain(Kernel):
@@ -103,9 +96,9 @@ class Chain(Kernel):
 
     @cached_property
     def parts(self) -> tuple[Matmul, Rows, Matmul]:
-        """The kernels of one block, but for the tail."""
+        """The kernels of one block, but for the tail. Right-hand sides are packed."""
         first, second = (
-            replace(each, m=self.size, batch=self.ones, lhs_batch=None, rhs_batch=None, machine=self.alone)
+            replace(each, m=self.size, batch=self.ones, rhs="packed", machine=self.alone)
             for each in (self.first, self.second)
         )
         return first, self.of_block(self.rows), second
@@ -130,16 +123,19 @@ class Chain(Kernel):
 
     @cached_property
     def scratches(self) -> dict[str, Input]:
-        """The buffers that it needs, by name: rows of blocks, what is made of them if not in their place, numbers of these rows, and what parts need."""
+        """The buffers that it needs, by name, a part of each for every worker: rows of blocks, what is made of them if not in their place, numbers of
+        these rows, what rows need themselves, and panels."""
         first, rows, second = self.parts
-        held = (*self.ones, self.threads * self.size)
-        result, *numbers = rows.outputs
+        held, (result, *numbers) = (*self.ones, self.threads * self.size), rows.outputs
         in_place = f"in{self.at}" in replace(rows, outputs=(result,)).in_place
         made = {"held": Input((*held, self.first.n))}
-        made |= {} if in_place else {"made": Input((*held, rows.program[result].length))}
+        made |= {} if in_place else {"made": Input((*held, self.first.n))}
         made |= {f"number{i}": Input((*held, 1), rows.program[n].stored) for i, n in enumerate(numbers)}
-        own = {"panel": first.scratch, "row": rows.scratch, "other_panel": second.scratch}
-        return made | {name: Input((self.threads, *shape[1:])) for name, shape in own.items() if shape}
+        made |= {"row": Input((self.threads, *rows.scratch[1:]))} if rows.scratch else {}
+        panels = {"panels": first, "other_panels": second}
+        return made | {
+            name: Input((self.threads * each.panels, each.k, each.width)) for name, each in panels.items()
+        }
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
@@ -152,51 +148,60 @@ class Chain(Kernel):
         types |= {name: given.type for name, given in self.scratches.items()}
         return types | {"out": second["out"]}
 
+    @property
+    def chunks(self) -> Dim:
+        """Into how many tasks a batch is cut: each packs the right-hand sides, and goes from block to block."""
+        return balanced_chunks(prod(self.batch), self.blocks, self.threads)
+
     def build(self, b: KernelBuilder) -> None:
-        with b.share(prod(self.batch) * self.blocks, self.threads, self.work) as (worker, task):
-            *batch, block = b.delinearize(task, (*self.batch, self.blocks))
-            start = b.min(b.mul(block, self.size), b.sub(self.first.m, self.size))
-            for kernel, buffers in self.steps(b, Block(batch, start, self.size), worker):
-                with b.seeing(buffers):
-                    kernel.build(b)
+        with b.share(prod(self.batch) * self.chunks, self.threads, self.work) as (worker, task):
+            *batch, chunk = b.delinearize(task, (*self.batch, self.chunks))
+            own = {name: self.part(b, name, worker) for name in self.scratches}
+            self.pack(b, batch, own)
+            bounds = (b.div(b.mul(at, self.blocks), self.chunks) for at in (chunk, b.add(chunk, 1)))
+            with b.loop(*bounds) as block:
+                start = b.min(b.mul(block, self.size), b.sub(self.first.m, self.size))
+                for kernel, buffers in self.steps(b, Block(batch, start, self.size), own):
+                    with b.seeing(buffers):
+                        kernel.build(b)
+
+    def pack(self, b: KernelBuilder, batch: Sequence[Index], own: Mapping[str, SSAValue]) -> None:
+        """Packs a batch's right-hand sides."""
+        for name, panels, each in (("rhs", "panels", self.first), ("other", "other_panels", self.second)):
+            kernel = replace(each, m=self.size, batch=())
+            with b.seeing({**b.buffers, "scratch": own[panels]}):
+                kernel.pack_panels(b, b.buffers[name], batch)
 
     def steps(
-        self, b: KernelBuilder, block: Block, worker: Index
+        self, b: KernelBuilder, block: Block, own: Mapping[str, SSAValue]
     ) -> Iterator[tuple[Kernel, dict[str, SSAValue]]]:
         """The parts of one block, one after the other, and what each of them has."""
         first, rows, second = self.parts
-        own = {name: self.part(b, name, worker) for name in self.scratches}
-        made = own.get("made", own["held"])
+        held, made = own["held"], own.get("made", own["held"])
         lhs = block.of(b, "lhs", (*self.batch, self.first.m, self.first.k))
         out = block.of(b, "out", (*self.batch, self.first.m, self.second.n))
-        rhs, other = (
-            block.whole(b, name, (*self.batch, *matrix(each)))
-            for name, each in (("rhs", self.first), ("other", self.second))
-        )
-        inputs = {f"in{i}": block.of(b, f"in{i}", given.shape) for i, given in enumerate(self.rows.inputs) if i != self.at}
-        after = {f"in{i}": block.of(b, f"after{i}", given.shape) for i, given in enumerate(second.epilogue.inputs)}
+        inputs = {
+            f"in{i}": held if i == self.at else block.of(b, f"in{i}", given.shape)
+            for i, given in enumerate(self.rows.inputs)
+        }
+        after = {
+            f"in{i}": block.of(b, f"after{i}", given.shape) for i, given in enumerate(second.epilogue.inputs)
+        }
         numbers = [own[f"number{i}"] for i in range(len(rows.outputs) - 1)]
-        yield first, {"lhs": lhs, "rhs": rhs, **scratch(own, "panel"), "out": own["held"]}
         results = {f"out{i}": value for i, value in enumerate((made, *numbers))}
-        yield rows, {**inputs, f"in{self.at}": own["held"], **scratch(own, "row"), **results}
-        yield second, {"lhs": made, "rhs": other, **after, **scratch(own, "other_panel"), "out": out}
+        row = {"scratch": own["row"]} if "row" in own else {}
+        yield first, {"lhs": lhs, "rhs": own["panels"], "out": held}
+        yield rows, {**inputs, **row, **results}
+        yield second, {"lhs": made, "rhs": own["other_panels"], **after, "out": out}
         if self.tail is not None:
-            yield self.of_block(self.tail), {f"in{i}": value for i, value in enumerate((out, *numbers))} | {"out0": out}
+            given = {f"in{i}": value for i, value in enumerate((out, *numbers))}
+            yield self.of_block(self.tail), {**given, "out0": out}
 
     def part(self, b: KernelBuilder, name: str, worker: Index) -> SSAValue:
-        """A worker's part of a buffer that has one for each of them."""
+        """A worker's part of a buffer."""
         shape = self.scratches[name].shape
-        if name in ("panel", "row", "other_panel"):
-            return b.part(b.buffers[name], [worker, *[0] * (len(shape) - 1)], [1, *shape[1:]])
-        at = [*[0] * len(self.batch), b.mul(worker, self.size), 0]
-        return b.part(b.buffers[name], at, [*self.ones, self.size, shape[-1]])
-
-
-def scratch(own: Mapping[str, SSAValue], name: str) -> dict[str, SSAValue]:
-    """The scratch of a part that needs one."""
-    return {"scratch": own[name]} if name in own else {}
-
-
-def matrix(product: Matmul) -> Sizes:
-    """Rows and columns of its right-hand side as it lies."""
-    return (product.n, product.k) if product.rhs == "transposed" else (product.k, product.n)
+        dim = 0 if name in ("row", "panels", "other_panels") else len(self.batch)
+        size = {"row": 1, "panels": self.parts[0].panels, "other_panels": self.parts[2].panels}.get(name, self.size)
+        at: list[Index] = [0] * len(shape)
+        at[dim] = b.mul(worker, size)
+        return b.part(b.buffers[name], at, [*shape[:dim], size, *shape[dim + 1 :]])

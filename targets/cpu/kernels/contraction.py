@@ -15,7 +15,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
+from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.vectors import ExtFOp, TruncFOp
 from xdsl_exir.lowering.sizes import Sizes, static
@@ -405,6 +405,16 @@ class Matmul(Kernel):
             return lambda v, k: b.load(scratch, [worker, k[0], v * lanes], lanes, None, dtype)
         lead = broadcast_indices(batch, self.rhs_batch)
         return lambda v, k: b.load(rhs, [*lead, k[0], b.add(start, v * lanes)], lanes, masks[v], dtype)
+
+    def pack_panels(self, b: KernelBuilder, rhs: SSAValue, batch: Sequence[Index]) -> None:
+        """Packs all panels of a batch's right-hand side into the buffer `scratch`, [panels, K, width]."""
+        full, rest = self.n // self.width, self.n % self.width
+        if full:
+            with b.loop(0, full) as panel:
+                self._pack_panel(b, rhs, batch, panel, b.mul(panel, self.width), self.width)
+        if rest:
+            with b.when(0, "ult", rest) if isinstance(rest, Expr) else b.loop(0, 1):
+                self._pack_panel(b, rhs, batch, full, full * self.width, rest)
 
     def _pack_panel(
         self,
