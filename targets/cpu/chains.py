@@ -95,6 +95,8 @@ def is_link(planner: Planner, op: Operation) -> bool:
     values = (*op.operands, *op.results)
     fits = all(meta_of(value).dtype is dt.Float and 0 not in shape_of(value) for value in values)
     lhs, rhs, out = map(shape_of, values)
+    if op.operands[1] in planner.constants:
+        return False  # weights are packed when the program is compiled
     same = lhs == (*out[:-1], lhs[-1]) and rhs == (*out[:-2], lhs[-1], out[-1])
     return fits and same and planner.boundaries.takes(op, Chain.__name__)
 
@@ -151,7 +153,11 @@ def are_links(planner: Planner, first: OperatorOp, group: RowGroup, second: Oper
         return False
     leading = group.leading
     fits = leading[-1:] == (m,) and prod(leading) == prod((*batch, m)) and shape_of(lhs) == (*batch, m, n)
-    if not fits or shape_of(root)[-1:] != (n,) or not planner.boundaries.are_together(first, second):
+    # Both right-hand sides are packed: that is to be less than what is kept from memory, written and read.
+    packed = planner.usual(shape_of(first.operands[0])[-1]) + planner.usual(shape_of(rhs)[-1])
+    if not fits or shape_of(root)[-1:] != (n,) or packed > 2 * planner.usual(m):
+        return False
+    if not planner.boundaries.are_together(first, second):
         return False
     begin, end = planner.position(first), planner.position(second)
     written = any(begin < planner.position(op) < end for op in planner.updates.operators)
