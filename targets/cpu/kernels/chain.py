@@ -131,7 +131,8 @@ class Chain(Kernel):
         made = {"held": Input((*held, self.first.n))}
         made |= {} if in_place else {"made": Input((*held, self.first.n))}
         made |= {f"number{i}": Input((*held, 1), rows.program[n].stored) for i, n in enumerate(numbers)}
-        made |= {"row": Input((self.threads, *rows.scratch[1:]))} if rows.scratch else {}
+        own = {"row": rows.scratch, "sums": first.scratch, "other_sums": second.scratch}
+        made |= {name: Input((self.threads, *shape[1:])) for name, shape in own.items() if shape}
         panels = {"panels": first, "other_panels": second}
         return made | {
             name: Input((self.threads * each.panels, each.k, each.width)) for name, each in panels.items()
@@ -189,10 +190,12 @@ class Chain(Kernel):
         }
         numbers = [own[f"number{i}"] for i in range(len(rows.outputs) - 1)]
         results = {f"out{i}": value for i, value in enumerate((made, *numbers))}
-        row = {"scratch": own["row"]} if "row" in own else {}
-        yield first, {"lhs": lhs, "rhs": own["panels"], "out": held}
+        row, sums, other_sums = (
+            {"scratch": own[name]} if name in own else {} for name in ("row", "sums", "other_sums")
+        )
+        yield first, {"lhs": lhs, "rhs": own["panels"], **sums, "out": held}
         yield rows, {**inputs, **row, **results}
-        yield second, {"lhs": made, "rhs": own["other_panels"], **after, "out": out}
+        yield second, {"lhs": made, "rhs": own["other_panels"], **after, **other_sums, "out": out}
         if self.tail is not None:
             given = {f"in{i}": value for i, value in enumerate((out, *numbers))}
             yield self.of_block(self.tail), {**given, "out0": out}
@@ -200,8 +203,9 @@ class Chain(Kernel):
     def part(self, b: KernelBuilder, name: str, worker: Index) -> SSAValue:
         """A worker's part of a buffer."""
         shape = self.scratches[name].shape
-        dim = 0 if name in ("row", "panels", "other_panels") else len(self.batch)
-        size = {"row": 1, "panels": self.parts[0].panels, "other_panels": self.parts[2].panels}.get(name, self.size)
+        of_rows = name in ("held", "made") or name.startswith("number")
+        dim = len(self.batch) if of_rows else 0
+        size = shape[dim] // self.threads
         at: list[Index] = [0] * len(shape)
         at[dim] = b.mul(worker, size)
         return b.part(b.buffers[name], at, [*shape[:dim], size, *shape[dim + 1 :]])
