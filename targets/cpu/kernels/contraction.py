@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 DEEP = 1024
 """Steps of a reduction whose part of both sides stays in caches while all tiles of a panel take it, where it is twice as long."""
 
+GROUPED = 8
+"""Panels that take the rows of a part of a long reduction one after the other, as these are in a first-level cache."""
+
 SHALLOW, KEPT, WRITTEN = 64, 1 << 16, 1 << 18
 """Steps up to which a product of as many elements as are WRITTEN is bound by writing them; elements of a right-hand side that are KEPT in a cache."""
 
@@ -174,11 +177,17 @@ class Matmul(Kernel):
         return Split(k, max(DEEP, ceil_div(k, FEW))).kinds
 
     @property
+    def group(self) -> Dim:
+        """Panels of a task: a row tile is multiplied with all of them before the next one is."""
+        if self.by_rows:
+            return self.panels
+        return min(GROUPED, ceil_div(self.panels, self.threads)) if self.parts and isinstance(self.panels, int) else 1
+
+    @property
     def scratch(self) -> Sizes | None:
         """Shape of the buffer of its dtype that the kernel needs, or None: panels, and below them sums of parts."""
-        panels = self.threads * self.panels if self.by_rows else self.threads
         packed, sums = self.packed, self.m if self.parts else 0
-        return (panels, packed + sums, self.width) if packed != 0 or sums != 0 else None
+        return (self.threads * self.group, packed + sums, self.width) if packed != 0 or sums != 0 else None
 
     @property
     def packed(self) -> Dim:
@@ -230,19 +239,20 @@ class Matmul(Kernel):
         self.multiply(b, b.buffers["lhs"], b.buffers["rhs"])
 
     def multiply(self, b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> None:
-        """Builds the kernel's body: a task is a range of row tiles, of one panel or of all of them."""
-        batches, tiles = prod(self.batch), Split(self.m, self.rows)
-        panels = 1 if self.by_rows else self.panels
+        """Builds the kernel's body: a task is a group of panels, and a range of row tiles."""
+        batches, tiles, groups = prod(self.batch), Split(self.m, self.rows), ceildiv(self.panels, self.group)
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
         packs = self.packs and not self.by_rows
-        chunks = 1 if packs else balanced_chunks(batches * panels, tiles.count, self.threads)
-        with b.share(batches * panels * chunks, self.threads, self.flops) as (worker, task):
-            *batch, panel, chunk = b.delinearize(task, (*self.batch, panels, chunks))
+        chunks = 1 if packs else balanced_chunks(batches * groups, tiles.count, self.threads)
+        with b.share(batches * groups * chunks, self.threads, self.flops) as (worker, task):
+            *batch, group, chunk = b.delinearize(task, (*self.batch, groups, chunks))
             first = b.div(b.mul(chunk, tiles.count), chunks)
             last = b.div(b.mul(b.add(chunk, 1), tiles.count), chunks)
-            made = Task(self, b, lhs, rhs, batch, worker, tiles, first, last)
-            made.along_rows() if self.by_rows else made.along_columns(panel)
+            low = b.mul(group, self.group)
+            high = b.min(b.add(low, self.group), self.panels) if self.group != 1 else b.add(low, 1)
+            Task(self, b, lhs, rhs, batch, worker, low, high, tiles, first, last).build()
 
     def pack_panels(self, b: KernelBuilder, rhs: SSAValue, batch: Sequence[Index]) -> None:
         """Packs all panels of a batch's right-hand side into the buffer `scratch`, [panels, K, width]."""
-        Task(self, b, rhs, rhs, batch, 0, Split(self.m, self.rows), 0, 0).pack_all(0)
+        task = Task(self, b, rhs, rhs, batch, 0, 0, self.panels, Split(self.m, self.rows), 0, 0)
+        task.each_panel(lambda panel: task.pack(panel, task.whole))

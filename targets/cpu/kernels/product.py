@@ -1,7 +1,6 @@
-"""How a task of a matrix product is built: tiles of registers along a panel, or along rows, and what packs panels.
+"""How a task of a matrix product is built: tiles of registers row by row, in each row those of some panels, and what packs these.
 
-Along a panel, one block of the right-hand side serves all rows, part by part of a long reduction, whose sums meet in a buffer. Along rows, a cache has all
-panels, and what is written lies in order.
+Where the reduction is long, it is done part by part: then caches hold the parts of panels and rows, and sums meet in a buffer.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Task:
-    """A range of row tiles, in a batch."""
+    """Panels from `low` up to `high`, and row tiles from `first` up to `last`, of a batch."""
 
     product: Matmul
     b: KernelBuilder
@@ -55,6 +54,8 @@ class Task:
     rhs: SSAValue
     batch: Sequence[Index]
     worker: Index
+    low: Index
+    high: Index
     tiles: Split
     first: Index
     last: Index
@@ -64,71 +65,79 @@ class Task:
         """All of the reduction."""
         return Part(0, self.product.k)
 
-    # along rows, and along columns
+    def build(self) -> None:
+        """Builds the task."""
+        product = self.product
+        if product.dots:
+            self.each_panel(self.dots)
+        elif product.parts:
+            self.part_by_part()
+        else:
+            if product.packs:
+                self.each_panel(lambda panel: self.pack(panel, self.whole))
+            self.each_tile(
+                lambda panel, rows, row: self.store(self.tile(panel, rows, row, self.whole), panel, row)
+            )
 
-    def along_rows(self) -> None:
-        """Builds all panels of a row tile before the next one."""
-        b, panels = self.b, self.product.panels
-        place = b.mul(self.worker, panels)
-        if self.product.packs:
-            self.pack_all(place)
-        for rows, row in self.row_tiles():
-            with b.loop(0, panels) as index:
-
-                def build(panel: Panel, rows: int = rows, row: Index = row) -> None:
-                    self.store(self.tile(panel, b.add(place, panel.index), rows, row, self.whole), panel, row)
-
-                self.each_width(index, build)
-
-    def along_columns(self, index: Index) -> None:
-        """Builds all row tiles of a panel."""
-        self.each_width(index, self.dots if self.product.dots else self.parts if self.product.parts else self.at_once)
-
-    def at_once(self, panel: Panel) -> None:
-        """The tiles of a panel, each over the whole reduction."""
-        if self.product.packs:
-            self.pack(panel, self.worker, self.whole)
-        for rows, row in self.row_tiles():
-            self.store(self.tile(panel, self.worker, rows, row, self.whole), panel, row)
-
-    def parts(self, panel: Panel) -> None:
-        """The tiles of a panel, a part of the reduction after the other; their sums are kept in a buffer."""
+    def part_by_part(self) -> None:
+        """Builds a part of the reduction after the other; sums of tiles are kept in a buffer."""
         b, product = self.b, self.product
-        kind = arith.AddiOp if product.dtype.startswith("i") else arith.AddfOp
-        type = type_of(product.dtype, product.lanes)
-        zero = b.constant(0 if product.dtype.startswith("i") else 0.0, product.dtype, product.lanes)
-        for rows, row in self.row_tiles():
-            for at in self.sums(rows, row, len(panel.masks)):
-                b.store(zero, b.buffers["scratch"], at)
+        whole, dtype, lanes = product.dtype.startswith("i"), product.dtype, product.lanes
+        kind, type = arith.AddiOp if whole else arith.AddfOp, type_of(dtype, lanes)
+        scratch, zero = b.buffers["scratch"], b.constant(0 if whole else 0.0, dtype, lanes)
+
+        def begin(panel: Panel, rows: int, row: Index) -> None:
+            for at in self.sums(panel, rows, row):
+                b.store(zero, scratch, at)
+
+        def end(panel: Panel, rows: int, row: Index) -> None:
+            sums = [b.load(scratch, at, lanes, None, dtype) for at in self.sums(panel, rows, row)]
+            vectors = len(panel.masks)
+            self.store([sums[r * vectors : (r + 1) * vectors] for r in range(rows)], panel, row)
+
+        def add(panel: Panel, rows: int, row: Index, part: Part) -> None:
+            values = [value for vectors in self.tile(panel, rows, row, part) for value in vectors]
+            for value, at in zip(values, self.sums(panel, rows, row), strict=True):
+                held = b.load(scratch, at, lanes, None, dtype)
+                b.store(b.op(kind, [held, value], type), scratch, at)
+
+        self.each_tile(begin)
+        for part in self.parts():
+            if product.packs:
+                self.each_panel(lambda panel, part=part: self.pack(panel, part))
+            self.each_tile(lambda panel, rows, row, part=part: add(panel, rows, row, part))
+        self.each_tile(end)
+
+    def parts(self) -> Iterator[Part]:
+        """The parts of the reduction, in a loop for each size of them."""
+        b, product = self.b, self.product
         for steps, low, high in product.parts:
             with b.loop(low, high) as number:
-                part = Part(Split(product.k, product.parts[0][0]).start(b, number, steps), steps)
-                if product.packs:
-                    self.pack(panel, self.worker, part)
-                for rows, row in self.row_tiles():
-                    tile = [v for vectors in self.tile(panel, self.worker, rows, row, part) for v in vectors]
-                    for value, at in zip(tile, self.sums(rows, row, len(panel.masks)), strict=True):
-                        held = b.load(b.buffers["scratch"], at, product.lanes, None, product.dtype)
-                        b.store(b.op(kind, [held, value], type), b.buffers["scratch"], at)
-        for rows, row in self.row_tiles():
-            values = [
-                b.load(b.buffers["scratch"], at, product.lanes, None, product.dtype)
-                for at in self.sums(rows, row, len(panel.masks))
-            ]
-            vectors = len(panel.masks)
-            self.store([values[r * vectors : (r + 1) * vectors] for r in range(rows)], panel, row)
+                yield Part(Split(product.k, product.parts[0][0]).start(b, number, steps), steps)
 
-    def sums(self, rows: int, row: Index, vectors: int) -> Iterator[list[Index]]:
+    def place(self, panel: Panel) -> Index:
+        """Where among those of all workers a panel is, and its sums."""
+        b = self.b
+        return b.add(b.mul(self.worker, self.product.group), b.sub(panel.index, self.low))
+
+    def sums(self, panel: Panel, rows: int, row: Index) -> Iterator[list[Index]]:
         """Where the sums of a tile are kept."""
-        below, lanes = self.b.add(row, self.product.packed), self.product.lanes
-        return ([self.worker, self.b.add(below, r), v * lanes] for r in range(rows) for v in range(vectors))
+        b, lanes, place = self.b, self.product.lanes, self.place(panel)
+        below, vectors = b.add(row, self.product.packed), len(panel.masks)
+        return ([place, b.add(below, r), v * lanes] for r in range(rows) for v in range(vectors))
 
-    def row_tiles(self) -> Iterator[tuple[int, Index]]:
-        """The row tiles, in a loop for each size of them: their rows, and the first of these."""
+    def each_tile(self, build: Callable[[Panel, int, Index], None]) -> None:
+        """Builds what happens to each row tile of each panel, given its rows and the first of these."""
         b = self.b
         for rows, low, high in self.tiles.kinds:
             with b.loop(b.max(self.first, low), b.min(self.last, high)) as block:
-                yield rows, self.tiles.start(b, block, rows)
+                row = self.tiles.start(b, block, rows)
+                self.each_panel(lambda panel, rows=rows, row=row: build(panel, rows, row))
+
+    def each_panel(self, build: Callable[[Panel], None]) -> None:
+        """Builds what happens to each panel."""
+        with self.b.loop(self.low, self.high) as index:
+            self.each_width(index, build)
 
     def each_width(self, index: Index, build: Callable[[Panel], None]) -> None:
         """Builds what happens to a panel; the last one may have fewer columns."""
@@ -152,12 +161,12 @@ class Task:
 
     # tiles
 
-    def tile(self, panel: Panel, place: Index, rows: int, row: Index, part: Part) -> list[list[SSAValue]]:
-        """The products of rows from `row` on, by vectors of a panel, which is at a place if the kernel has packed it."""
+    def tile(self, panel: Panel, rows: int, row: Index, part: Part) -> list[list[SSAValue]]:
+        """The products of rows from `row` on, by vectors of a panel."""
         product, vectors = self.product, len(panel.masks)
         short = product.batch and isinstance(product.k, int) and product.k <= BLOCK
         limit = NARROW_BLOCK if product.n == 1 or short else BLOCK
-        left, right = self.left(row, part), self.right(panel, place, part)
+        left, right = self.left(row, part), self.right(panel, part)
         return register_tile(
             self.b, rows, vectors, product.lanes, [part.steps], left, right, limit, product.dtype
         )
@@ -182,7 +191,7 @@ class Task:
 
         return load
 
-    def right(self, panel: Panel, place: Index, part: Part) -> Load:
+    def right(self, panel: Panel, part: Part) -> Load:
         """Vectors of the right-hand side."""
         b, lanes, dtype = self.b, self.product.lanes, self.product.dtype
         if self.product.rhs == "packed":
@@ -190,7 +199,7 @@ class Task:
                 self.rhs, [panel.index, b.add(k[0], part.begin), v * lanes], lanes, None, dtype
             )
         if self.product.packs:
-            scratch = b.buffers["scratch"]
+            scratch, place = b.buffers["scratch"], self.place(panel)
             return lambda v, k: b.load(scratch, [place, k[0], v * lanes], lanes, None, dtype)
         lead = broadcast_indices(self.batch, self.product.rhs_batch)
         return lambda v, k: b.load(
@@ -232,15 +241,9 @@ class Task:
 
     # packing
 
-    def pack_all(self, first: Index) -> None:
-        """Packs all panels, from a place on."""
-        b = self.b
-        with b.loop(0, self.product.panels) as index:
-            self.each_width(index, lambda panel: self.pack(panel, b.add(first, panel.index), self.whole))
-
-    def pack(self, panel: Panel, place: Index, part: Part) -> None:
-        """Packs a panel's part to a place; what is beyond its columns is never stored."""
-        b, lanes = self.b, self.product.lanes
+    def pack(self, panel: Panel, part: Part) -> None:
+        """Packs a panel's part to its place; what is beyond its columns is never stored."""
+        b, lanes, place = self.b, self.product.lanes, self.place(panel)
         turn = self.turned if self.product.rhs == "transposed" else self.copied
         for v in range(len(panel.masks)):
             present = b.sub(b.min(panel.columns, (v + 1) * lanes), b.min(panel.columns, v * lanes))
