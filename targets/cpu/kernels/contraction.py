@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
-DEEP = 1024
+DEEP = 512
 """Steps of a reduction whose part of both sides stays in caches while all tiles of a panel take it, where it is twice as long."""
 
 GROUPED = 8

@@ -243,46 +243,40 @@ class Task:
 
     def pack(self, panel: Panel, part: Part) -> None:
         """Packs a panel's part to its place; what is beyond its columns is never stored."""
-        b, lanes, place = self.b, self.product.lanes, self.place(panel)
-        turn = self.turned if self.product.rhs == "transposed" else self.copied
+        self.turned(panel, part) if self.product.rhs == "transposed" else self.copied(panel, part)
+
+    def copied(self, panel: Panel, part: Part) -> None:
+        """Packs rows of a panel as they lie."""
+        b, lanes, dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
+        lead = broadcast_indices(self.batch, self.product.rhs_batch)
+        with b.loop(0, part.steps) as k:
+            row = b.add(k, part.begin)
+            for v, mask in enumerate(panel.masks):
+                value = b.load(self.rhs, [*lead, row, b.add(panel.start, v * lanes)], lanes, mask, dtype)
+                b.store(value, b.buffers["scratch"], [place, k, v * lanes])
+
+    def turned(self, panel: Panel, part: Part) -> None:
+        """Packs columns that lie along the reduction: square blocks are transposed in registers; lanes without a column repeat the last one."""
+        b, lanes, dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
+        lead, rest = broadcast_indices(self.batch, self.product.rhs_batch), part.steps % lanes
+        blocks = ((part.steps // lanes, lanes, 0), (min_(rest, 1), rest, part.steps - rest))
         for v in range(len(panel.masks)):
             present = b.sub(b.min(panel.columns, (v + 1) * lanes), b.min(panel.columns, v * lanes))
-            turn(b.add(panel.start, v * lanes), present, part, lambda k, v=v: [place, k, v * lanes])
-
-    def copied(
-        self, column: Index, present: Index, part: Part, to: Callable[[Index], list[Index]]
-    ) -> None:
-        """Packs a vector of columns of rows as they lie."""
-        b, lanes, dtype = self.b, self.product.lanes, self.product.dtype
-        lead, mask = broadcast_indices(self.batch, self.product.rhs_batch), b.mask_below(lanes, present)
-        with b.loop(0, part.steps) as k:
-            value = b.load(self.rhs, [*lead, b.add(k, part.begin), column], lanes, mask, dtype)
-            b.store(value, b.buffers["scratch"], to(k))
-
-    def turned(
-        self, column: Index, present: Index, part: Part, to: Callable[[Index], list[Index]]
-    ) -> None:
-        """Packs a vector of columns that lie along the reduction: square blocks are transposed in registers; lanes without a column repeat the
-        last one."""
-        b, lanes, dtype = self.b, self.product.lanes, self.product.dtype
-        lead, rest = broadcast_indices(self.batch, self.product.rhs_batch), part.steps % lanes
-        for blocks, size, origin in (
-            (part.steps // lanes, lanes, 0),
-            (min_(rest, 1), rest, part.steps - rest),
-        ):
-            if blocks == 0 or size == 0:
-                continue
-            mask = b.mask_below(lanes, size)
-            with b.loop(0, blocks) as block:
-                k = b.add(b.mul(block, lanes), origin)
-                at = b.add(k, part.begin)
-                rows = [
-                    b.load(self.rhs, [*lead, self.column(column, lane, present), at], lanes, mask, dtype)
-                    for lane in range(lanes)
-                ]
-                there = size if isinstance(size, int) else lanes
-                for step, value in enumerate(b.transpose(rows, lanes)[:there]):
-                    b.store(value, b.buffers["scratch"], to(b.add(k, step)))
+            begin = b.add(panel.start, v * lanes)
+            for count, size, origin in blocks:
+                if count == 0 or size == 0:
+                    continue
+                mask = b.mask_below(lanes, size)
+                with b.loop(0, count) as block:
+                    k = b.add(b.mul(block, lanes), origin)
+                    at = b.add(k, part.begin)
+                    rows = [
+                        b.load(self.rhs, [*lead, self.column(begin, lane, present), at], lanes, mask, dtype)
+                        for lane in range(lanes)
+                    ]
+                    there = size if isinstance(size, int) else lanes
+                    for step, value in enumerate(b.transpose(rows, lanes)[:there]):
+                        b.store(value, b.buffers["scratch"], [place, b.add(k, step), v * lanes])
 
     def column(self, begin: Index, lane: int, present: Index) -> Index:
         """The column behind `begin` that goes to a lane: of those that are not there the last one, and of none the first."""
