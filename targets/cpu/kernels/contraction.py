@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
-DEEP = 512
-"""Steps of a reduction whose part of both sides stays in caches while all tiles of a panel take it, where it is twice as long."""
+DEEP, BEFORE = 512, 8
+"""Steps of a part of a long reduction, so that caches have those of both sides while all tiles of a panel take them; and by how much longer one of
+panels that are there before is, which nobody writes."""
 
-GROUPED = 8
+GROUPED = 4
 """Panels that take the rows of a part of a long reduction one after the other, as these are in a first-level cache."""
 
 SHALLOW, KEPT, WRITTEN = 64, 1 << 16, 1 << 18
@@ -172,7 +173,7 @@ class Matmul(Kernel):
         """(steps, first part, one past the last part) of the parts of a long reduction, each done for all tiles of a panel before the next one;
         none of one that is not long."""
         m, k = self.m, self.k
-        if not (isinstance(m, int) and isinstance(k, int)) or m <= self.rows or k <= 2 * DEEP:
+        if not (isinstance(m, int) and isinstance(k, int)) or m <= self.rows or k <= (DEEP if self.packs else BEFORE * DEEP):
             return []
         return Split(k, max(DEEP, ceil_div(k, FEW))).kinds
 
@@ -181,7 +182,7 @@ class Matmul(Kernel):
         """Panels of a task: a row tile is multiplied with all of them before the next one is."""
         if self.by_rows:
             return self.panels
-        return min(GROUPED, ceil_div(self.panels, self.threads)) if self.parts and isinstance(self.panels, int) else 1
+        return min(GROUPED, ceil_div(self.panels, self.threads)) if (self.parts or self.packs and is_static((self.m, self.k))) and isinstance(self.panels, int) else 1
 
     @property
     def scratch(self) -> Sizes | None:
