@@ -182,7 +182,8 @@ class Matmul(Kernel):
         """Panels of a task: a row tile is multiplied with all of them before the next one is."""
         if self.by_rows:
             return self.panels
-        return min(GROUPED, ceil_div(self.panels, self.threads)) if (self.parts or self.packs and is_static((self.m, self.k))) and isinstance(self.panels, int) else 1
+        grouped = self.parts and isinstance(self.panels, int)
+        return min(GROUPED, ceil_div(self.panels, self.threads)) if grouped else 1
 
     @property
     def scratch(self) -> Sizes | None:
