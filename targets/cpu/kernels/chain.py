@@ -48,6 +48,7 @@ class Block:
         sizes = [1 if size == 1 else n for size, n in zip(shape[:-1], rows[lead:], strict=True)]
         return b.part(b.buffers[name], offsets, [*sizes, *shape[-1:]])
 
+
 @dataclass(frozen=True, eq=False)
 class Chain(Kernel):
     """second(rows(first)): the product of a matrix and what rows make of the product of two.
@@ -82,12 +83,12 @@ class Chain(Kernel):
     @cached_property
     def size(self) -> Dim:
         """Rows of a block; the last one overlaps the one before."""
-        m, n, tile = self.first.m, self.first.n, self.machine.rows
+        m, n, batches, tile = self.first.m, self.first.n, prod(self.batch), self.machine.rows
         most = max(FEWEST, CACHED // n) if isinstance(n, int) else 2 * FEWEST
         if not isinstance(m, int):
             return min_(m, most)
-        shared = ceil_div(self.threads, prod(self.batch)) if isinstance(prod(self.batch), int) else 1
-        blocks = max(ceil_div(m, most), min(shared, ceil_div(m, tile)))
+        # As many as give each thread something to do.
+        blocks = max(ceil_div(m, most), ceil_div(self.threads, batches) if isinstance(batches, int) else 1)
         return min(m, ceil_div(ceil_div(m, blocks), tile) * tile)
 
     @property
@@ -106,7 +107,14 @@ class Chain(Kernel):
     def of_block(self, rows: Rows) -> Rows:
         """A block's rows."""
         inputs = tuple(
-            Input((*[1] * len(self.batch), *(each if each == 1 else self.size for each in given.shape[-2:-1]), given.shape[-1]), given.dtype)
+            Input(
+                (
+                    *[1] * len(self.batch),
+                    *(each if each == 1 else self.size for each in given.shape[-2:-1]),
+                    given.shape[-1],
+                ),
+                given.dtype,
+            )
             for given in rows.inputs
         )
         return replace(rows, leading=(*self.ones, self.size), inputs=inputs, machine=self.alone)

@@ -42,6 +42,7 @@ GROUPED = 4
 SHALLOW, KEPT, WRITTEN = 64, 1 << 16, 1 << 18
 """Steps up to which a product of as many elements as are WRITTEN is bound by writing them; elements of a right-hand side that are KEPT in a cache."""
 
+
 def lanes_of(machine: Machine, dtype: str) -> int:
     """Lanes of a vector register of a dtype."""
     return machine.lanes * 32 // int(dtype[1:])
@@ -173,7 +174,11 @@ class Matmul(Kernel):
         """(steps, first part, one past the last part) of the parts of a long reduction, each done for all tiles of a panel before the next one;
         none of one that is not long."""
         m, k = self.m, self.k
-        if not (isinstance(m, int) and isinstance(k, int)) or m <= self.rows or k <= (DEEP if self.packs else BEFORE * DEEP):
+        if (
+            not (isinstance(m, int) and isinstance(k, int))
+            or m <= self.rows
+            or k <= (DEEP if self.packs else BEFORE * DEEP)
+        ):
             return []
         return Split(k, max(DEEP, ceil_div(k, FEW))).kinds
 
@@ -182,8 +187,9 @@ class Matmul(Kernel):
         """Panels of a task: a row tile is multiplied with all of them before the next one is."""
         if self.by_rows:
             return self.panels
-        grouped = self.parts and isinstance(self.panels, int)
-        return min(GROUPED, ceil_div(self.panels, self.threads)) if grouped else 1
+        if not self.parts or not isinstance(self.panels, int):
+            return 1
+        return min(GROUPED, ceil_div(self.panels, self.threads))
 
     @property
     def scratch(self) -> Sizes | None:

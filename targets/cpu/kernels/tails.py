@@ -33,11 +33,13 @@ def is_linear(body: Body, row: int) -> bool:
                 kinds.append(ZERO if instruction.value == 0 else NUMBER)
             case _, given if LINEAR not in given:
                 kinds.append(NUMBER)
-            case (arith.MulfOp.name | arith.DivfOp.name), [str(one), str(other)] if one == LINEAR != other:
+            case ((arith.MulfOp.name | arith.DivfOp.name), [str(one), str(other)]) if one == LINEAR != other:
                 kinds.append(LINEAR)
             case arith.MulfOp.name, [str(one), str(other)] if one != LINEAR == other:
                 kinds.append(LINEAR)
-            case vectors.SelectOp.name, [str(condition), *taken] if condition != LINEAR and NUMBER not in taken:
+            case vectors.SelectOp.name, [str(condition), *taken] if (
+                condition != LINEAR and NUMBER not in taken
+            ):
                 kinds.append(LINEAR)
             case _:
                 return False
