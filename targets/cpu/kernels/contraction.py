@@ -173,12 +173,10 @@ class Matmul(Kernel):
     def parts(self) -> list[tuple[int, Dim, Dim]]:
         """(steps, first part, one past the last part) of the parts of a long reduction, each done for all tiles of a panel before the next one;
         none of one that is not long."""
-        m, k = self.m, self.k
-        if (
-            not (isinstance(m, int) and isinstance(k, int))
-            or m <= self.rows
-            or k <= (DEEP if self.packs else BEFORE * DEEP)
-        ):
+        k = self.k
+        if not (isinstance(self.m, int) and isinstance(k, int)) or self.dots:
+            return []
+        if k <= (DEEP if self.packs else BEFORE * DEEP):
             return []
         return Split(k, max(DEEP, ceil_div(k, FEW))).kinds
 
