@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,27 +162,34 @@ def product(
         layout = "transposed" if transposed else "row_major"
         kernel = planner.target.tuned(replace(kernel, rhs=layout, rhs_strides=strides_of(right)))
     absorber.commit()
-    strides = merged_heads(result, frame) if batch else None
-    place = seen_as(result, frame) if strides is not None else result
-    out = planner.allocate(frame, dtype, strides if place is not None else None)
+    out, place = placed(planner, result, frame)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
     instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
 
     def body(arguments: Sequence[Value]) -> Body | None:
-        stored = absorber.result if absorber.ops else place or result
+        stored = absorber.result if absorber.ops else place
         outline = Outline(planner, [*scaled, *also_scaled, op], True)
         outline.epilogue(absorber.ops, absorber.made)
         return outline.body(arguments, [stored], instead)
 
+    ops = [*scaled, *also_scaled, op, *absorber.ops]
+    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
+    return True
+
+
+def placed(planner: Planner, result: SSAValue, frame: Shape) -> tuple[Value, SSAValue]:
+    """Memory for a product's result, which it has in the shape `frame`, and which value it is then: the result, or the view of it that lies so that
+    what permutes it further on moves nothing."""
+    strides = merged_heads(result, frame) if len(frame) > 2 else None
+    place = seen_as(result, frame) if strides is not None else result
+    out = planner.allocate(frame, meta_of(result).dtype, strides if place is not None else None)
     if place is None or place is result:
         whole = reshaped(out, shape_of(result))
         assert whole is not None
         planner.values[result] = whole
-    else:
-        planner.values[place] = out
-    ops = [*scaled, *also_scaled, op, *absorber.ops]
-    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
-    return True
+        return out, result
+    planner.values[place] = out
+    return out, place
 
 
 def batches_apart(
@@ -413,26 +421,6 @@ def before_widening(planner: Planner, value: SSAValue, user: OperatorOp) -> Oper
 # --- scans ---------------------------------------------------------------------------------------------------
 
 
-@schedule("aten.cumsum", Scan)
-def _cumsum(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    return scan(planner, op, machine, "sum")
-
-
-@schedule("aten.cumprod", Scan)
-def _cumprod(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    return scan(planner, op, machine, "prod")
-
-
-@schedule("aten.cummax", Scan)
-def _cummax(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    return scan(planner, op, machine, "max")
-
-
-@schedule("aten.cummin", Scan)
-def _cummin(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    return scan(planner, op, machine, "min")
-
-
 def scan(planner: Planner, op: OperatorOp, machine: Machine, kind: str) -> bool:
     """Scans along the last dimension; along others MLIR makes loops that go through memory in order."""
     source, dim = op.operands[0], op.arguments()["dim"]
@@ -449,6 +437,10 @@ def scan(planner: Planner, op: OperatorOp, machine: Machine, kind: str) -> bool:
     assert len(known) == 1 + len(made)
     planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
     return True
+
+
+for _name, _kind in (("cumsum", "sum"), ("cumprod", "prod"), ("cummax", "max"), ("cummin", "min")):
+    schedule(f"aten.{_name}", Scan)(partial(scan, kind=_kind))
 
 
 # --- convolutions --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from xdsl_exir.lowering.sizes import lengthwise, static
 from xdsl_exir.targets.cpu.across import SCRATCH, dispatch_across, one_sized
 from xdsl_exir.targets.cpu.elements import elementwise
 from xdsl_exir.targets.cpu.epilogues import input_of
-from xdsl_exir.targets.cpu.kernels import Across
+from xdsl_exir.targets.cpu.kernels import Across, Chain
 from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Concat,
     DType,
@@ -169,7 +169,7 @@ JOINED: dict[str, Joined] = {
 
 def space_of(cpu: Cpu, planner: Planner, op: OperatorOp) -> Space | None:
     """The rows that an operator runs over; None if it does not work row by row."""
-    if not any(planner.boundaries.takes(op, kind.__name__) for kind in (Rows, Across)):
+    if not any(planner.boundaries.takes(op, kind.__name__) for kind in (Rows, Across, Chain)):
         return None
     if elementwise(op, planner.arguments_of(op)) is not None:
         shape = shape_of(op.results[0])

@@ -15,6 +15,7 @@ from xdsl_exir.lowering.draws import draw, is_call
 from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.target import CodeTarget, Solved
 from xdsl_exir.program import REWRITING
+from xdsl_exir.targets.cpu.chains import Links, dispatch_links, links_from
 from xdsl_exir.targets.cpu.copies import copy_of
 from xdsl_exir.targets.cpu.dispatches import SCHEDULES
 from xdsl_exir.targets.cpu.fourier import FOURIER_SCHEDULES
@@ -42,6 +43,8 @@ class Cpu(CodeTarget):
         self.draws = draws
         self.row_programs: dict[str, RowProgram | None] = {}
         """By operator, arguments and types."""
+        self.links: dict[OperatorOp, Links] = {}
+        """Chains that were found, by the operators where they become dispatches."""
 
     @property
     def forms(self) -> KernelForms:
@@ -53,6 +56,13 @@ class Cpu(CodeTarget):
     def dispatch(self, planner: Planner, op: OperatorOp) -> bool:
         if self.draws is not None and is_call(op):
             draw(planner, op, self.draws)
+            return True
+        if op in self.links:
+            dispatch_links(planner, self.links.pop(op))
+            return True
+        if (links := links_from(self, planner, op)) is not None:
+            self.links[links.second] = links
+            planner.absorbed.update((op, *links.rows.ops))
             return True
         kernel, schedule = ALL_SCHEDULES.get(op.SPEC.qualified_name, (None, None))
         return (

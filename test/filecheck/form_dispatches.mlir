@@ -103,3 +103,63 @@ func.func @picked(%x : tensor<4x16xf32>, %i : tensor<4xi64>) -> tensor<4x16xf32>
 // CHECK:             edge.aten.index_select
 // CHECK-NEXT:        edge.aten.relu
 // CHECK-NEXT:        backend.yield
+
+// -----
+
+// Two products, and what is done row by row between them, are one kernel: what is between is not all in memory.
+func.func @chain(%q : tensor<300x16xf32>, %k : tensor<16x300xf32>, %v : tensor<300x16xf32>) -> tensor<300x16xf32> {
+  %0 = edge.aten.mm(%q, %k) : (tensor<300x16xf32>, tensor<16x300xf32>) -> tensor<300x300xf32>
+  %1 = edge.aten._softmax(%0, dim = 1, half_to_float = false) : (tensor<300x300xf32>) -> tensor<300x300xf32>
+  %2 = edge.aten.mm(%1, %v) : (tensor<300x300xf32>, tensor<300x16xf32>) -> tensor<300x16xf32>
+  func.return %2 : tensor<300x16xf32>
+}
+// CHECK:         func.func @chain
+// CHECK-NEXT:      backend.dispatch kernel "Chain"
+// CHECK:             edge.aten.mm
+// CHECK-NEXT:        edge.aten._softmax
+// CHECK-NEXT:        edge.aten.mm
+// CHECK-NEXT:        backend.yield
+// BACK:          func.func @chain
+// BACK-NEXT:       edge.aten.mm
+// BACK-NEXT:       edge.aten._softmax
+// BACK-NEXT:       edge.aten.mm
+// BACK-NEXT:       func.return
+// DRIVER:        func.func private @{{exir.kernel_[0-9a-f]*}}({{.*}} {is = "Chain",
+// DRIVER:        func.func @chain(
+
+// -----
+
+// Not where something else uses what is between them.
+func.func @used(%q : tensor<300x16xf32>, %k : tensor<16x300xf32>, %v : tensor<300x16xf32>) -> (tensor<300x16xf32>, tensor<300x300xf32>) {
+  %0 = edge.aten.mm(%q, %k) : (tensor<300x16xf32>, tensor<16x300xf32>) -> tensor<300x300xf32>
+  %1 = edge.aten._softmax(%0, dim = 1, half_to_float = false) : (tensor<300x300xf32>) -> tensor<300x300xf32>
+  %2 = edge.aten.mm(%1, %v) : (tensor<300x300xf32>, tensor<300x16xf32>) -> tensor<300x16xf32>
+  func.return %2, %1 : tensor<300x16xf32>, tensor<300x300xf32>
+}
+// CHECK:         func.func @used
+// CHECK-NEXT:      backend.dispatch kernel "Matmul"
+// CHECK:           backend.dispatch kernel "Rows"
+// CHECK:           backend.dispatch kernel "Matmul"
+
+// -----
+
+// Nor where rows are columns of the second product, or few: a row at a time, the scores are as small as what they are made of.
+func.func @columns(%q : tensor<300x16xf32>, %k : tensor<16x300xf32>, %v : tensor<16x300xf32>) -> tensor<16x300xf32> {
+  %0 = edge.aten.mm(%q, %k) : (tensor<300x16xf32>, tensor<16x300xf32>) -> tensor<300x300xf32>
+  %1 = edge.aten._softmax(%0, dim = 1, half_to_float = false) : (tensor<300x300xf32>) -> tensor<300x300xf32>
+  %2 = edge.aten.mm(%v, %1) : (tensor<16x300xf32>, tensor<300x300xf32>) -> tensor<16x300xf32>
+  func.return %2 : tensor<16x300xf32>
+}
+// CHECK:         func.func @columns
+// CHECK-NEXT:      backend.dispatch kernel "Matmul"
+
+// -----
+
+func.func @row(%q : tensor<1x16xf32>, %k : tensor<16x99999xf32>, %v : tensor<99999x16xf32>) -> tensor<1x16xf32> {
+  %0 = edge.aten.mm(%q, %k) : (tensor<1x16xf32>, tensor<16x99999xf32>) -> tensor<1x99999xf32>
+  %1 = edge.aten._softmax(%0, dim = 1, half_to_float = false) : (tensor<1x99999xf32>) -> tensor<1x99999xf32>
+  %2 = edge.aten.mm(%1, %v) : (tensor<1x99999xf32>, tensor<99999x16xf32>) -> tensor<1x16xf32>
+  func.return %2 : tensor<1x16xf32>
+}
+// CHECK:         func.func @row
+// CHECK-NEXT:      backend.dispatch kernel "Matmul"

@@ -81,6 +81,31 @@
 // CHECK-NEXT:      "arith.subf"
 // CHECK:           "vector.maskedstore"
 
+// A block of rows: right-hand sides are packed; the first product's rows go to a buffer, are made absolute in their place, and their sums are kept; the
+// second product of these is divided by the sums where it lies.
+// CHECK: "sym_name" = "chain"
+// CHECK:          [[HELD:%\d+]] = "memref.subview"
+// CHECK:          [[SUMS:%\d+]] = "memref.subview"
+// CHECK:          "scf.for"
+// CHECK-COUNT-8:  "vector.fma"
+// CHECK:          "vector.store"({{%\d+}}, [[HELD]]
+// CHECK:          "math.absf"
+// CHECK-NEXT:     "vector.store"({{%\d+}}, [[HELD]]
+// CHECK:          "memref.store"({{%\d+}}, [[SUMS]]
+// CHECK-COUNT-4:  "vector.fma"
+// CHECK:          "vector.store"({{%\d+}}, [[OUT:%\d+]]
+// CHECK:          "arith.divf"
+// CHECK-NEXT:     "vector.store"({{%\d+}}, [[OUT]]
+
+// A long reduction, part by part: sums of tiles begin with zeros in a buffer, to which those of each part are added.
+// CHECK: "sym_name" = "long"
+// CHECK:          ^bb{{\d+}}({{%\d+}} : memref<2x5000xf32>, {{%\d+}} : memref<1x5000x4xf32>, [[KEPT:%\d+]] : memref<1x2x4xf32>, [[OUT:%\d+]] : memref<2x4xf32>):
+// CHECK-COUNT-2:  "vector.store"({{%\d+}}, [[KEPT]]
+// CHECK-COUNT-3:  "scf.for"
+// CHECK-COUNT-2:  "vector.fma"
+// CHECK-COUNT-2:  "vector.store"({{%\d+}}, [[KEPT]]
+// CHECK-COUNT-2:  "vector.store"({{%\d+}}, [[OUT]]
+
 // Four real values as two complex ones, of which sum and difference are the transform; the middle one is turned by a root. Then rows of halves.
 // CHECK: "sym_name" = "fourier"
 // CHECK:           [[ROWS:%\d+]] = "builtin.unrealized_conversion_cast"

@@ -14,6 +14,7 @@ Bools too (`elements`), most else of float32. Which operators become which kerne
 """
 
 from xdsl_exir.targets.cpu.kernels.across import Across
+from xdsl_exir.targets.cpu.kernels.chain import Chain
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
@@ -28,6 +29,7 @@ from xdsl_exir.targets.cpu.kernels.scans import Scan
 
 __all__ = [
     "Across",
+    "Chain",
     "Columns",
     "Constant",
     "Conv2d",

@@ -19,6 +19,7 @@ from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.targets.cpu.kernels import description, rows
 from xdsl_exir.targets.cpu.kernels.across import Across
+from xdsl_exir.targets.cpu.kernels.chain import Chain
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
@@ -34,7 +35,7 @@ KIND, SIZE = "is", "size"
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Across, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, rows.Rows),
+        *(Across, Chain, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, rows.Rows),
         *(
             description.Machine,
             description.Choice,

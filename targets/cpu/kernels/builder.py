@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from typing_extensions import TypeIs
 from xdsl.dialects import arith, func, memref, omp, scf, vector
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
+    StridedLayoutAttr,
     StringAttr,
     UnitAttr,
     VectorType,
@@ -385,6 +387,28 @@ class KernelBuilder(OperationBuilder):
         bounds = {"offsets": start, "sizes": size, "strides": 1}
         properties = {name: ArrayAttr([IntegerAttr(number, i64)]) for name, number in bounds.items()}
         return self.op(vectors.ExtractStridedSliceOp, [value], type_of(dtype, size), properties)
+
+    def part(self, buffer: SSAValue, offsets: Sequence[Index], sizes: Sequence[Dim]) -> SSAValue:
+        """The view of so many of a buffer's elements from these offsets on."""
+        given = cast("MemRefType[Any]", buffer.type)
+        known = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]
+        dynamic = self.indices([size for size in sizes if not isinstance(size, int)])
+        layout = StridedLayoutAttr(given.get_strides() or [], None)
+        properties = {
+            "static_offsets": DenseArrayBase.from_list(i64, [DYNAMIC_INDEX] * len(offsets)),
+            "static_sizes": DenseArrayBase.from_list(i64, known),
+            "static_strides": DenseArrayBase.from_list(i64, [1] * len(sizes)),
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, len(offsets), len(dynamic), 0]),
+        }
+        type = MemRefType(given.element_type, known, layout)
+        return self.op(memref.SubviewOp, [buffer, *self.indices(offsets), *dynamic], type, properties)
+
+    @contextmanager
+    def seeing(self, buffers: Mapping[str, SSAValue]) -> Generator[None]:
+        """What is built sees these buffers by their names."""
+        own, self.buffers = self.buffers, dict(buffers)
+        yield
+        self.buffers = own
 
     # Memory, in rows.
 

@@ -24,7 +24,7 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
-from xdsl_exir.targets.cpu.kernels.contraction import Matmul, register_tile
+from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
 from xdsl_exir.targets.cpu.kernels.description import (
     Choice,
@@ -38,6 +38,7 @@ from xdsl_exir.targets.cpu.kernels.description import (
 )
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
+from xdsl_exir.targets.cpu.kernels.tile import register_tile
 from xdsl_exir.targets.cpu.kernels.winograd import Winograd, pack_transformed, restore_filters
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, power_of_two, type_of
-from xdsl_exir.targets.cpu.kernels.contraction import register_tile
 from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.phases import copy_row
+from xdsl_exir.targets.cpu.kernels.tile import register_tile
 
 if TYPE_CHECKING:
     import numpy as np

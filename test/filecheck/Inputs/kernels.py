@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.targets.cpu.kernels import (
+    Chain,
     Constant,
     Conv2d,
     Elementwise,
@@ -23,6 +24,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Map,
     Reduce,
 )
+from xdsl_exir.targets.cpu.kernels.tails import without_tail
 
 ONE, TWO = Machine(4, 16, 1), Machine(4, 16, 2)
 BIASED = Epilogue(
@@ -41,6 +43,9 @@ MEAN = Body(
         Instruction("arith.truncf", (2,)),
     ),
 )
+ABSOLUTE, DIVIDE = (Elementwise(f"aten.{name}") for name in ("abs", "div.Tensor"))
+SHARES = (Load(6), Map(6, (0,), element=ABSOLUTE), Reduce(1, (1,)), Map(6, (1, 2), element=DIVIDE))
+LEFT, TAIL = without_tail(Rows((4,), (Input((4, 6)),), SHARES, (3,), ONE), 4)
 KERNELS = {
     "matmul": Matmul(2, 4, 8, epilogue=BIASED, machine=ONE),
     "symbolic": Matmul(Expr.symbol("s0"), 4, 8, machine=TWO),
@@ -55,6 +60,14 @@ KERNELS = {
         (3,),
         ONE,
     ),
+    "chain": Chain(
+        Matmul(4, 6, 2, rhs="row_major", machine=ONE),
+        LEFT,
+        0,
+        Matmul(4, 4, 6, rhs="row_major", machine=ONE),
+        TAIL,
+    ),
+    "long": Matmul(2, 4, 5000, machine=ONE),
     "fourier": Fourier(1, 4, 4, "r2c", True, 3, 1.0, "f32", machine=ONE),
 }
 

@@ -15,12 +15,13 @@ from xdsl.parser import Parser
 
 import xdsl_exir
 from xdsl_exir.dialects import vectors
-from xdsl_exir.dialects.expr import Expr
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.program import Program, context
 from xdsl_exir.targets.cpu.kernels import (
+    Chain,
     Constant,
     Conv2d,
     Elementwise,
@@ -44,6 +45,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Reduce,
     needed,
 )
+from xdsl_exir.targets.cpu.kernels.tails import without_tail
 
 DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
 
@@ -81,12 +83,36 @@ def table_rows() -> Rows:
     return Rows((5,), inputs, program, (4, 6), Machine(8, 16, 2))
 
 
+def chained(rows: int, keys: Dim) -> Chain:
+    """Rows of products, less their sum, multiplied by other rows and divided by their sum."""
+    less = Elementwise("aten.sub.Tensor", (("alpha", 1),))
+    divide = Elementwise("aten.div.Tensor")
+    program = (
+        Load(keys, input=1),
+        Load(keys, input=0),
+        Map(keys, (0, 1), element=Elementwise("aten.add.Tensor", (("alpha", 1),))),
+        Reduce(1, (2,)),
+        Map(keys, (2, 3), element=less),
+        Reduce(1, (4,)),
+        Map(keys, (4, 5), element=divide),
+    )
+    machine = Machine(8, 16, 2)
+    between = Rows((2, rows), (Input((1, 1, keys)), Input((2, rows, keys))), program, (6,), machine)
+    left, tail = without_tail(between, 5)
+    first = Matmul(rows, keys, 3, (2,), "transposed", machine=machine)
+    return Chain(first, left, 1, Matmul(rows, 5, keys, (2,), "row_major", machine=machine), tail)
+
+
 KERNELS: dict[str, Kernel] = {
+    "chain": chained(45, 70),
+    "symbolic chain": chained(45, S0),
     "matmul": clamped(0.0),
     "symbolic": Matmul(S1, 40, S0, rhs="transposed"),
     "channels": Conv2d(1, 5, 9, 11, 19, (3, 3), padding=(1, 1)),
     "pixels": Conv2d(S0, 5, 6, 8, 7, (1, 1)),
     "depthwise": Conv2d(1, 3, 9, 75, 3, (3, 3), (2, 2), (1, 1), groups=3),
+    "deep": Matmul(50, 40, 5000, rhs="row_major"),
+    "along rows": Matmul(512, 600, 10, rhs="transposed"),
     "chosen": Matmul(5, 40, 3, choice=Choice(None, 4, 3)),
     "pool": MaxPool2d(2, (S0, S1), (S0, S1), (3, 3), (1, 1), (1, 1)),
     "rows": table_rows(),
@@ -139,7 +165,13 @@ def test_symbols_are_the_first_arguments(name: str) -> None:
     kernel = KERNELS[name]
     function = kernel.function(name)
     taken = [arg.type for arg in function.body.block.args]
-    symbols = ["s0", "s1"] if name in ("symbolic", "pool") else ["s0"] if name == "pixels" else []
+    symbols = (
+        ["s0", "s1"]
+        if name in ("symbolic", "pool")
+        else ["s0"]
+        if name in ("pixels", "symbolic chain")
+        else []
+    )
     assert kernel.symbols == symbols
     assert taken == [*[builtin.IndexType()] * len(symbols), *kernel.types.values()]
 

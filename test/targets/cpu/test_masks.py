@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import torch
 
 import xdsl_exir
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.kernels import Matmul, Rows
+from xdsl_exir.targets.cpu import machine
+from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
 
 pytestmark = pytest.mark.native
 
@@ -45,6 +47,131 @@ def test_a_mask_is_added_where_rows_are_reduced() -> None:
     (rows,) = [kernel for kernel in kernels if isinstance(kernel, Rows)]
     assert (len(rows.inputs), len(rows.outputs)) == (2, 1)
     assert not any(kernel.epilogue.inputs for kernel in kernels if isinstance(kernel, Matmul))
+
+
+# --- chains: scores that are never all in memory ------------------------------------------------------------------
+
+
+def heads(batch: tuple[int, ...], rows: int, keys: int, size: int, width: int) -> tuple[torch.Tensor, ...]:
+    torch.manual_seed(0)
+    shapes = ((*batch, rows, size), (*batch, keys, size), (*batch, keys, width))
+    return tuple(torch.randn(shape) for shape in shapes)
+
+
+def shut(*shape: int) -> torch.Tensor:
+    """Where scores are taken; of one row none are."""
+    torch.manual_seed(1)
+    taken = torch.rand(shape) > 0.3
+    taken[..., shape[-2] // 2, :] = False
+    return taken
+
+
+SDPA = torch.nn.functional.scaled_dot_product_attention
+
+
+def grouped(query: Any, key: Any, value: Any) -> Any:
+    return SDPA(query, key[:, :2], value[:, :2], enable_gqa=True)
+
+
+def causal(query: Any, key: Any, value: Any) -> Any:
+    return SDPA(query, key, value, is_causal=True)
+
+
+def fused(query: Any, key: Any, value: Any) -> Any:
+    return torch.relu(SDPA(query, key, value) * 2 + query).transpose(1, 2).flatten(2)
+
+
+def masked(mask: torch.Tensor) -> Callable[..., Any]:
+    return lambda query, key, value: SDPA(query, key, value, mask)
+
+
+def other_rows(query: Any, key: Any, value: Any) -> Any:
+    """Rows of other operators than a softmax."""
+    scores = torch.tanh(query @ key.transpose(-1, -2)) + 1
+    return torch.nn.functional.layer_norm(scores, scores.shape[-1:]) @ value
+
+
+CHAINS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "one batch": (SDPA, heads((1, 3), 200, 200, 16, 16)),
+    "several": (SDPA, heads((2, 3), 131, 149, 17, 5)),
+    "no batch": (lambda q, k, v: torch.softmax(q @ k.T, -1) @ v, heads((), 331, 257, 9, 33)),
+    "causal": (causal, heads((2, 2), 150, 150, 8, 8)),
+    "a mask for all": (masked(shut(133, 199)), heads((2, 3), 133, 199, 8, 8)),
+    "a mask a batch": (masked(shut(2, 1, 133, 199)), heads((2, 3), 133, 199, 8, 8)),
+    "a mask of keys": (masked(shut(2, 1, 2, 199)[..., :1, :]), heads((2, 3), 133, 199, 8, 8)),
+    "grouped heads": (grouped, heads((1, 4), 150, 150, 16, 16)),
+    "with what follows": (fused, heads((2, 3), 160, 160, 16, 16)),
+    "other rows": (other_rows, heads((3,), 160, 170, 16, 20)),
+    "long rows": (SDPA, heads((1, 1), 40, 5001, 8, 8)),
+}
+
+
+class Called(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, query: Any, key: Any, value: Any) -> Any:
+        return self.function(query, key, value)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they give is PyTorch's, and the same for any number of threads."""
+    function, args = CHAINS[name]
+    given, results = program(Called(function), args), list[np.ndarray]()
+    for threads in (1, 3):
+        monkeypatch.setattr(machine, "cores", lambda threads=threads: threads)
+        kernels = plan_program(given).dispatches.kernels.values()
+        assert [kernel for kernel in kernels if isinstance(kernel, Chain)]
+        results.append(xdsl_exir.compile(given, "native").flat(list(args))[0])
+    np.testing.assert_allclose(results[0], function(*args).numpy(), 2e-5, 2e-5)
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_a_chain_of_halves() -> None:
+    args = tuple(each.bfloat16() for each in heads((2, 2), 200, 200, 16, 16))
+    run = xdsl_exir.compile(program(Called(SDPA), args), "native")
+    result = run.flat(list(args))[0].astype(np.float32)
+    np.testing.assert_allclose(result, SDPA(*args).float().numpy(), 1.6e-2, 1e-2)
+
+
+def test_a_chain_of_any_sizes() -> None:
+    rows, keys = torch.export.Dim("rows", min=1), torch.export.Dim("keys", min=1)
+    sizes = ({2: rows}, {2: keys}, {2: keys})
+    args = heads((2, 4), 200, 300, 16, 8)
+    exported = torch.export.export(Called(SDPA), args, dynamic_shapes=sizes)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for m, n in ((200, 300), (1, 1), (7, 300), (65, 2), (33, 64)):
+        given = heads((2, 4), m, n, 16, 8)
+        np.testing.assert_allclose(run.flat(list(given))[0], SDPA(*given).numpy(), 2e-5, 2e-5)
+
+
+class Ffn(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = torch.nn.Linear(32, 400, bias=False), torch.nn.Linear(400, 32, bias=False)
+
+    def forward(self, x: Any, *others: Any) -> Any:
+        return self.down(torch.nn.functional.silu(self.up(x)))
+
+
+NO_CHAINS: dict[str, tuple[Any, tuple[torch.Tensor, ...]]] = {
+    "weights": (Ffn(), (torch.randn(300, 32),)),
+    "a row": (Called(SDPA), heads((1, 8), 1, 9000, 8, 8)),
+    "wide": (Called(SDPA), heads((1, 2), 200, 400, 300, 300)),
+    "used": (Called(lambda q, k, v: ((s := torch.softmax(q @ k.T, -1)) @ v, s)), heads((), 300, 300, 8, 8)),
+    "twice": (Called(lambda q, k, v: (s := torch.softmax(q @ k.T, -1)) @ (s @ v)), heads((), 300, 300, 8, 8)),
+    "along columns": (Called(lambda q, k, v: torch.softmax(q @ k.T, 0) @ v), heads((), 300, 300, 8, 8)),
+    "float64": (Called(SDPA), tuple(each.double() for each in heads((1, 2), 300, 300, 8, 8))),
+}
+
+
+@pytest.mark.parametrize("name", NO_CHAINS)
+def test_no_chains(name: str) -> None:
+    model, args = NO_CHAINS[name]
+    kernels = plan_program(program(model, args)).dispatches.kernels.values()
+    assert not [kernel for kernel in kernels if isinstance(kernel, Chain)]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -125,6 +125,38 @@ def test_matmul_of_ragged_sizes(machine: str, rhs: Any) -> None:
         close(actual, right, size)
 
 
+def values(*shape: int) -> np.ndarray:
+    """Integers, whose sums of products are exact."""
+    return np.random.default_rng(sum(shape)).integers(-3, 4, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
+@pytest.mark.parametrize(
+    ("m", "n", "k", "way"),
+    [(70, 45, 4999, "parts"), (40, 150, 1100, "parts"), (9, 17, 9000, "parts"), (700, 450, 13, "by_rows")],
+)
+def test_long_and_short_reductions(machine: str, rhs: Any, m: int, n: int, k: int, way: str) -> None:
+    """Long ones are done part by part, where it pays; of short ones what is written lies in order."""
+    made = Matmul(m, n, k, rhs=rhs, epilogue=with_inputs((n,)), machine=MACHINES[machine])
+    a, b, bias = values(m, k), values(k, n), values(n)
+    right = {"packed": made.pack(b), "row_major": b, "transposed": np.ascontiguousarray(b.T)}[rhs]
+    assert getattr(made, way) or rhs == "packed" or m < 10 or not made.packs
+    (result,) = run_all([(made, [a, right, bias], (m, n))])
+    np.testing.assert_array_equal(result, np.maximum(a @ b + bias, 0))
+
+
+def test_long_reductions_are_as_exact_as_short_ones() -> None:
+    """Sums of parts are added up; where there are many parts they are longer, and their own sums are of float64."""
+    for k in (20_000, 200_000):
+        a, b = np.abs(random(24, k)), np.abs(random(k, 16))
+        (result,) = run_all(
+            [(Matmul(24, 16, k, rhs="row_major", machine=MACHINES["avx512"]), [a, b], (24, 16))]
+        )
+        exact = a.astype(np.float64) @ b.astype(np.float64)
+        assert np.abs(result / exact - 1).max() < 4 * np.finfo(np.float32).eps
+
+
 def test_matmul_large_enough_for_threads() -> None:
     m, n, k = 96, 200, 77
     a, b = random(m, k), random(k, n)

@@ -1,0 +1,293 @@
+"""How a task of a matrix product is built: tiles of registers row by row, in each row those of some panels, and what packs these.
+
+Where the reduction is long, it is done part by part: then caches hold the parts of panels and rows, and sums meet in a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.expr import Dim, ceildiv, min_
+from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.vector_builder import type_of
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
+from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
+from xdsl_exir.targets.cpu.kernels.tile import BLOCK, NARROW_BLOCK, Load, register_tile
+
+if TYPE_CHECKING:
+    from xdsl_exir.targets.cpu.kernels.contraction import Matmul
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Columns `start`, start + 1, ... of a product, so many of them."""
+
+    index: Index
+    start: Index
+    columns: Dim
+    masks: Sequence[Mask]
+    """Which lanes of its vectors are there."""
+    present: Sequence[Index]
+    """Columns of each vector and of those behind it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Steps of the reduction from `begin` on."""
+
+    begin: Index
+    steps: Dim
+
+
+@dataclass(frozen=True)
+class Task:
+    """Panels from `low` up to `high`, and row tiles from `first` up to `last`, of a batch."""
+
+    product: Matmul
+    b: KernelBuilder
+    lhs: SSAValue
+    rhs: SSAValue
+    batch: Sequence[Index]
+    worker: Index
+    low: Index
+    high: Index
+    tiles: Split
+    first: Index
+    last: Index
+
+    @property
+    def whole(self) -> Part:
+        """All of the reduction."""
+        return Part(0, self.product.k)
+
+    def build(self) -> None:
+        """Builds the task."""
+        product = self.product
+        if product.dots:
+            self.each_panel(self.dots)
+        elif product.parts:
+            self.part_by_part()
+        else:
+            if product.packs:
+                self.each_panel(lambda panel: self.pack(panel, self.whole))
+            self.each_tile(
+                lambda panel, rows, row: self.store(self.tile(panel, rows, row, self.whole), panel, row)
+            )
+
+    def part_by_part(self) -> None:
+        """Builds a part of the reduction after the other; sums of tiles are kept in a buffer."""
+        b, product = self.b, self.product
+        whole, dtype, lanes = product.dtype.startswith("i"), product.dtype, product.lanes
+        kind, type = arith.AddiOp if whole else arith.AddfOp, type_of(dtype, lanes)
+        scratch, zero = b.buffers["scratch"], b.constant(0 if whole else 0.0, dtype, lanes)
+
+        def begin(panel: Panel, rows: int, row: Index) -> None:
+            for at in self.sums(panel, rows, row):
+                b.store(zero, scratch, at)
+
+        def end(panel: Panel, rows: int, row: Index) -> None:
+            sums = [b.load(scratch, at, lanes, None, dtype) for at in self.sums(panel, rows, row)]
+            vectors = len(panel.masks)
+            self.store([sums[r * vectors : (r + 1) * vectors] for r in range(rows)], panel, row)
+
+        def add(panel: Panel, rows: int, row: Index, part: Part) -> None:
+            values = [value for vectors in self.tile(panel, rows, row, part) for value in vectors]
+            for value, at in zip(values, self.sums(panel, rows, row), strict=True):
+                held = b.load(scratch, at, lanes, None, dtype)
+                b.store(b.op(kind, [held, value], type), scratch, at)
+
+        self.each_tile(begin)
+        for part in self.parts():
+            if product.packs:
+                self.each_panel(lambda panel, part=part: self.pack(panel, part))
+            self.each_tile(lambda panel, rows, row, part=part: add(panel, rows, row, part))
+        self.each_tile(end)
+
+    def parts(self) -> Iterator[Part]:
+        """The parts of the reduction, in a loop for each size of them."""
+        b, product = self.b, self.product
+        for steps, low, high in product.parts:
+            with b.loop(low, high) as number:
+                yield Part(Split(product.k, product.parts[0][0]).start(b, number, steps), steps)
+
+    def place(self, panel: Panel) -> Index:
+        """Where among those of all workers a panel is, and its sums."""
+        b = self.b
+        return b.add(b.mul(self.worker, self.product.group), b.sub(panel.index, self.low))
+
+    def sums(self, panel: Panel, rows: int, row: Index) -> Iterator[list[Index]]:
+        """Where the sums of a tile are kept."""
+        b, lanes, place = self.b, self.product.lanes, self.place(panel)
+        below, vectors = b.add(row, self.product.packed), len(panel.masks)
+        return ([place, b.add(below, r), v * lanes] for r in range(rows) for v in range(vectors))
+
+    def each_tile(self, build: Callable[[Panel, int, Index], None]) -> None:
+        """Builds what happens to each row tile of each panel, given its rows and the first of these."""
+        b = self.b
+        for rows, low, high in self.tiles.kinds:
+            with b.loop(b.max(self.first, low), b.min(self.last, high)) as block:
+                row = self.tiles.start(b, block, rows)
+                self.each_panel(lambda panel, rows=rows, row=row: build(panel, rows, row))
+
+    def each_panel(self, build: Callable[[Panel], None]) -> None:
+        """Builds what happens to each panel."""
+        with self.b.loop(self.low, self.high) as index:
+            self.each_width(index, build)
+
+    def each_width(self, index: Index, build: Callable[[Panel], None]) -> None:
+        """Builds what happens to a panel; the last one may have fewer columns."""
+        b, n, width = self.b, self.product.n, self.product.width
+        full, rest = n // width, n % width
+        if full:
+            with b.when(index, "ult", full) if rest else b.loop(0, 1):
+                build(self.panel(index, width))
+        if rest:
+            with b.when(index, "eq", full) if full else b.loop(0, 1):
+                build(self.panel(index, rest))
+
+    def panel(self, index: Index, columns: Dim) -> Panel:
+        """A panel of which so many columns are there."""
+        b, lanes = self.b, self.product.lanes
+        vectors = ceil_div(columns, lanes) if isinstance(columns, int) else self.product.vectors
+        # A vector without any columns may be there if it is not known how many there are: it stores none.
+        present = [b.max(columns, v * lanes) for v in range(vectors)]
+        masks = [b.mask_below(lanes, b.sub(at, v * lanes)) for v, at in enumerate(present)]
+        return Panel(index, b.mul(index, self.product.width), columns, masks, present)
+
+    # tiles
+
+    def tile(self, panel: Panel, rows: int, row: Index, part: Part) -> list[list[SSAValue]]:
+        """The products of rows from `row` on, by vectors of a panel."""
+        product, vectors = self.product, len(panel.masks)
+        short = product.batch and isinstance(product.k, int) and product.k <= BLOCK
+        limit = NARROW_BLOCK if product.n == 1 or short else BLOCK
+        left, right = self.left(row, part), self.right(panel, part)
+        return register_tile(
+            self.b, rows, vectors, product.lanes, [part.steps], left, right, limit, product.dtype
+        )
+
+    def store(self, tile: Sequence[Sequence[SSAValue]], panel: Panel, row: Index) -> None:
+        """Stores a tile, after what follows it."""
+        b, product = self.b, self.product
+        shape = (*product.batch, product.m, product.n)
+        for r, values in enumerate(tile):
+            for v, value in enumerate(values):
+                at = [*self.batch, b.add(row, r), b.add(panel.start, v * product.lanes)]
+                finish(b, product.epilogue, value, shape, at, product.lanes, panel.masks[v])
+
+    def left(self, row: Index, part: Part) -> Load:
+        """Elements of the left-hand side."""
+        b, product, lead = self.b, self.product, broadcast_indices(self.batch, self.product.lhs_batch)
+
+        def load(r: int, k: Sequence[Index]) -> SSAValue:
+            at = [b.add(row, r), b.add(k[0], part.begin)]
+            at = [*lead, *(reversed(at) if product.lhs_transposed else at)]
+            return b.broadcast_load(self.lhs, at, product.lanes, product.dtype)
+
+        return load
+
+    def right(self, panel: Panel, part: Part) -> Load:
+        """Vectors of the right-hand side."""
+        b, lanes, dtype = self.b, self.product.lanes, self.product.dtype
+        if self.product.rhs == "packed":
+            return lambda v, k: b.load(
+                self.rhs, [panel.index, b.add(k[0], part.begin), v * lanes], lanes, None, dtype
+            )
+        if self.product.packs:
+            scratch, place = b.buffers["scratch"], self.place(panel)
+            return lambda v, k: b.load(scratch, [place, k[0], v * lanes], lanes, None, dtype)
+        lead = broadcast_indices(self.batch, self.product.rhs_batch)
+        return lambda v, k: b.load(
+            self.rhs,
+            [*lead, b.add(k[0], part.begin), b.add(panel.start, v * lanes)],
+            lanes,
+            panel.masks[v],
+            dtype,
+        )
+
+    def dots(self, panel: Panel) -> None:
+        """The products of the one row with as many columns as there are lanes: each column's in the lanes of a register of its own, whose sums
+        are those of a matrix's rows."""
+        b, product = self.b, self.product
+        lanes, dtype, k_size = product.lanes, product.dtype, product.k
+        row, lead = (broadcast_indices(self.batch, each) for each in (product.lhs_batch, product.rhs_batch))
+
+        def piece(buffer: SSAValue, at: Sequence[Index], step: Index) -> SSAValue:
+            k = b.mul(step, lanes)
+            mask = None if k_size % lanes == 0 else b.mask_below(lanes, b.sub(k_size, k))
+            return b.load(buffer, [*at, k], lanes, mask, dtype)
+
+        sums = register_tile(
+            b, lanes, 1, lanes, [ceildiv(k_size, lanes)],
+            lambda lane, at: piece(self.rhs, [*lead, self.column(panel.start, lane, panel.present[0])], at[0]),
+            lambda _, at: piece(self.lhs, [*row, 0], at[0]),
+            BLOCK, dtype,
+        )  # fmt: skip
+        columns = b.transpose([total for [total] in sums], lanes)
+        kind = arith.AddiOp if dtype.startswith("i") else arith.AddfOp
+        while len(columns) > 1:
+            half = len(columns) // 2
+            columns = [
+                b.op(kind, pair, type_of(dtype, lanes))
+                for pair in zip(columns[:half], columns[half:], strict=True)
+            ]
+        shape = (*product.batch, product.m, product.n)
+        finish(b, product.epilogue, columns[0], shape, [*self.batch, 0, panel.start], lanes, panel.masks[0])
+
+    # packing
+
+    def pack(self, panel: Panel, part: Part) -> None:
+        """Packs a panel's part to its place; what is beyond its columns is never stored."""
+        self.turned(panel, part) if self.product.rhs == "transposed" else self.copied(panel, part)
+
+    def copied(self, panel: Panel, part: Part) -> None:
+        """Packs rows of a panel as they lie."""
+        b, lanes, dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
+        lead = broadcast_indices(self.batch, self.product.rhs_batch)
+        with b.loop(0, part.steps) as k:
+            row = b.add(k, part.begin)
+            for v, mask in enumerate(panel.masks):
+                value = b.load(self.rhs, [*lead, row, b.add(panel.start, v * lanes)], lanes, mask, dtype)
+                b.store(value, b.buffers["scratch"], [place, k, v * lanes])
+
+    def turned(self, panel: Panel, part: Part) -> None:
+        """Packs columns that lie along the reduction: square blocks are transposed in registers; lanes without a column repeat the last one."""
+        b, lanes, dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
+        lead, rest = broadcast_indices(self.batch, self.product.rhs_batch), part.steps % lanes
+        blocks = ((part.steps // lanes, lanes, 0), (min_(rest, 1), rest, part.steps - rest))
+        for v in range(len(panel.masks)):
+            present = b.sub(b.min(panel.columns, (v + 1) * lanes), b.min(panel.columns, v * lanes))
+            begin = b.add(panel.start, v * lanes)
+            for count, size, origin in blocks:
+                if count == 0 or size == 0:
+                    continue
+                mask = b.mask_below(lanes, size)
+                with b.loop(0, count) as block:
+                    k = b.add(b.mul(block, lanes), origin)
+                    at = b.add(k, part.begin)
+                    rows = [
+                        b.load(self.rhs, [*lead, self.column(begin, lane, present), at], lanes, mask, dtype)
+                        for lane in range(lanes)
+                    ]
+                    there = size if isinstance(size, int) else lanes
+                    for step, value in enumerate(b.transpose(rows, lanes)[:there]):
+                        b.store(value, b.buffers["scratch"], [place, b.add(k, step), v * lanes])
+
+    def column(self, begin: Index, lane: int, present: Index) -> Index:
+        """The column behind `begin` that goes to a lane: of those that are not there the last one, and of none the first."""
+        if isinstance(present, int):
+            return self.b.add(begin, min(lane, present - 1))
+        return self.b.min(self.b.add(begin, lane), self.product.n - 1)
+
+
+def broadcast_indices(batch: Sequence[Index], shape: Sizes | None) -> list[Index]:
+    """Where an operand of batch shape `shape` is read for the result's batch index."""
+    if shape is None:
+        return list(batch)
+    lead = batch[len(batch) - len(shape) :]
+    return [0 if size == 1 else i for size, i in zip(shape, lead, strict=True)]
