@@ -372,14 +372,15 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     )
     same = dtypes[0] is dtypes[1] or dtypes == (dt.Int, dt.Long)
     together = dims == list(range(dims[0], dims[-1] + 1)) and dims[-1] < len(shape) - 1 if dims else False
-    if not together or not same or not is_static(shape) or 0 in shape or not set(dtypes) <= set(ELEMENTS):
+    if not together or not same or 0 in shape or not set(dtypes) <= set(ELEMENTS):
+        return False
+    outer, size, inner = (
+        prod(part) for part in (shape[: dims[0]], shape[dims[0] : dims[-1] + 1], shape[dims[-1] + 1 :])
+    )
+    if not isinstance(size, int) or not isinstance(inner, int):
         return False
     halves = before_widening(planner, source, op)
     value = planner.value(source if halves is None else halves.operands[0])
-    outer, size, inner = (
-        static([prod(part)])[0]
-        for part in (shape[: dims[0]], shape[dims[0] : dims[-1] + 1], shape[dims[-1] + 1 :])
-    )
     if not value.is_plain or inner < machine.lanes or size == 1:
         return False
     ops = [op] if halves is None else [halves, op]

@@ -16,8 +16,9 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.vector_builder import type_of
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
@@ -39,12 +40,12 @@ KINDS: Mapping[str, tuple[type[Operation], type[Operation]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Columns(Kernel):
-    """out[o, i] is what x[o, :, i] becomes, of x[outer, size, inner].
+    """out[o, i] is what x[o, :, i] becomes, of x[outer, size, inner]; outer may be symbolic.
 
     The function's arguments: x, of `dtype`, scratch if `scratch` is not None, out[outer, inner], of `result`.
     """
 
-    outer: int
+    outer: Dim
     size: int
     inner: int
     kind: str
@@ -64,7 +65,7 @@ class Columns(Kernel):
         return "f32" if self.dtype in HALVES and self.kind != "prod" else self.total
 
     @property
-    def work(self) -> int:
+    def work(self) -> Dim:
         return 2 * self.outer * self.size * self.inner
 
     @property
@@ -73,8 +74,8 @@ class Columns(Kernel):
 
     @property
     def columns(self) -> int:
-        """Of a task: as many tasks as there are threads, if rows are long enough."""
-        share = -(-self.outer * self.inner // self.threads)
+        """Of a task: as many tasks as there are threads, if rows are long enough; as if for one matrix, if it is not known how many."""
+        share = ceil_div((self.outer if isinstance(self.outer, int) else 1) * self.inner, self.threads)
         return min(self.inner, max(FEWEST, min(MOST, share // FEWEST * FEWEST)))
 
     @property
