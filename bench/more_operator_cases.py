@@ -386,6 +386,11 @@ def images() -> None:
         "avg_pool1d": (lambda x: F.avg_pool1d(x, 3, 2, 1), line),
         "adaptive_avg_pool1d": (lambda x: F.adaptive_avg_pool1d(x, 8), line),
         "max_pool1d 2": (lambda x: F.max_pool1d(x, 2), line),
+        "max_pool1d dilated": (lambda x: F.max_pool1d(x, 8, 1, 4, 3), line),
+        "max_pool2d dilated": (lambda x: F.max_pool2d(x, 3, 2, 1, 2), image),
+        "rms_norm channels": (lambda x: x / (x.square().mean(1, keepdim=True) + 1e-5).sqrt(), image),
+        "group_norm silu": (lambda x: F.silu(F.group_norm(x, 8, x[0, :, 0, 0], x[0, :, 0, 1])), image),
+        "sum of squares, amax of abs": (lambda x: x.abs().amax() + (x * x).mean(), image),
         "max_pool3d": (lambda x: F.max_pool3d(x, 2), volume),
         "avg_pool3d": (lambda x: F.avg_pool3d(x, 3, 2, 1), volume),
         "adaptive_avg_pool3d": (lambda x: F.adaptive_avg_pool3d(x, 2), volume),
@@ -431,6 +436,11 @@ def layers() -> None:
     layer("conv1d depthwise", HALVES, on_line(64), lambda: nn.Conv1d(64, 64, 3, padding=1, groups=64))
     layer("conv1d grouped", ["f32"], on_line(64), lambda: nn.Conv1d(64, 64, 15, padding=7, groups=8))
     layer("conv2d odd", OTHERS, on_image(19), lambda: nn.Conv2d(19, 31, 3, padding=1))
+    layer("conv2d unpadded", FLOATS, on_image(8), lambda: nn.Conv2d(8, 32, 3))
+    layer("conv2d unpadded 3", ["f32"], on_image(3), lambda: nn.Conv2d(3, 32, 3))
+    layer("conv2d 5x7", ["f32"], on_image(16), lambda: nn.Conv2d(16, 32, (5, 7)))
+    layer("conv2d unpadded grouped", ["f32"], on_image(32), lambda: nn.Conv2d(32, 32, 3, groups=4))
+    layer("conv3d unpadded", ["f32"], in_volume(3), lambda: nn.Conv3d(3, 32, (3, 5, 5)))
     layer("conv2d 1x1", OTHERS, on_image(64), lambda: nn.Conv2d(64, 64, 1))
     layer("conv2d depthwise", OTHERS, on_image(64), lambda: nn.Conv2d(64, 64, 3, padding=1, groups=64))
     layer("conv2d grouped", OTHERS, on_image(64), lambda: nn.Conv2d(64, 64, 3, padding=1, groups=4))
@@ -443,6 +453,18 @@ def layers() -> None:
     layer("conv3d depthwise", ["f32"], in_volume(16), lambda: nn.Conv3d(16, 16, 3, padding=1, groups=16))
     layer("conv_transpose2d 4 s2", OTHERS, on_image(32), lambda: nn.ConvTranspose2d(32, 32, 4, 2, 1))
     layer("conv_transpose2d odd", ["f32"], on_image(21), lambda: nn.ConvTranspose2d(21, 13, 3, 2, 1, 1))
+    layer(
+        "conv_transpose2d dilated s2",
+        ["f32"],
+        on_image(32),
+        lambda: nn.ConvTranspose2d(32, 32, (3, 5), (2, 3), (1, 2), groups=4, dilation=(2, 1)),
+    )
+    layer(
+        "conv_transpose1d dilated s2",
+        ["f32"],
+        on_line(32),
+        lambda: nn.ConvTranspose1d(32, 64, 3, 2, 1, dilation=2),
+    )
     layer(
         "conv_transpose2d depthwise",
         ["f32"],
