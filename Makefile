@@ -16,14 +16,14 @@ test: $(VENV)/.installed-dev mlir
 	$(BIN)/lit -v test/filecheck
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# What one runs while working, in under three minutes on two cores. Types are one process of more than a minute, so they
-# are checked beside the tests.
+# What one runs while working, in under three minutes on two cores. Types are one process of more than a minute, so that all
+# goes side by side; of the FileCheck tests only those that fail are named.
 check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@$(BIN)/basedpyright & types=$$!; \
-	  $(BIN)/lit test/filecheck && $(BIN)/pytest -n 2 --dist worksteal -m "not slow"; tests=$$?; \
-	  wait $$types && exit $$tests
+	@$(BIN)/basedpyright & types=$$!; $(BIN)/lit -q test/filecheck & texts=$$!; \
+	  $(BIN)/pytest -n 2 --dist worksteal -m "not slow"; tests=$$?; \
+	  wait $$types && wait $$texts && exit $$tests
 
 # All tests; `make test` leaves out some that are like others (test/conftest.py says which).
 thorough: $(VENV)/.installed-dev mlir
