@@ -138,23 +138,32 @@ def is_cut(a: Arguments) -> bool:
 
 def is_made_by_elements(x: SSAValue) -> bool:
     """Whether nothing but one operation takes this of another, which makes it of elements at the same places, numbers, and its views."""
+    x = before_views(x)
     op = x.owner
-    if not isinstance(op, OperatorOp) or len({use.operation for use in x.uses}) > 1:
+    if not isinstance(op, OperatorOp) or not is_taken_once(x):
         return False
-    if op.SPEC.qualified_name == "aten.view":
-        return is_made_by_elements(op.operands[0])
     same = all(meta(value).shape in ((), meta(x).shape) for value in op.operands if is_tensor(value))
     return same and op.SPEC.family in BY_ELEMENTS and len(op.results) == 1
 
 
+def is_taken_once(x: SSAValue) -> bool:
+    """Whether one operation takes it, or none does yet."""
+    return len({use.operation for use in x.uses}) <= 1
+
+
+def before_views(x: SSAValue) -> SSAValue:
+    """What others see of a tensor through views that nothing else takes."""
+    while (view := made_by(x, "aten.view")) is not None and is_taken_once(x):
+        x = view.operands[0]
+    return x
+
+
 def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int], left: int = MOST) -> SSAValue:
     """A tensor seen as rows, what makes it element by element in these."""
-    op = x.owner
     if not left or not is_made_by_elements(x):
         return aten.view(x, rows)
+    op = before_views(x).owner
     assert isinstance(op, OperatorOp)
-    if op.SPEC.qualified_name == "aten.view":
-        return as_rows(aten, op.operands[0], rows, left - 1)
     inner = {value: value for value in op.operands if not meta(value).ndim}
     for value in op.operands:
         if value not in inner:
