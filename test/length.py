@@ -58,6 +58,18 @@ def views(count: int) -> str:
     return chain(count, ("view", ", size = [16]", ROW), ("view", ", size = [4, 4]", SQUARE))
 
 
+def reduced(count: int) -> str:
+    """Views of what is made element by element, then a sum of all: kernels look through them at what they add up."""
+    long, square = "tensor<65536xf32>", "tensor<256x256xf32>"
+    lines = [op("%0", "exp", "%x", square, square)]
+    for i in range(count):
+        sizes, *types = ("[65536]", square, long) if i % 2 == 0 else ("[256, 256]", long, square)
+        lines.append(op(f"%{i + 1}", "view", f"%{i}, size = {sizes}", *types))
+    last = square if count % 2 == 0 else long
+    lines.append(op("%y", "sum.dim_IntList", f"%{count}, dim = []", last, "tensor<f32>"))
+    return function([("%x", square)], lines, [("%y", "tensor<f32>")])
+
+
 def permutes(count: int) -> str:
     return chain(count, ("permute", ", dims = [1, 0]", SQUARE))
 
@@ -136,6 +148,7 @@ def listed(count: int) -> str:
 
 SHAPES: dict[str, tuple[Callable[[int], str], int, tuple[str, ...]]] = {
     "views": (views, 1000, ("native", "interpreter")),
+    "views, sum": (reduced, 1000, ("native", "interpreter")),
     "permutes": (permutes, 1000, ("native", "interpreter")),
     "expands": (expands, 1000, ("native", "interpreter")),
     "adds": (adds, 1000, ("native", "interpreter")),

@@ -160,6 +160,12 @@ def test_planning_is_linear(shape: str, tmp_path: Path) -> None:
     assert_linear(plan, 40)
 
 
+@pytest.mark.parametrize("shape", ["views", "views, sum"])
+def test_planning_does_not_recurse(shape: str, tmp_path: Path) -> None:
+    """Over a chain that is longer than Python's stack."""
+    plan_program(loaded(shape, 1200, tmp_path))
+
+
 def dispatches(planned: Planned) -> list[str]:
     """The texts of the functions that a plan calls."""
     return [unit.write() for unit in units_of(planned.dispatches, [])]

@@ -16,7 +16,7 @@ better form. All of them hold for symbolic sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -37,6 +37,7 @@ from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form
+from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
 from xdsl_exir.transforms.matching import is_tensor, known, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
@@ -392,23 +393,16 @@ def repeated(aten: Namespace, a: Arguments) -> Results:
     return aten.view(made, [count * size for count, size in zip(repeats, shape, strict=True)])
 
 
-POWERS: dict[object, Callable[[Namespace, SSAValue], SSAValue]] = {
-    2: lambda aten, x: aten.mul.Tensor(x, x),
-    -1: lambda aten, x: aten.reciprocal(x),
-}
-"""Powers that are another function's number for every base (PowKernel.cpp), of those that edge keeps."""
-
-
 def power(aten: Namespace, a: Arguments) -> Results:
     """One of a number that is another function."""
-    return POWERS[known(a["exponent"])](aten, a["self"])
+    return KERNEL_POWERS[a["exponent"]](aten, a["self"])
 
 
 def is_function(a: Arguments) -> bool:
     """Whether a power is one of those; of integers the reciprocal is not."""
     exponent, category = known(a["exponent"]), a["out"].dtype.category
     is_real = category is Category.FLOAT or (category is Category.INT and exponent == 2)
-    return is_real and exponent in POWERS and meta(a["self"]).shape == a["out"].shape
+    return is_real and exponent in KERNEL_POWERS and meta(a["self"]).shape == a["out"].shape
 
 
 # --- all of them -------------------------------------------------------------------------------------------------

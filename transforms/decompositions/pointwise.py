@@ -100,12 +100,17 @@ POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
 }
 """Powers that are other functions at infinities and zeros, or are rounded after each product (PowKernel.cpp)."""
 
-COMPLEX_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
-    **POWERS,
-    0: lambda aten, x: aten.ones_like(x),
-    1: lambda aten, x: aten.clone(x),
+KERNEL_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
     2: lambda aten, x: aten.mul.Tensor(x, x),
     -1: lambda aten, x: aten.reciprocal(x),
+}
+"""Those that edge keeps as powers of real numbers: kernels take them as what they are."""
+
+COMPLEX_POWERS: dict[Number, Callable[[Namespace, SSAValue], SSAValue]] = {
+    **POWERS,
+    **KERNEL_POWERS,
+    0: lambda aten, x: aten.ones_like(x),
+    1: lambda aten, x: aten.clone(x),
 }
 """Powers of complex numbers that no logarithm is taken for (PowKernel.cpp)."""
 

@@ -268,18 +268,9 @@ class Task:
                 terms = [self.element(operand, b.add(start, step), step) for step in range(count)]
                 if self.nodes[operand].dtype != node.dtype:
                     terms = [self.widened(term, node.dtype) for term in terms]
-                total = self.combined(node, terms)
-                b.store(total if begins else self.combined(node, [self.load_slot(n), total]), *self.slot(n))
-
-    def combined(self, node: Reduce, terms: list[SSAValue]) -> SSAValue:
-        """Pairs of terms are combined, then pairs of these."""
-        combine, _ = REDUCTIONS[node.kind]
-        while len(terms) > 1:
-            pairs = zip(terms[::2], terms[1::2], strict=False)
-            odd = terms[-1:] if len(terms) % 2 else []
-            made = (self.b.op(combine, pair, type_of(node.dtype, self.size)) for pair in pairs)
-            terms = [*made, *odd]
-        return terms[0]
+                combine, _ = REDUCTIONS[node.kind]
+                total = b.in_pairs(combine, terms)
+                b.store(total if begins else b.in_pairs(combine, [self.load_slot(n), total]), *self.slot(n))
 
     def widened(self, value: SSAValue, dtype: str) -> SSAValue:
         return self.b.op(vectors.ExtFOp, [value], type_of(dtype, self.size))

@@ -382,6 +382,15 @@ class KernelBuilder(OperationBuilder):
                 value = packed[vector] if size == lanes else self.slice(packed[vector], lane, size)
                 yield column, row, size, value
 
+    def in_pairs(self, kind: type[Operation], values: Sequence[SSAValue]) -> SSAValue:
+        """Values of one type combined two by two, and those so on: errors of a sum grow with the logarithm of how many there are."""
+        left = list(values)
+        while len(left) > 1:
+            pairs = zip(left[::2], left[1::2], strict=False)
+            odd = left[-1:] if len(left) % 2 else []
+            left = [self.op(kind, pair, pair[0].type) for pair in pairs] + odd
+        return left[0]
+
     def slice(self, value: SSAValue, start: int, size: int, dtype: str = "f32") -> SSAValue:
         """Lanes start, start + 1, ... of a vector."""
         bounds = {"offsets": start, "sizes": size, "strides": 1}

@@ -135,7 +135,7 @@ class Task:
             place = [self.worker, at]
             if not begins:
                 before = b.load(b.buffers["scratch"], place, size, mask, kernel.total)
-                value = self.both(before, value, kernel.total, size)
+                value = b.op(self.combine(kernel.total), [before, value], value.type)
             if ends:
                 b.store(
                     self.finished(value, size), b.buffers["out"], [self.lead, b.add(self.first, at)], mask
@@ -152,15 +152,13 @@ class Task:
             place = [self.lead, b.add(row, number), column]
             given = b.load(b.buffers["x"], place, size, mask, kernel.dtype)
             values.append(self.widened(given, kernel.dtype, kernel.few, size))
-        while len(values) > 1:
-            pairs = zip(values[::2], values[1::2], strict=False)
-            odd = values[-1:] if len(values) % 2 else []
-            values = [*(self.both(x, y, kernel.few, size) for x, y in pairs), *odd]
-        return self.widened(values[0], kernel.few, kernel.total, size)
+        made = b.in_pairs(self.combine(kernel.few), values)
+        return self.widened(made, kernel.few, kernel.total, size)
 
-    def both(self, x: SSAValue, y: SSAValue, dtype: str, size: int) -> SSAValue:
+    def combine(self, dtype: str) -> type[Operation]:
+        """What makes one number of two."""
         floats, integers = KINDS[self.kernel.kind]
-        return self.b.op(floats if dtype.startswith("f") else integers, [x, y], type_of(dtype, size))
+        return floats if dtype.startswith("f") else integers
 
     def widened(self, value: SSAValue, given: str, wanted: str, size: int) -> SSAValue:
         if given == wanted:

@@ -19,7 +19,7 @@ from typing import Any
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, prod
@@ -406,7 +406,7 @@ class RowBuilder:
         for node, values in zip(reductions, zip(*pieces, strict=True), strict=True):
             combine, _ = REDUCTIONS[node.kind]
             widening = self.is_widening(node)
-            terms = [self.in_pairs(combine, values)] if widening else values
+            terms = [self.b.in_pairs(combine, values)] if widening else values
             for slot, term in enumerate(terms, at if widening else at + first):
                 made[slot] = self.b.op(combine, [made[slot], self.widened(term, node)], made[slot].type)
             at += 1 if widening else chains
@@ -417,20 +417,11 @@ class RowBuilder:
         same = self.nodes[node.operands[0]].dtype == node.dtype
         return value if same else self.b.op(vectors.ExtFOp, [value], type_of(node.dtype, self.lanes))
 
-    def in_pairs(self, combine: type[Operation], parts: Sequence[SSAValue]) -> SSAValue:
-        """Vectors combined two by two, and those so on."""
-        left = list(parts)
-        while len(left) > 1:
-            pairs = zip(left[::2], left[1::2], strict=False)
-            odd = left[-1:] if len(left) % 2 else []
-            left = [self.b.op(combine, pair, pair[0].type) for pair in pairs] + odd
-        return left[0]
-
     def total(self, node: Reduce, parts: list[SSAValue]) -> SSAValue:
         """One number of a reduction's partial results: halves of them, then of the last one's lanes, are combined."""
         combine, _ = REDUCTIONS[node.kind]
         b, lanes, dtype = self.b, self.lanes, node.dtype
-        whole = self.in_pairs(combine, parts)
+        whole = b.in_pairs(combine, parts)
         while lanes > 1:
             lanes //= 2
             halves = [b.slice(whole, start, lanes, dtype) for start in (0, lanes)]
