@@ -132,6 +132,10 @@ def product(
     # Only float32 has epilogues.
     if not one_dtype or not (plain or bias is None) or not fits or 0 in (*batch, m, n, k):
         return False
+    halves = before_widening(planner, rhs, op)
+    if halves is not None:
+        rhs = halves.operands[0]
+        del planner.pending[halves]
     (left_factor, scaled), (right_factor, also_scaled) = (
         planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
     )
@@ -144,12 +148,12 @@ def product(
     absorber = Absorber(planner, result, lambda value: True, frame)
     absorber.run()
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
-    kernel = replace(kernel, dtype=ELEMENTS[dtype])
+    kernel = replace(kernel, dtype=ELEMENTS[dtype], rhs_dtype=HALVES.get(meta_of(rhs).dtype))
     left = planner.plain(in_batches(planner.value(lhs), batch))
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
         kernel = planner.target.tuned(kernel)
-        right = planner.constant(kernel.pack(planner.constants[rhs]), dtype)
+        right = planner.constant(kernel.pack(planner.constants[rhs]), meta_of(rhs).dtype)
     else:
         right = planner.plain(in_batches(planner.value(rhs), batch))
         if 1 not in right.strides[-2:]:
@@ -164,15 +168,16 @@ def product(
     absorber.commit()
     out, place = placed(planner, result, frame)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
+    computed = [*([] if halves is None else [halves]), *scaled, *also_scaled, op]
     instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
 
     def body(arguments: Sequence[Value]) -> Body | None:
         stored = absorber.result if absorber.ops else place
-        outline = Outline(planner, [*scaled, *also_scaled, op], True)
+        outline = Outline(planner, computed, True)
         outline.epilogue(absorber.ops, absorber.made)
         return outline.body(arguments, [stored], instead)
 
-    ops = [*scaled, *also_scaled, op, *absorber.ops]
+    ops = [*computed, *absorber.ops]
     dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
     return True
 

@@ -266,14 +266,10 @@ class Task:
                 (operand,) = node.operands
                 assert isinstance(node, Reduce)
                 terms = [self.element(operand, b.add(start, step), step) for step in range(count)]
-                if self.nodes[operand].dtype != node.dtype:
-                    terms = [self.widened(term, node.dtype) for term in terms]
+                terms = [b.widened(term, node.dtype) for term in terms]
                 combine, _ = REDUCTIONS[node.kind]
                 total = b.in_pairs(combine, terms)
                 b.store(total if begins else b.in_pairs(combine, [self.load_slot(n), total]), *self.slot(n))
-
-    def widened(self, value: SSAValue, dtype: str) -> SSAValue:
-        return self.b.op(vectors.ExtFOp, [value], type_of(dtype, self.size))
 
     # values
 

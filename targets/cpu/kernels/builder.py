@@ -335,6 +335,15 @@ class KernelBuilder(OperationBuilder):
 
     # Vectors.
 
+    def widened(self, value: SSAValue, dtype: str) -> SSAValue:
+        """A vector's elements, floating-point or signed, in a dtype that has them all."""
+        given = vector_type(value)
+        type = type_of(dtype, given.get_shape()[0])
+        if given == type:
+            return value
+        kind = vectors.ExtSIOp if isinstance(given.element_type, IntegerType) else vectors.ExtFOp
+        return self.op(kind, [value], type)
+
     def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         return self.op(vector.FMAOp, (a, b, c), c.type)
 

@@ -150,21 +150,14 @@ class Task:
         values: list[SSAValue] = []
         for number in range(rows):
             place = [self.lead, b.add(row, number), column]
-            given = b.load(b.buffers["x"], place, size, mask, kernel.dtype)
-            values.append(self.widened(given, kernel.dtype, kernel.few, size))
+            values.append(b.widened(b.load(b.buffers["x"], place, size, mask, kernel.dtype), kernel.few))
         made = b.in_pairs(self.combine(kernel.few), values)
-        return self.widened(made, kernel.few, kernel.total, size)
+        return b.widened(made, kernel.total)
 
     def combine(self, dtype: str) -> type[Operation]:
         """What makes one number of two."""
         floats, integers = KINDS[self.kernel.kind]
         return floats if dtype.startswith("f") else integers
-
-    def widened(self, value: SSAValue, given: str, wanted: str, size: int) -> SSAValue:
-        if given == wanted:
-            return value
-        kind = vectors.ExtSIOp if wanted.startswith("i") else vectors.ExtFOp
-        return self.b.op(kind, [value], type_of(wanted, size))
 
     def finished(self, total: SSAValue, size: int) -> SSAValue:
         """A result of a total."""

@@ -72,6 +72,8 @@ class Matmul(Kernel):
         "row_major"   [..., K, N] at run time
         "transposed"  [..., N, K] at run time
 
+    Halves that it is of are read as they are, and become numbers of the product's dtype on the way.
+
     Batch dimensions of size 1 in `lhs_batch` or `rhs_batch` are broadcast (both default to `batch`). Strides, in elements over all of
     an operand's dimensions, say that it is a view; the last dimension of out and of the right-hand side must have stride 1.
     """
@@ -90,6 +92,8 @@ class Matmul(Kernel):
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
     dtype: Literal["f32", "f64", "i32", "i64"] = "f32"
+    rhs_dtype: Literal["f16", "bf16"] | None = None
+    """Of the right-hand side, if it is not of the same."""
     choice: Choice = field(default_factory=Choice)
 
     @property
@@ -218,7 +222,7 @@ class Matmul(Kernel):
         }[self.rhs]
         types = {
             "lhs": memref((*lhs_batch, *lhs), self.dtype, self.lhs_strides),
-            "rhs": memref(rhs, self.dtype, self.rhs_strides),
+            "rhs": memref(rhs, self.rhs_dtype or self.dtype, self.rhs_strides),
         }
         types |= {f"in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
         if self.scratch:

@@ -195,20 +195,20 @@ class Task:
         """Vectors of the right-hand side."""
         b, lanes, dtype = self.b, self.product.lanes, self.product.dtype
         if self.product.rhs == "packed":
-            return lambda v, k: b.load(
-                self.rhs, [panel.index, b.add(k[0], part.begin), v * lanes], lanes, None, dtype
-            )
+            return lambda v, k: self.given([panel.index, b.add(k[0], part.begin), v * lanes])
         if self.product.packs:
             scratch, place = b.buffers["scratch"], self.place(panel)
             return lambda v, k: b.load(scratch, [place, k[0], v * lanes], lanes, None, dtype)
         lead = broadcast_indices(self.batch, self.product.rhs_batch)
-        return lambda v, k: b.load(
-            self.rhs,
-            [*lead, b.add(k[0], part.begin), b.add(panel.start, v * lanes)],
-            lanes,
-            panel.masks[v],
-            dtype,
+        return lambda v, k: self.given(
+            [*lead, b.add(k[0], part.begin), b.add(panel.start, v * lanes)], panel.masks[v]
         )
+
+    def given(self, at: Sequence[Index], mask: Mask = None) -> SSAValue:
+        """A vector of the right-hand side as it is given, in the product's dtype."""
+        product = self.product
+        value = self.b.load(self.rhs, at, product.lanes, mask, product.rhs_dtype or product.dtype)
+        return self.b.widened(value, product.dtype)
 
     def dots(self, panel: Panel) -> None:
         """The products of the one row with as many columns as there are lanes: each column's in the lanes of a register of its own, whose sums
@@ -217,17 +217,20 @@ class Task:
         lanes, dtype, k_size = product.lanes, product.dtype, product.k
         row, lead = (broadcast_indices(self.batch, each) for each in (product.lhs_batch, product.rhs_batch))
 
-        def piece(buffer: SSAValue, at: Sequence[Index], step: Index) -> SSAValue:
+        def place(at: Sequence[Index], step: Index) -> tuple[list[Index], Mask]:
+            """Where a vector lies that begins behind so many others, and which of its lanes are there."""
             k = b.mul(step, lanes)
-            mask = None if k_size % lanes == 0 else b.mask_below(lanes, b.sub(k_size, k))
-            return b.load(buffer, [*at, k], lanes, mask, dtype)
+            return [*at, k], None if k_size % lanes == 0 else b.mask_below(lanes, b.sub(k_size, k))
 
-        sums = register_tile(
-            b, lanes, 1, lanes, [ceildiv(k_size, lanes)],
-            lambda lane, at: piece(self.rhs, [*lead, self.column(panel.start, lane, panel.present[0])], at[0]),
-            lambda _, at: piece(self.lhs, [*row, 0], at[0]),
-            BLOCK, dtype,
-        )  # fmt: skip
+        def left(_: int, step: Sequence[Index]) -> SSAValue:
+            at, mask = place([*row, 0], step[0])
+            return b.load(self.lhs, at, lanes, mask, dtype)
+
+        def right(lane: int, step: Sequence[Index]) -> SSAValue:
+            return self.given(*place([*lead, self.column(panel.start, lane, panel.present[0])], step[0]))
+
+        steps = [ceildiv(k_size, lanes)]
+        sums = register_tile(b, lanes, 1, lanes, steps, right, left, BLOCK, dtype)
         columns = b.transpose([total for [total] in sums], lanes)
         kind = arith.AddiOp if dtype.startswith("i") else arith.AddfOp
         while len(columns) > 1:
@@ -247,17 +250,17 @@ class Task:
 
     def copied(self, panel: Panel, part: Part) -> None:
         """Packs rows of a panel as they lie."""
-        b, lanes, dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
+        b, lanes, _dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
         lead = broadcast_indices(self.batch, self.product.rhs_batch)
         with b.loop(0, part.steps) as k:
             row = b.add(k, part.begin)
             for v, mask in enumerate(panel.masks):
-                value = b.load(self.rhs, [*lead, row, b.add(panel.start, v * lanes)], lanes, mask, dtype)
+                value = self.given([*lead, row, b.add(panel.start, v * lanes)], mask)
                 b.store(value, b.buffers["scratch"], [place, k, v * lanes])
 
     def turned(self, panel: Panel, part: Part) -> None:
         """Packs columns that lie along the reduction: square blocks are transposed in registers; lanes without a column repeat the last one."""
-        b, lanes, dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
+        b, lanes, _dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
         lead, rest = broadcast_indices(self.batch, self.product.rhs_batch), part.steps % lanes
         blocks = ((part.steps // lanes, lanes, 0), (min_(rest, 1), rest, part.steps - rest))
         for v in range(len(panel.masks)):
@@ -271,7 +274,7 @@ class Task:
                     k = b.add(b.mul(block, lanes), origin)
                     at = b.add(k, part.begin)
                     rows = [
-                        b.load(self.rhs, [*lead, self.column(begin, lane, present), at], lanes, mask, dtype)
+                        self.given([*lead, self.column(begin, lane, present), at], mask)
                         for lane in range(lanes)
                     ]
                     there = size if isinstance(size, int) else lanes

@@ -408,14 +408,11 @@ class RowBuilder:
             widening = self.is_widening(node)
             terms = [self.b.in_pairs(combine, values)] if widening else values
             for slot, term in enumerate(terms, at if widening else at + first):
-                made[slot] = self.b.op(combine, [made[slot], self.widened(term, node)], made[slot].type)
+                made[slot] = self.b.op(
+                    combine, [made[slot], self.b.widened(term, node.dtype)], made[slot].type
+                )
             at += 1 if widening else chains
         return made
-
-    def widened(self, value: SSAValue, node: Reduce) -> SSAValue:
-        """What a reduction takes, in its dtype."""
-        same = self.nodes[node.operands[0]].dtype == node.dtype
-        return value if same else self.b.op(vectors.ExtFOp, [value], type_of(node.dtype, self.lanes))
 
     def total(self, node: Reduce, parts: list[SSAValue]) -> SSAValue:
         """One number of a reduction's partial results: halves of them, then of the last one's lanes, are combined."""

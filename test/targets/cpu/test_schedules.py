@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from upstream_passes import BUFFERIZE
@@ -115,13 +116,15 @@ MATMULS = [
 def test_matmul_of_ragged_sizes(machine: str, rhs: Any) -> None:
     cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
     expected: list[np.ndarray] = []
-    for m, n, k in MATMULS:
-        kernel = Matmul(m, n, k, rhs=rhs, machine=MACHINES[machine])
-        a, b = random(m, k), random(k, n)
+    halves: dict[Any, Any] = {None: np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+    sizes = [(size, dtype) for size in MATMULS for dtype in halves]
+    for (m, n, k), dtype in sizes:
+        kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype=dtype, machine=MACHINES[machine])
+        a, b = random(m, k), random(k, n).astype(halves[dtype])
         right = {"packed": kernel.pack(b), "row_major": b, "transposed": np.ascontiguousarray(b.T)}[rhs]
         cases.append((kernel, [a, right], (m, n)))
-        expected.append(a @ b)
-    for size, actual, right in zip(MATMULS, run_all(cases), expected, strict=True):
+        expected.append(a @ b.astype(np.float32))
+    for size, actual, right in zip(sizes, run_all(cases), expected, strict=True):
         close(actual, right, size)
 
 
