@@ -21,7 +21,16 @@ from xdsl_exir.lowering.dispatches.buffers import Buffer, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.targets.cpu.dispatches import SCHEDULES, before_view, placed, shape_of, strides_of, swapped
+from xdsl_exir.targets.cpu.dispatches import (
+    HALVES,
+    SCHEDULES,
+    before_view,
+    placed,
+    shape_of,
+    strides_of,
+    swapped,
+    unwiden,
+)
 from xdsl_exir.targets.cpu.epilogues import Absorber, input_of
 from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
 from xdsl_exir.targets.cpu.kernels.chain import FEWEST
@@ -173,6 +182,7 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     first, second, group = links.first, links.second, links.rows
     (lhs, rhs), other = first.operands, second.operands[1]
     (left_factor, scaled), (right_factor, also_scaled) = (planner.unscale(each, first) for each in (lhs, rhs))
+    widening = [*unwiden(planner, rhs, first), *unwiden(planner, other, second)]
     *batch, m = group.leading
     n, k, width = shape_of(rhs)[-1], shape_of(lhs)[-1], shape_of(other)[-1]
     frame, machine = (*batch, m, width), group.cpu.machine
@@ -188,13 +198,17 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     out, place = placed(planner, second.results[0], frame)
     one = Matmul(m, n, k, tuple(batch), layout, epilogue=factor, machine=machine)
     two = Matmul(m, width, n, tuple(batch), other_layout, epilogue=absorber.epilogue(), machine=machine)
-    one = replace(one, lhs_strides=strides_of(left), rhs_strides=strides_of(right))
-    two = replace(two, rhs_strides=strides_of(value), out_strides=strides_of(out))
+    one = replace(
+        one, lhs_strides=strides_of(left), rhs_strides=strides_of(right), rhs_dtype=HALVES.get(right.dtype)
+    )
+    two = replace(
+        two, rhs_strides=strides_of(value), out_strides=strides_of(out), rhs_dtype=HALVES.get(value.dtype)
+    )
     kernel = Chain(one, rows, at, two, tail)
     scratches = [planner.allocate(each.shape, STORED[each.dtype]) for each in kernel.scratches.values()]
     others = [each for i, each in enumerate(inputs) if i != at]
     arguments = [left, right, *others, value, *absorber.inputs, *scratches, out]
-    ops = [*scaled, *also_scaled, first, *group.ops, second]
+    ops = [*widening, *scaled, *also_scaled, first, *group.ops, second]
 
     def body() -> Body | None:
         outline = Outline(planner, ops, True)

@@ -132,14 +132,12 @@ def product(
     # Only float32 has epilogues.
     if not one_dtype or not (plain or bias is None) or not fits or 0 in (*batch, m, n, k):
         return False
-    halves = before_widening(planner, rhs, op)
-    if halves is not None:
-        rhs = halves.operands[0]
-        del planner.pending[halves]
     (left_factor, scaled), (right_factor, also_scaled) = (
         planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
     )
-    factor = left_factor * right_factor
+    factor, widening = left_factor * right_factor, unwiden(planner, rhs, op)
+    if widening and widening[0].results[0] is rhs:
+        rhs = widening[0].operands[0]
     apart = batches_apart(planner, lhs, rhs) if batch else None
     if apart is not None:
         lhs, rhs, batch = apart
@@ -148,11 +146,12 @@ def product(
     absorber = Absorber(planner, result, lambda value: True, frame)
     absorber.run()
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
-    kernel = replace(kernel, dtype=ELEMENTS[dtype], rhs_dtype=HALVES.get(meta_of(rhs).dtype))
+    kernel = replace(kernel, dtype=ELEMENTS[dtype])
     left = planner.plain(in_batches(planner.value(lhs), batch))
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
         kernel = planner.target.tuned(kernel)
+        kernel = replace(kernel, rhs_dtype=HALVES.get(meta_of(rhs).dtype))
         right = planner.constant(kernel.pack(planner.constants[rhs]), meta_of(rhs).dtype)
     else:
         right = planner.plain(in_batches(planner.value(rhs), batch))
@@ -164,11 +163,12 @@ def product(
             kernel = replace(kernel, lhs_strides=None)
         right = swapped(right) if transposed else right
         layout = "transposed" if transposed else "row_major"
-        kernel = planner.target.tuned(replace(kernel, rhs=layout, rhs_strides=strides_of(right)))
+        kernel = replace(kernel, rhs_strides=strides_of(right), rhs_dtype=HALVES.get(right.dtype))
+        kernel = planner.target.tuned(replace(kernel, rhs=layout))
     absorber.commit()
     out, place = placed(planner, result, frame)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
-    computed = [*([] if halves is None else [halves]), *scaled, *also_scaled, op]
+    computed = [*widening, *scaled, *also_scaled, op]
     instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
 
     def body(arguments: Sequence[Value]) -> Body | None:
@@ -385,11 +385,12 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if not isinstance(size, int) or not isinstance(inner, int):
         return False
     halves = before_widening(planner, source, op)
-    value = planner.value(source if halves is None else halves.operands[0])
+    direct = halves is not None and halves.results[0] is source
+    value = planner.value(halves.operands[0] if halves is not None and direct else source)
     if not value.is_plain or inner < machine.lanes or size == 1:
         return False
-    ops = [op] if halves is None else [halves, op]
-    dtype = ELEMENTS[dtypes[0]] if halves is None else HALVES[meta_of(halves.operands[0]).dtype]
+    ops = [*(unwiden(planner, source, op) if direct else ()), op]
+    dtype = {**ELEMENTS, **HALVES}[value.dtype]
     kernel = Columns(
         outer, size, inner, REDUCED[op.SPEC.qualified_name], dtype, ELEMENTS[dtypes[1]], machine=machine
     )
@@ -399,8 +400,6 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     out = reshaped(planner.make(op.results[0]), (outer, inner))
     assert x is not None
     assert out is not None
-    if halves is not None:
-        del planner.pending[halves]
     arguments = [x, *scratch, out]
     planner.call_kernel(
         kernel, arguments, lambda: Outline(planner, ops, True).body(arguments, [op.results[0]]), ops
@@ -413,15 +412,26 @@ for _name in REDUCED:
 
 
 def before_widening(planner: Planner, value: SSAValue, user: OperatorOp) -> OperatorOp | None:
-    """What makes float32 of halves, if it waits and nothing else uses it."""
-    op = value.owner
-    if not isinstance(op, OperatorOp) or op not in planner.pending or not value.has_one_use():
+    """What makes float32 of halves, of which a value is a view, if it waits and nothing else uses it."""
+    root = planner.root(value)
+    op = root.owner
+    if not isinstance(op, OperatorOp) or op not in planner.pending or not planner.is_private(root, value):
         return None
     if planner.root(op.operands[0]).owner in planner.pending:
         return None  # they are made together
     is_widening = op.SPEC.qualified_name == "aten._to_copy" and meta_of(op.operands[0]).dtype in HALVES
-    fits = is_widening and is_float32(value) and shape_of(op.operands[0]) == shape_of(value)
+    fits = is_widening and is_float32(root) and shape_of(op.operands[0]) == shape_of(root)
     return op if fits and planner.boundaries.are_together(op, user) else None
+
+
+def unwiden(planner: Planner, value: SSAValue, user: OperatorOp) -> list[OperatorOp]:
+    """Takes that out of what a value is made of, which is then a view of the halves; gives it."""
+    op = before_widening(planner, value, user)
+    if op is None:
+        return []
+    del planner.pending[op]
+    planner.identities[op.results[0]] = op.operands[0]
+    return [op]
 
 
 # --- scans ---------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import dtypes as dt
@@ -34,12 +34,13 @@ from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.bodies import BodiesInPlace
+from xdsl_exir.lowering.dispatches.views import is_view
 from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
-from xdsl_exir.transforms.matching import is_tensor, known, static
+from xdsl_exir.transforms.matching import is_tensor, known, made_by, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 WIDER = {dt.Half: dt.Float, dt.BFloat16: dt.Float, dt.Char: dt.Int, dt.Byte: dt.Int, dt.Short: dt.Int}
@@ -395,7 +396,9 @@ def repeated(aten: Namespace, a: Arguments) -> Results:
 
 def power(aten: Namespace, a: Arguments) -> Results:
     """One of a number that is another function."""
-    return KERNEL_POWERS[a["exponent"]](aten, a["self"])
+    exponent = known(a["exponent"])
+    assert exponent is not None
+    return KERNEL_POWERS[exponent](aten, a["self"])
 
 
 def is_function(a: Arguments) -> bool:
@@ -457,6 +460,32 @@ class KernelForm(OperatorPattern):
         return (narrowed, *others) if others else narrowed
 
 
+def sink_widenings(module: ModuleOp) -> None:
+    """Moves what makes float32 of halves to what takes it, whose kernel may then read the halves: for one that does, or, of what
+    is given, for each."""
+    for op in list(module.walk()):
+        widening = made_by(op.results[0], "aten._to_copy") if op.results else None
+        if widening is None or WIDER.get(meta(widening.operands[0]).dtype) is not meta(op.results[0]).dtype:
+            continue
+        uses, block = list(op.results[0].uses), op.parent
+        apart = all(use.operation.parent is block for use in uses)
+        if block is None or not apart or not (len(uses) == 1 or is_given(widening.operands[0])):
+            continue
+        for use in uses[1:]:
+            block.insert_op_before(own := op.clone(), use.operation)
+            use.operation.operands[use.index] = own.results[0]
+        if uses and op.next_op is not uses[0].operation:
+            op.detach()
+            block.insert_op_before(op, uses[0].operation)
+
+
+def is_given(value: SSAValue) -> bool:
+    """Whether it is an input, or a view of one."""
+    while isinstance(op := value.owner, OperatorOp) and is_view(op):
+        value = op.operands[0]
+    return isinstance(value.owner, Block)
+
+
 @dataclass(frozen=True)
 class KernelForms(ModulePass):
     """Puts products, convolutions, reductions and norms in the forms that kernels take, norms of known statistics in what is before them."""
@@ -467,3 +496,4 @@ class KernelForms(ModulePass):
         BodiesInPlace().apply(ctx, op)
         FoldBatchNorm().apply(ctx, op)
         apply_once(op, KernelForm())
+        sink_widenings(op)

@@ -163,3 +163,20 @@ func.func @row(%q : tensor<1x16xf32>, %k : tensor<16x99999xf32>, %v : tensor<999
 }
 // CHECK:         func.func @row
 // CHECK-NEXT:      backend.dispatch kernel "Matmul"
+
+// -----
+
+// Halves of a right-hand side are read as they are, through views, unless others take what they become.
+func.func @halves(%x: tensor<2x1x8xf32>, %k: tensor<2x16x8xbf16>, %v: tensor<2x16x8xf16>) -> (tensor<2x1x8xf32>, tensor<2x16x8xf32>) {
+  %0 = edge.aten._to_copy(%k, dtype = f32) : (tensor<2x16x8xbf16>) -> tensor<2x16x8xf32>
+  %1 = edge.aten.permute(%0, dims = [0, 2, 1]) : (tensor<2x16x8xf32>) -> tensor<2x8x16xf32>
+  %2 = edge.aten.bmm(%x, %1) : (tensor<2x1x8xf32>, tensor<2x8x16xf32>) -> tensor<2x1x16xf32>
+  %3 = edge.aten.relu(%v) : (tensor<2x16x8xf16>) -> tensor<2x16x8xf16>
+  %4 = edge.aten._to_copy(%3, dtype = f32) : (tensor<2x16x8xf16>) -> tensor<2x16x8xf32>
+  %5 = edge.aten.bmm(%2, %4) : (tensor<2x1x16xf32>, tensor<2x16x8xf32>) -> tensor<2x1x8xf32>
+  func.return %5, %4 : tensor<2x1x8xf32>, tensor<2x16x8xf32>
+}
+// CHECK:         func.func @halves
+// CHECK-NEXT:      backend.dispatch kernel "Matmul" inputs(%k, %x : tensor<2x16x8xbf16>, tensor<2x1x8xf32>)
+// CHECK:           [[WIDE:%[0-9]+]] = backend.dispatch kernel "Rows" inputs(%v :
+// CHECK:           backend.dispatch kernel "Matmul" inputs({{.*}}[[WIDE]]{{.*}} : tensor<2x1x16xf32>, tensor<2x16x8xf32>)

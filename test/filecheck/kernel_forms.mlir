@@ -2,7 +2,8 @@
 
 // CHECK-LABEL: @half
 // CHECK: %[[A:[0-9]+]] = edge.aten._to_copy(%a, dtype = f32)
-// CHECK: edge.aten.mm(%[[A]], %[[A]])
+// CHECK: %[[B:[0-9]+]] = edge.aten._to_copy(%a, dtype = f32)
+// CHECK: edge.aten.mm(%[[A]], %[[B]])
 // CHECK: edge.aten._to_copy({{.*}}, dtype = f16)
 func.func @half(%a: tensor<4x4xf16>) -> tensor<4x4xf16> {
   %0 = edge.aten.mm(%a, %a) : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>
@@ -67,4 +68,18 @@ func.func @places(%x: tensor<4x40xf32>) -> (tensor<4xi64>, tensor<40xi64>, tenso
   %1 = edge.aten.argmin(%x, dim = 0) : (tensor<4x40xf32>) -> tensor<40xi64>
   %2 = edge.aten.repeat(%x, repeats = [2, 3]) : (tensor<4x40xf32>) -> tensor<8x120xf32>
   func.return %0, %1, %2 : tensor<4xi64>, tensor<40xi64>, tensor<8x120xf32>
+}
+
+// What makes float32 of halves stands before what takes it, and not where the first product is.
+// CHECK-LABEL: @sunk
+// CHECK: edge.aten._to_copy(%k
+// CHECK-NEXT: edge.aten.mm(
+// CHECK-NEXT: edge.aten._to_copy(%v
+// CHECK-NEXT: edge.aten.mm(
+func.func @sunk(%x: tensor<4x4xf32>, %k: tensor<4x4xf16>, %v: tensor<4x4xf16>) -> tensor<4x4xf32> {
+  %0 = edge.aten._to_copy(%v, dtype = f32) : (tensor<4x4xf16>) -> tensor<4x4xf32>
+  %1 = edge.aten._to_copy(%k, dtype = f32) : (tensor<4x4xf16>) -> tensor<4x4xf32>
+  %2 = edge.aten.mm(%x, %1) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = edge.aten.mm(%2, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %3 : tensor<4x4xf32>
 }

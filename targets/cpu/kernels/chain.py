@@ -99,7 +99,7 @@ class Chain(Kernel):
     def parts(self) -> tuple[Matmul, Rows, Matmul]:
         """The kernels of one block, but for the tail. Right-hand sides are packed."""
         first, second = (
-            replace(each, m=self.size, batch=self.ones, rhs="packed", machine=self.alone)
+            replace(each, m=self.size, batch=self.ones, rhs="packed", rhs_dtype=None, machine=self.alone)
             for each in (self.first, self.second)
         )
         return first, self.of_block(self.rows), second

@@ -11,7 +11,8 @@ import torch
 import xdsl_exir
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.kernels import Conv2d, Matmul
+from xdsl_exir.targets.cpu.kernels import Chain, Conv2d, Matmul
+from xdsl_exir.transforms.fold_constants import LARGEST_WIDENED
 
 F = torch.nn.functional
 
@@ -348,6 +349,36 @@ def test_a_norm_whose_statistics_are_asked_for_stays() -> None:
     call = lambda m, x: torch.native_group_norm(x, None, None, 2, 4, 9, 2, 1e-5)[2]  # noqa: E731
     program = exported([call], torch.randn(2, 4, 3, 3))
     assert "aten.native_group_norm" in names_of(program.transform("kernel-forms"))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_products_of_halves_read_them_as_they_are(dtype: torch.dtype) -> None:
+    """Weights, caches of an attention by row and in blocks, with heads that share keys; and what others take, too."""
+    torch.manual_seed(0)
+    calls = [
+        lambda m, q, k, v, x: F.linear(q, m.w),
+        lambda m, q, k, v, x: F.linear(F.linear(q[0, :, 0], m.w, m.b)[:, :16], m.w, m.b),
+        lambda m, q, k, v, x: F.scaled_dot_product_attention(q, k, v),
+        lambda m, q, k, v, x: F.scaled_dot_product_attention(x, x, x, is_causal=True),
+        lambda m, q, k, v, x: F.scaled_dot_product_attention(q, k[:, :2], v[:, :2], enable_gqa=True),
+        lambda m, q, k, v, x: (lambda wide: q.float() @ wide * wide.sum())(k.float().mT),
+        lambda m, q, k, v, x: q[0, 0] @ v[0, 0, ::4].transpose(0, 1),
+        lambda m, q, k, v, x: v.float().permute(0, 2, 1, 3).sum(1),
+    ]
+    inputs = [
+        torch.randn(shape).to(dtype) for shape in ((1, 4, 1, 16), *[(1, 4, 37, 16)] * 2, (1, 2, 70, 16))
+    ]
+    rows = LARGEST_WIDENED // (16 * 4) + 1
+    weights = {"w": torch.randn(rows, 16).to(dtype), "b": torch.randn(rows).to(dtype)}
+    agree(calls, inputs, weights, 2e-2 if dtype is torch.bfloat16 else 2e-3)
+    found = planned(exported(calls[:4], *inputs, **weights))
+    products = [kernel for kernel in found if isinstance(kernel, Matmul)]
+    products += [
+        part for kernel in found if isinstance(kernel, Chain) for part in (kernel.first, kernel.second)
+    ]
+    assert len(products) == 6
+    assert all(product.rhs_dtype for product in products)
 
 
 @pytest.mark.native
