@@ -466,7 +466,11 @@ for _name, _kind in (("cumsum", "sum"), ("cumprod", "prod"), ("cummax", "max"), 
 def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     a = op.arguments()
     constants = planner.constants
-    known = a["weight"] in constants and (a["bias"] is None or a["bias"] in constants)
+    halves = before_widening(planner, a["weight"], op)
+    if halves is not None and (halves.results[0] is not a["weight"] or halves.operands[0] not in constants):
+        halves = None
+    given_weight = a["weight"] if halves is None else halves.operands[0]
+    known = given_weight in constants and (a["bias"] is None or a["bias"] in constants)
     filters = static_of(shape_of(a["weight"]))
     shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
     floats = is_float32(
@@ -495,10 +499,10 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if 0 in shape or frame != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape[2:])):
         return False
     result = op.results[0]
-    ops = [op]
+    ops = [*(unwiden(planner, a["weight"], op) if known else ()), op]
     weight = bias = np.zeros(o, np.float32)
     if known:
-        weight = constants[a["weight"]].reshape(filters)
+        weight = constants[given_weight].reshape(filters).astype(np.float32)
         bias = constants[a["bias"]] if a["bias"] is not None else bias
     absorber = Absorber(
         planner, result, lambda value: value.is_plain and fits_convolution(value, conv), frame
@@ -511,8 +515,11 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         shift = replace(shift, shape=(o, 1, 1), strides=())
     conv = replace(conv, transforms=known and is_moderate(weight), epilogue=absorber.epilogue([shift]))
     conv = planner.target.tuned(conv)
+    stored = dt.Float
     if known:
-        packed = planner.constant(np.ascontiguousarray(conv.pack(weight)), dt.Float)
+        stored = meta_of(given_weight).dtype if conv.strategy == "channels" else dt.Float
+        conv = replace(conv, weight_dtype=str(storage_type(stored)))
+        packed = planner.constant(conv.pack(weight).astype(stored.numpy), stored)
     else:
         given_filters = reshaped(planner.contiguous(planner.value(a["weight"])), filters)
         assert given_filters is not None
@@ -527,11 +534,18 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
         return b.reshape(conv.unpack(b, packed), shape_of(a["weight"]))
 
+    def weight_of(outline: Outline) -> SSAValue:
+        weight = outline.argument(tensor_type(shape_of(a["weight"]), stored), Packed(packed, unpacked))
+        if halves is None or stored is dt.Float:
+            return weight
+        widening = type(halves).from_bound({**halves.arguments(), "self": weight}, halves.result_types)
+        return outline.add(widening).results[0]
+
     def body(arguments: Sequence[Value]) -> Body | None:
         outline = Outline(planner, [], True)
         given = {
             "input": outline.brought(a["input"]),
-            "weight": outline.argument(a["weight"].type, Packed(packed, unpacked)),
+            "weight": weight_of(outline),
             "bias": outline.argument(tensor_type((o,), dt.Float), replace(shift, shape=(o,), strides=())),
         }
         made = outline.add(type(op).from_bound({**a, **given}, op.result_types))

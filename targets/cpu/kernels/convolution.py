@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
@@ -69,6 +69,8 @@ class Conv2d(Kernel):
     groups: int = 1
     transforms: bool = False
     """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
+    weight_dtype: Literal["f32", "f16", "bf16"] = "f32"
+    """Of weights by channels, which the kernel reads as they are; others are made float32 when they are packed."""
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
     choice: Choice = field(default_factory=Choice)
@@ -303,7 +305,10 @@ class Conv2d(Kernel):
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
-        types = {"x": memref((self.n, self.c, self.h, self.w)), "weight": memref(self.packed_shape)}
+        types = {
+            "x": memref((self.n, self.c, self.h, self.w)),
+            "weight": memref(self.packed_shape, self.weight_dtype),
+        }
         types |= {
             f"input{i}": memref(operand.shape, operand.dtype)
             for i, operand in enumerate(self.epilogue.inputs)
@@ -392,7 +397,9 @@ class Conv2d(Kernel):
             return b.broadcast_load(source, [n, b.add(first_channel, channel), place], lanes)
 
         def vector(v: int, k: Sequence[Index]) -> SSAValue:
-            return b.load(weights, [group, panel, *k, v * lanes], lanes)
+            return b.widened(
+                b.load(weights, [group, panel, *k, v * lanes], lanes, None, self.weight_dtype), "f32"
+            )
 
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.

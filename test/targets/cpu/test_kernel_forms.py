@@ -382,6 +382,29 @@ def test_products_of_halves_read_them_as_they_are(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_convolutions_keep_weights_of_halves(dtype: torch.dtype) -> None:
+    """By channels as they are; what other ways make of them is packed once, too."""
+    torch.manual_seed(0)
+    calls = [
+        lambda m, x: F.conv2d(x, m.k, m.b, stride=2),
+        lambda m, x: F.conv2d(x, m.k, padding=1).relu(),
+        lambda m, x: F.conv1d(x[:, :, 0], m.k[:, :, 0]),
+        lambda m, x: F.conv2d(x, m.k) + x.sum() * m.k.sum(),
+    ]
+    weights = {"k": torch.randn(64, 32, 3, 3).to(dtype), "b": torch.randn(64).to(dtype)}
+    inputs = [torch.randn(1, 32, 9, 11).to(dtype)]
+    agree(calls, inputs, weights, 2e-2 if dtype is torch.bfloat16 else 2e-3)
+    found = [
+        kernel for kernel in planned(exported(calls[:2], *inputs, **weights)) if isinstance(kernel, Conv2d)
+    ]
+    assert [(kernel.strategy, kernel.weight_dtype != "f32") for kernel in found] == [
+        ("channels", True),
+        ("winograd", False),
+    ]
+
+
+@pytest.mark.native
 def test_convolutions_by_weights_that_are_inputs() -> None:
     torch.manual_seed(0)
     weights = {"running": torch.rand(20) + 0.5, "shift": torch.randn(20), "k": torch.randn(20, 3, 3, 3)}
