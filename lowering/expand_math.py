@@ -43,6 +43,30 @@ _LOG2_ERFC = (
     0.000284472975,
 )
 NEAR_ERF = 0.9
+# The same on [0, 0.75], more exactly; (x + 2) erfc(x) e^(x^2) in (x - 2) / (x + 2), x on [0.5, 10.1].
+NEAR = (1.12837917, -0.376126195, 0.112833865, -0.0268351146, 0.00511533211, -0.000675647957)
+ERFCX = (
+    1.02158271,
+    -0.687160663,
+    0.279471813,
+    -0.0364431276,
+    -0.0215049941,
+    0.00648903529,
+    0.00304952126,
+    -0.000878518313,
+    -0.00053770131,
+    0.000101266272,
+)
+# (atanh(x) - x) / x^3 in x^2, on [0, 1 / 2].
+ATANH = (
+    0.333333334,
+    0.199999593,
+    0.14288286,
+    0.110508304,
+    0.0975194086,
+    0.0409162307,
+    0.156291654,
+)
 # tanh(x) / x in x^2, on [0, 0.625].
 _TANH = (0.999999996, -0.333332599, 0.133311141, -0.0537201077, 0.0205881915, -0.00565713518)
 # (log(1 + f) - f) / f^2 on [-1 / 3, 1 / 3].
@@ -168,6 +192,20 @@ def erf(w: Lanes, x: SSAValue) -> SSAValue:
     return w.select(w.compare("oge", size, w.constant(NEAR_ERF)), w.op(math.CopySignOp, far, x), near)
 
 
+def erfc(w: Lanes, x: SSAValue) -> SSAValue:
+    """1 - erf(x), as `wide_math` has it; divided, which is exacter by half a unit than the inverse's product."""
+    above, divisor, _ = wide_math.erfc_parts(w, w.size(x), exp, ERFCX)
+    return wide_math.complement(w, x, w.div(above, divisor), NEAR, 0.75)
+
+
+def atanh(w: Lanes, x: SSAValue) -> SSAValue:
+    """log((1 + x) / (1 - x)) / 2; up to 1/2, where that would cancel, a polynomial."""
+    one, z = w.constant(1.0), w.mul(x, x)
+    far = w.mul(log(w, w.div(w.add(one, x), w.sub(one, x))), w.constant(0.5))
+    near = w.fma(w.mul(x, z), w.polynomial(z, ATANH), x)
+    return w.select(w.compare("olt", w.size(x), w.constant(0.5)), near, far)
+
+
 EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.ExpM1Op: narrow_math.expm1,
     math.SinOp: narrow_math.sin,
@@ -184,6 +222,8 @@ EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.Log10Op: log10,
     math.TanhOp: tanh,
     math.ErfOp: erf,
+    ErfcOp: erfc,
+    math.AtanhOp: atanh,
 }
 """Of float32."""
 

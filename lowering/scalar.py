@@ -409,6 +409,7 @@ def _wide(op: Callable[[SSAValue], Operation]) -> Callable[[Scalar], Scalar]:
 exp = _function(math.ExpOp)
 own_log, own_sin, own_cos, own_tan = map(_function, (math.LogOp, math.SinOp, math.CosOp, math.TanOp))
 own_asin, own_acos, own_atan = map(_function, (math.AsinOp, math.AcosOp, math.AtanOp))
+own_atanh = _function(math.AtanhOp)
 """Of float32 in float32, some units in the last place off: where no formula goes on with them."""
 exp2 = _function(math.Exp2Op)
 _expm1 = _function(math.ExpM1Op)
@@ -474,6 +475,7 @@ def copysign(a: Scalar, b: Scalar) -> Scalar:
     return _of(math.CopySignOp(a.value, b.value), a.dtype)
 
 
+own_erfc = _function(lambda x: ErfcOp(operands=[x], result_types=[x.type]))
 erfc = _wide(lambda x: ErfcOp(operands=[x], result_types=[x.type]))
 """1 - erf(x), exact where that is tiny."""
 

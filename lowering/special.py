@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.scalar import Scalar
@@ -32,9 +33,9 @@ SQRT_PI = math.sqrt(math.pi)
 # --- series --------------------------------------------------------------------------------------------------
 
 
-def horner(coefficients: Sequence[float], x: Scalar) -> Scalar:
-    """The polynomial with these coefficients, the constant one first."""
-    total = s.constant(coefficients[-1], x.dtype)
+def horner(coefficients: Sequence[float], x: Any) -> Any:
+    """The polynomial with these coefficients, the constant one first, of numbers of Python's as of those of loop bodies."""
+    total: Any = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         total = total * x + coefficient
     return total
@@ -44,16 +45,15 @@ NODES = 64
 """How many values of a function its series is made from."""
 NEGLIGIBLE = 2.0**-49
 """Coefficients of this size, relative to the greatest, are noise."""
+GROWTH = 4
+"""How much greater than those of a series its polynomial's coefficients may be, of which as many bits are lost."""
 
 
 @functools.cache
-def chebyshev_coefficients(
-    function: Reference, low: float, high: float, exact: tuple[float, float] | None = None
-) -> tuple[float, ...]:
+def chebyshev_coefficients(function: Reference, low: float, high: float) -> tuple[float, ...]:
     """Coefficients of the Chebyshev series that interpolates a function on an interval, up to the last that matters.
 
-    The function is called at points inside the interval only, not at its ends. `exact` is a point and the value there that
-    the series gives to the last bit.
+    The function is called at points inside the interval only, not at its ends.
     """
     import numpy as np
 
@@ -65,29 +65,52 @@ def chebyshev_coefficients(
     found[0] /= 2
     sizes = np.abs(found)
     last = np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[-1]
-    first, *others = (float(c) for c in found[: last + 1])
-    if exact is not None:
-        at, value = exact
-        first = value - clenshaw((0.0, *others), low, high, at, 0.0)
-    return first, *others
+    return tuple(float(c) for c in found[: last + 1])
 
 
-def clenshaw(coefficients: Sequence[float], low: float, high: float, x: Any, zero: Any) -> Any:
-    """A Chebyshev series by Clenshaw's recurrence, of numbers of Python's as of those of loop bodies."""
+def clenshaw(coefficients: Sequence[float], t: Any) -> Any:
+    """A Chebyshev series by Clenshaw's recurrence, of such numbers."""
     first, *others = coefficients
-    t = x * (2 / (high - low)) - (high + low) / (high - low)
-    current, previous = zero, zero
+    current, previous = (s.constant(0, t.dtype) if isinstance(t, Scalar) else 0.0,) * 2
     for coefficient in reversed(others):
         current, previous = t * 2 * current - previous + coefficient, current
     return t * current - previous + first
+
+
+Summed: TypeAlias = Callable[[Sequence[float], Any], Any]
+
+
+@functools.cache
+def series(
+    function: Reference, low: float, high: float, exact: tuple[float, float] | None
+) -> tuple[Summed, tuple[float, ...]]:
+    """What adds a function's series up, and its coefficients: a polynomial, a third of the work, unless it would cancel.
+
+    `exact` is a point and the value there that the series gives to the last bit.
+    """
+    import numpy as np
+
+    coefficients = chebyshev_coefficients(function, low, high)
+    by_powers = [float(c) for c in np.polynomial.chebyshev.cheb2poly(coefficients)]
+    stable = sum(map(abs, by_powers)) <= GROWTH * sum(map(abs, coefficients))
+    summed, (first, *others) = (horner, by_powers) if stable else (clenshaw, coefficients)
+    if exact is not None:
+        at, value = exact
+        first = value - summed((0.0, *others), place_of(at, low, high))
+    return summed, (first, *others)
+
+
+def place_of(x: Any, low: float, high: float) -> Any:
+    """Where a number is in an interval, of which -1 and 1 are the ends."""
+    return x * (2 / (high - low)) - (high + low) / (high - low)
 
 
 def chebyshev(
     function: Reference, low: float, high: float, x: Scalar, exact: tuple[float, float] | None = None
 ) -> Scalar:
     """A smooth function on an interval; anything where x is outside."""
-    coefficients = chebyshev_coefficients(function, low, high, exact)
-    return clenshaw(coefficients, low, high, x, s.constant(0, x.dtype))
+    summed, coefficients = series(function, low, high, exact)
+    return summed(coefficients, place_of(x, low, high))
 
 
 def scipy(name: str) -> Reference:
@@ -122,6 +145,31 @@ def log_ndtr(x: Scalar) -> Scalar:
     t = x * math.sqrt(0.5)
     left = s.log(erfcx(-t) * 0.5) - t * t
     return s.select(x < -1, left, s.log1p(s.erfc(t) * -0.5))
+
+
+ERFINV: dict[DType, tuple[tuple[float, ...], ...]] = {
+    dt.Float: (
+        ( 1.37721521, 0.499536143, -0.00787257475, -0.0135372965, 0.00345501647, 0.000243228037, -0.000312034095, 3.91312889e-05, 1.78430709e-05, -5.11303185e-06, -4.43222617e-07 ),
+        ( 2.8329768, 1.00167495, 0.00944568724, -0.00763724519, 0.00568184915, -0.00359533437, 0.00150281388, -6.65084132e-05, -0.000328583675, 0.000126512143, 2.87726637e-06 ),
+    ),
+    dt.Double: (
+        ( 1.3772152115148184, 0.49953613774150163, -0.00787257416712652, -0.013537186958168647, 0.003455004628504194, 0.0002426096120001266, -0.0003119661252152214, 4.0568689574287166e-05, 1.767991318063748e-05, -6.6027772216229995e-06, -2.624914590074739e-07, 6.019517915944074e-07, -8.695476099359286e-08, -3.548875602411963e-08, 1.3822834890147502e-08, 5.721742138320676e-10, -1.268773349927392e-09, 1.626008902320084e-10, 6.786263500667875e-11, -1.8388740265067817e-11 ),
+        ( 2.8329767987282706, 1.0016752766934, 0.009445522012016764, -0.0076438055700786805, 0.005685182416644232, -0.003558794015303409, 0.001483737366630701, -0.000148898112071975, -0.00028312463843436033, 0.00020551666703932096, -4.645915613311132e-05, -2.287349063775492e-05, 2.1929790845322412e-05, -5.946135840070854e-06, -1.6408060384410817e-06, 1.9955397556774685e-06, -6.625876125185234e-07, -7.129287546830531e-08, 1.8607955185599423e-07, -7.38045298338133e-08, -1.3396228087143735e-08, 1.7402395032395277e-08, -8.902495064616024e-10, -1.3889626970554181e-09 ),
+        ( 4.849906401408584, 1.0103004648645448, -0.00013871931835504131, -0.00021503011980626236, 7.599527742630265e-05, -1.9681771005068495e-05, 4.52605941669382e-06, -9.930274647565518e-07, 2.2901735768251524e-07, -6.756257305002291e-08, 2.912112461072946e-08, -1.5243098445459968e-08, 7.647510722225221e-09, -3.484103663903457e-09, 1.4880188329128739e-09, -4.30328930411846e-10, -2.2184443144005915e-11, 4.1180964662144943e-11 ),
+    ),
+}  # fmt: skip
+"""erfinv(x) / x, where w = -log(1 - x^2): in w / 2 - 1 up to 4, then in sqrt(w) - 3 and in sqrt(w) - 5, interpolated at Chebyshev points in 60 digits."""
+
+
+def erfinv(x: Scalar) -> Scalar:
+    """The inverse of erf (M. Giles, Approximating the erfinv function, 2010), in the dtype that it is of."""
+    w = -s.own_log((1 - x) * (1 + x))
+    root = s.sqrt(w)
+    center, *tails = ERFINV[x.dtype]
+    slope = horner(center, w * 0.5 - 1)
+    for low, tail in zip((2, 4), tails, strict=False):
+        slope = s.select(root < low, slope, horner(tail, root - (low + 1)))
+    return s.select(w.equals(math.inf), s.copysign(s.constant(math.inf, x.dtype), x), x * slope)
 
 
 NDTRI_CENTER = 0.375
@@ -207,10 +255,11 @@ def lgamma(x: Scalar) -> Scalar:
     reflected = x < 0.5
     right = log_gamma_right(s.select(reflected, 1 - x, x))
     sine = s.absolute(s.sin(distance_to_whole(x) * math.pi))
-    result = s.select(reflected, s.log(math.pi / sine) - right, right)
     size = s.absolute(x)
-    result = s.select(size < EPSILON, -s.log(size), result)  # where the quotient may overflow
-    return s.select(s.is_inf(x), math.inf, result)
+    tiny = size < EPSILON  # where the quotient may overflow
+    pole = -s.log(s.select(tiny, size, sine * (1 / math.pi)))
+    result = s.select(tiny, pole, s.select(reflected, pole - right, right))
+    return s.select(s.is_inf(x) | (reflected & sine.equals(0)), math.inf, result)
 
 
 def digamma(x: Scalar) -> Scalar:

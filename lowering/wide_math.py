@@ -9,8 +9,10 @@ The polynomials interpolate the functions at Chebyshev points, in 60 digits; tes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import inf, nan
+from typing import Any
 
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
@@ -268,16 +270,29 @@ def tanh(w: Wide, x: SSAValue) -> SSAValue:
     return w.op(math.CopySignOp, w.select(w.compare("olt", size, w.constant(0.625)), near, far), x)
 
 
-def erfc_beyond(w: Wide, size: SSAValue) -> SSAValue:
-    """erfc of numbers from 0.5 on: e^(-x^2) times what is left of it without that. The square is rounded, and its rest made up for."""
+def erfc_parts(
+    w: Lanes,
+    size: SSAValue,
+    exp: Callable[[Any, SSAValue], SSAValue] = exp,
+    erfcx: Sequence[float] = ERFCX,
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """erfc of numbers from 0.5 on as a quotient, e^(-x^2) times what is left of it without that: its parts, and the divisor's inverse. The square is
+    rounded, and its rest made up for."""
     two, bounded = w.constant(2.0), w.at_most(size, 28.0)
-    inverse = w.div(w.constant(1.0), w.add(bounded, two))
+    divisor = w.add(bounded, two)
+    inverse = w.div(w.constant(1.0), divisor)
     place = w.mul(w.sub(bounded, two), inverse)
     minus = w.op(arith.NegfOp, w.mul(bounded, bounded))
     rest = w.fma(bounded, bounded, minus)
     power = exp(w, minus)
     power = w.fma(w.op(arith.NegfOp, power), rest, power)
-    return w.mul(power, w.mul(inverse, w.polynomial(place, ERFCX)))
+    return w.mul(power, w.polynomial(place, erfcx)), divisor, inverse
+
+
+def erfc_beyond(w: Wide, size: SSAValue) -> SSAValue:
+    """erfc of numbers from 0.5 on."""
+    above, _, inverse = erfc_parts(w, size)
+    return w.mul(above, inverse)
 
 
 def erf(w: Wide, x: SSAValue) -> SSAValue:
@@ -289,12 +304,15 @@ def erf(w: Wide, x: SSAValue) -> SSAValue:
 
 
 def erfc(w: Wide, x: SSAValue) -> SSAValue:
-    """1 - erf(x), from 0.5 on by what that cancels to."""
-    size, half = w.size(x), w.constant(0.5)
-    beyond = erfc_beyond(w, size)
+    return complement(w, x, erfc_beyond(w, w.size(x)), ERF, 0.5)
+
+
+def complement(w: Lanes, x: SSAValue, beyond: SSAValue, erf: Sequence[float], bound: float) -> SSAValue:
+    """1 - erf(x), from a bound on by what that cancels to."""
+    size = w.size(x)
     far = w.select(w.compare("olt", x, w.constant(0.0)), w.sub(w.constant(2.0), beyond), beyond)
-    near = w.sub(w.constant(1.0), w.mul(x, w.polynomial(w.mul(x, x), ERF)))
-    return w.select(w.compare("olt", size, half), near, far)
+    near = w.sub(w.constant(1.0), w.mul(x, w.polynomial(w.mul(x, x), erf)))
+    return w.select(w.compare("olt", size, w.constant(bound)), near, far)
 
 
 def remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:

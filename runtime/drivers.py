@@ -165,8 +165,8 @@ def aligned_bytes(count: int) -> Array:
     return memory[start : start + count]
 
 
-def find(place: Place, values: Sequence[Any]) -> int:
-    """A symbol's value."""
+def find(place: Place, values: Sequence[Any] | Mapping[int, Any]) -> int:
+    """A symbol's value, of arguments by position."""
     value = values[place.argument]
     given = value if place.dim is None else np.shape(value)[place.dim]
     if place.is_symbol:

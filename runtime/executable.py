@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -25,14 +25,17 @@ from xdsl_exir.dialects.signature import (
     OutputSpec,
     written_inputs,
 )
+from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError, InputError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.backend import preprocessed_state, unregistered
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.operators import is_array
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
+from xdsl_exir.lowering.sizes import static
 from xdsl_exir.program import CallingConvention, Program, signature_of
 from xdsl_exir.runtime.given_state import replaced_state
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, plain_array
+from xdsl_exir.runtime.quick_calls import ByShapes, Quick, QuickCall, Shapes, shapes_of
 from xdsl_exir.runtime.targets import HostEngine, Memory, Target, find_target, register_target
 from xdsl_exir.targets.cpu.machine import Processor, check_name, processor
 from xdsl_exir.threads import UNFORKED, Lock
@@ -46,22 +49,6 @@ Delegates: TypeAlias = Literal["backend", "region"]
 if TYPE_CHECKING:
     from xdsl_exir.interpreter.interpreter import InterpreterEngine
     from xdsl_exir.runtime.drivers import DriverEngine
-
-
-@runtime_checkable
-class Quick(Protocol):
-    """An engine that may call methods with arrays as they usually are more quickly than `run` does."""
-
-    def quick(
-        self,
-        method: str,
-        types: Sequence[tuple[np.dtype[Any], Sequence[int]]],
-        positions: Sequence[int],
-        orders: Mapping[int, Sequence[int]],
-    ) -> Callable[[Sequence[Any]], list[Any] | None] | None:
-        """A call with arrays of these dtypes and shapes, the arguments at these positions: the results, of which some are to have their
-        dimensions in an order in memory; or None where an array is another, and nothing ran. None where there is no such call."""
-        ...
 
 
 class Engine(Protocol):
@@ -415,20 +402,35 @@ class Method:
         """Names of what a call may write to where it lies."""
         self.signature = function
         """For messages."""
+        self.by_shapes = ByShapes(self.quick_of)
 
     @cached_property
-    def quick(self) -> Callable[[Sequence[Any]], list[Any] | None] | None:
-        """A call that does all of `flat`, for arrays as they usually are: the engine's, where a call takes its inputs alone, changes nothing, and returns what is computed as it lies."""
+    def is_symbolic(self) -> bool:
+        """Whether arrays of more shapes than one may be given."""
+        return any(plain is None for plain in self.plain)
+
+    @cached_property
+    def quick(self) -> QuickCall | None:
+        """A call that does all of `flat`, for arrays as they usually are, where these have one shape each."""
+        return None if self.is_symbolic or self.guards.conditions else self.quick_of(())
+
+    def quick_of(self, shapes: Shapes) -> QuickCall | None:
+        """A call that does all of `flat` for arrays as they usually are, of these shapes where some are symbolic: the engine's, where a call takes its inputs
+        alone, changes nothing, and returns what is computed as it lies."""
         engine, convention = self.owner.engine, self.convention
         usual = all(spec.kind is OutputKind.USER_OUTPUT for spec in self.outputs)
         orders = {at: spec.dim_order for at, spec in enumerate(self.outputs) if spec.dim_order is not None}
         whole = convention is None or not any(slot.is_constant for slot in convention.outputs)
-        plain = [type for type in self.plain if type is not None]
-        if not isinstance(engine, Quick) or not usual or not whole or len(plain) < len(self.plain):
+        arrays = all(is_tensor_type(type) for _, _, type in self.given)
+        if not isinstance(engine, Quick) or not usual or not whole or not arrays:
             return None
-        if self.taken_state or self.written or self.guards.conditions:
+        if self.taken_state or self.written:
             return None
-        types = [(dtype, [int(size) for size in shape if isinstance(size, int)]) for dtype, shape in plain]
+        metas = [tensor_meta(type) for _, _, type in self.given]
+        types = [
+            (meta.dtype.numpy, shape)
+            for meta, shape in zip(metas, shapes or [static(meta.shape) for meta in metas], strict=True)
+        ]
         return engine.quick(self.name, types, [position for position, _, _ in self.given], orders)
 
     def __repr__(self) -> str:
@@ -463,9 +465,13 @@ class Method:
 
         Inputs are those that the program takes. Outputs are all that the model returns, constants among them.
         """
-        if self.quick is not None and (found := self.quick(inputs)) is not None:
+        shapes = shapes_of(inputs) if self.is_symbolic else None
+        quick = self.quick if shapes is None else self.by_shapes.get(shapes)
+        if quick is not None and (found := quick(inputs)) is not None:
             return found
         outputs = self.run(inputs)
+        if shapes is not None and quick is None:
+            self.by_shapes.meet(shapes)
         if self.convention is None:
             return outputs
         computed = iter(outputs)

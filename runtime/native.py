@@ -43,9 +43,10 @@ from xdsl_exir.lowering.slow_paths import slow_paths
 from xdsl_exir.lowering.whole import asserted, plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
-from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes
+from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes, find
 from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
 from xdsl_exir.runtime.quick import NOWHERE, quick
+from xdsl_exir.runtime.quick_calls import QuickCall
 from xdsl_exir.runtime.tensors import addresses_of
 from xdsl_exir.targets.cpu.compile import (
     Unit,
@@ -167,15 +168,23 @@ class NativeMethod(PlannedMethod):
     ) -> QuickCall | None:
         """A call of the method with a list of arrays (or tensors) of these dtypes and shapes, its arguments at these positions: the results, of which
         some are to lie in an order; or None, where an array is another one, or what the method asserts does not hold. None where the method
-        needs more of Python than that."""
+        needs more of Python than that. Raises `AssertionFailed` for shapes that break what the program asserts."""
         plan = self.plan
-        if plan.symbols or plan.checks or plan.numbers or plan.copies or plan.orders != orders:
+        if plan.numbers or plan.copies or plan.orders != orders:
             return None
         if not all(map(is_assertion, self.checks)):
             return None
         if not set(self.passed) <= set(positions):
             return None
-        frame, call = self.frame(()), self.take()
+        # Arrays of no memory, of which nothing but the shapes is asked.
+        given = {
+            at: np.broadcast_to(np.empty((), dtype), shape)
+            for at, (dtype, shape) in zip(positions, types, strict=True)
+        }
+        if any(place.argument not in given for place in plan.symbols.values()):
+            return None
+        symbols = tuple(find(place, given) for place in plan.symbols.values())
+        frame, call = self.frame(symbols), self.take()
         by_position = dict(zip(self.passed, call.inputs, strict=True))
         places = [*(by_position.get(position, NOWHERE) for position in positions), *call.outputs]
         results = [(shape, np.dtype(dtype)) for shape, dtype in frame.outputs]
@@ -187,13 +196,14 @@ class NativeMethod(PlannedMethod):
             return None
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
         addresses = addresses_of(types)
-        returned, turn, ndarray = self.returned, self.turn, np.ndarray
+        returned, turn, ndarray, known = self.returned, self.turn, np.ndarray, len(symbols)
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
             if len(inputs) != count:
                 return None
             outputs = [empty(shape, dtype) for shape, dtype in results]
             call = take()
+            call.words[:known] = symbols
             call.reserve(frame.arena_bytes)
             if inputs and inputs[0].__class__ is not ndarray and (found := addresses(inputs)) is not None:
                 words = call.words
@@ -222,7 +232,7 @@ def is_assertion(check: OperatorOp) -> bool:
 
 
 FLAG = TensorMeta((), dt.Bool)
-QuickCall = Callable[[Sequence[Any]], list[Any] | None]
+
 
 MOST_IDLE = os.cpu_count() or 1
 """Arenas that a method keeps for calls to come. More calls than that do not run at once for long."""

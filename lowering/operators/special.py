@@ -111,17 +111,4 @@ def polygamma(n: int, self: Scalar) -> Scalar:
 
 @pointwise("aten.erfinv")
 def erfinv(self: Scalar) -> Scalar:
-    """The inverse of erf, in float64: Winitzki's approximation, then Halley's steps, which each triple the digits."""
-    x = s.cast(self, dt.Double)
-    size = s.absolute(x)
-    rest = 1 - size
-    logarithm = s.log(rest * (1 + size))
-    a = 0.147
-    mean = logarithm * 0.5 + 2 / (math.pi * a)
-    y = s.sqrt(s.sqrt(mean * mean - logarithm * (1 / a)) - mean)
-    for _ in range(2):
-        # Near 1 only the complement is exact, near 0 only the function itself.
-        error = s.select(size < 0.5, size - s.erf(y), s.erfc(y) - rest)
-        step = error * s.exp(y * y) * (math.sqrt(math.pi) / 2)
-        y = y + step / (1 - step * y)
-    return s.cast(s.copysign(s.select(size.equals(1), math.inf, y), x), self.dtype)
+    return special.erfinv(self)

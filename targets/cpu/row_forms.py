@@ -81,7 +81,13 @@ def as_one_row(
     return whole
 
 
-OVER_DIMS = {"mean": "mean.dim", "sum": "sum.dim_IntList", "amax": "amax", "amin": "amin"}
+OVER_DIMS = {
+    "mean": "mean.dim",
+    "sum": "sum.dim_IntList",
+    "amax": "amax",
+    "amin": "amin",
+    "prod": "prod.dim_int",
+}
 """Operators over dimensions, by what they make."""
 
 
@@ -93,8 +99,9 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
         dims, shape = dims_of(x, a.get("dim")), static(meta(x).shape)
         inner = trailing(dims, meta(x).ndim)
 
-        def reduce(*given: Any) -> Any:
-            return aten.builder.call(f"aten.{OVER_DIMS[name]}", given, {})
+        def reduce(x: SSAValue, dims: Sequence[int], *given: Any) -> Any:
+            over = dims[0] if name == "prod" else dims
+            return aten.builder.call(f"aten.{OVER_DIMS[name]}", (x, over, *given), {})
 
         if (rows := cut_of(a)) is not None:
             made = reduce(reduce(as_rows(aten, x, rows), [1]), [0])
@@ -420,11 +427,14 @@ def never(a: Arguments) -> bool:
 
 
 FLOAT = frozenset({dt.Float})
+FLOATS = FLOAT | {dt.Double}
 ARANGE = "aten.arange.start_step"
 SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
-    "aten.mean": Form(as_one_row(reduction("mean")), FLOAT, is_cut),
+    "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
+    # Of float32 all is multiplied in float64, and rounded once.
+    "aten.prod": Form(reduction("prod"), frozenset({dt.Double}), is_cut),
     "aten.native_layer_norm": Form(itself("native_layer_norm"), FLOAT, never),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{
@@ -432,8 +442,8 @@ ROW_FORMS: dict[str, Form] = {
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
     "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),
-    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOAT, lambda a: is_split(a) or is_cut(a)),
-    "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOAT, lambda a: is_split(a) or is_cut(a)),
+    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOATS, lambda a: is_split(a) or is_cut(a)),
+    "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOATS, lambda a: is_split(a) or is_cut(a)),
     **{
         f"aten.{name}": Form(
             as_one_row(reduction(name)), FLOAT, lambda a: is_split(a) or is_outer_run(a) or is_cut(a)

@@ -68,3 +68,14 @@ func.func @wide(%x: f64, %y: vector<8xf64>) -> (f64, vector<8xf64>) {
   %1 = math.sin %y : vector<8xf64>
   func.return %0, %1 : f64, vector<8xf64>
 }
+
+// The arc tangent of hyperbolic functions of float32 in float32.
+// CHECK-LABEL: func.func @hyperbolic
+func.func @hyperbolic(%x: vector<16xf32>) -> vector<16xf32> {
+  // CHECK-NOT:   math.atanh
+  // CHECK-NOT:   f64
+  // CHECK:       arith.divf
+  // CHECK:       func.return
+  %0 = math.atanh %x : vector<16xf32>
+  func.return %0 : vector<16xf32>
+}

@@ -82,4 +82,15 @@ func.func @sunk(%x: tensor<4x4xf32>, %k: tensor<4x4xf16>, %v: tensor<4x4xf16>) -
   %2 = edge.aten.mm(%x, %1) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %3 = edge.aten.mm(%2, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %3 : tensor<4x4xf32>
+
+// What is reduced to one number of float64 is made in rows, as of float32.
+// CHECK-LABEL: func.func @doubles
+func.func @doubles(%x: tensor<262144xf64>) -> (tensor<f64>, tensor<f64>) {
+  // CHECK:       edge.aten.sum.dim_IntList({{.*}}, dim = [1]{{.*}} : (tensor<256x1024xf64>) -> tensor<256xf64>
+  // CHECK-NEXT:  edge.aten.sum.dim_IntList({{.*}}, dim = [0]{{.*}} : (tensor<256xf64>) -> tensor<f64>
+  // CHECK:       edge.aten.prod.dim_int({{.*}}, dim = 1{{.*}} : (tensor<256x1024xf64>) -> tensor<256xf64>
+  // CHECK-NEXT:  edge.aten.prod.dim_int({{.*}}, dim = 0{{.*}} : (tensor<256xf64>) -> tensor<f64>
+  %0 = edge.aten.sum.dim_IntList(%x, dim = []) : (tensor<262144xf64>) -> tensor<f64>
+  %1 = edge.aten.prod(%x) : (tensor<262144xf64>) -> tensor<f64>
+  func.return %0, %1 : tensor<f64>, tensor<f64>
 }

@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch")
 from differential import compare, find_operator, flatten, program_of, to_numpy  # noqa: E402
 from torch.export import Dim  # noqa: E402
 from xdsl.context import Context  # noqa: E402
+from xdsl.dialects import scf  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp, StringAttr  # noqa: E402
 from xdsl.dialects.func import FuncOp  # noqa: E402
 from xdsl.parser import Parser  # noqa: E402
@@ -27,7 +28,7 @@ from xdsl_exir.interpreter.operators.symbolic import AssertionFailed  # noqa: E4
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.lowering.mlir import run_passes  # noqa: E402
 from xdsl_exir.program import Program, context  # noqa: E402
-from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
+from xdsl_exir.runtime.native import NativeEngine, plan_program  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
@@ -623,3 +624,27 @@ def test_a_constant_without_elements_is_given_back(native_tools: None) -> None:
     run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
     [result] = run.flat([np.zeros((0, 5, 6), np.int8), np.zeros(5, np.float32)])
     assert result.shape == (0, 5, 6)
+
+
+class Reduced(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.amax(), x.sum(-1), x.softmax(-1)
+
+
+def test_rows_of_a_symbolic_length_are_reduced_in_several_chains():
+    """One after the other they wait for each other; what is left of four vectors is taken one by one."""
+    x = torch.randn(3, 70)
+    dims = {1: Dim("length", min=2, max=4096)}
+    exported = torch.export.export(Reduced(), (x,), dynamic_shapes=(dims,))
+    program = xdsl_exir.from_exported_program(exported)
+    kernels = plan_program(program).dispatches.kernels
+    loops = [
+        [op for op in kernel.function(name).walk() if isinstance(op, scf.ForOp)]
+        for name, kernel in kernels.items()
+    ]
+    assert any(len(loop.iter_args) == 4 for each in loops for loop in each)
+    run = xdsl_exir.compile(program, "native")
+    for length in (2, 15, 16, 63, 64, 65, 100, 129, 1000):
+        x = torch.randn(3, length)
+        for given, expected in zip(run.flat([x.numpy()]), Reduced()(x), strict=True):
+            np.testing.assert_allclose(given, expected, rtol=1e-5, atol=1e-5)

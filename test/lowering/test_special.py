@@ -15,6 +15,7 @@ from interpreter.operators.test_pointwise import HALVES_TOO, POLYNOMIALS, SINGLE
 from scipy import special  # noqa: E402  # pyright: ignore[reportMissingTypeStubs]
 from xdsl.context import Context  # noqa: E402
 
+from xdsl_exir.lowering.special import clenshaw, horner, series  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
@@ -96,6 +97,28 @@ def test_far_below_a_normal_distribution_has_no_area():
     np.testing.assert_allclose(native("special_ndtr", x), torch.special.ndtr(x).numpy(), rtol=1e-6)
     [whole] = native("special_ndtr", torch.tensor([-8]))
     assert whole == 0
+
+
+def test_the_inverse_of_erf_to_a_few_units():
+    """Over its range, up to the last numbers before 1."""
+    for dtype, off in ((torch.float32, 5e-7), (torch.float64, 1e-15)):
+        near = 1 - torch.logspace(-20, 0, 2001, dtype=torch.float64)
+        x = torch.cat([near, -near, torch.linspace(-1, 1, 2001, dtype=torch.float64), SIZES[:200]]).to(dtype)
+        x = torch.cat([x, torch.tensor([1.5, -0.0, nan, 5e-324]).to(dtype)])
+        given = native("erfinv", x)
+        np.testing.assert_allclose(given, special.erfinv(x.double().numpy()), rtol=off)
+        np.testing.assert_array_equal(np.signbit(given[x == 0]), np.signbit(x[x == 0].numpy()))
+
+
+def test_series_are_polynomials_unless_they_would_cancel():
+    """A polynomial takes a third of the work."""
+    assert [series(function, -1, 1, None)[0] for function in (np.exp, np.cos)] == [horner] * 2
+    assert series(lambda x: 1 / (1 + 9 * x * x), -1, 1, None)[0] is clenshaw
+
+
+def test_log_gamma_far_below_is_a_pole():
+    x = torch.tensor([-6e307, -1e300, -3.0], dtype=torch.float64)
+    np.testing.assert_array_equal(native("lgamma", x), inf)
 
 
 EDGES = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 8.0, -8.0, 0.5, inf, -inf, nan])

@@ -224,3 +224,41 @@ def test_many_threads(run: Executable) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+class Sums(torch.nn.Module):
+    def forward(self, x: Any, y: Any) -> Any:
+        return x + y, (x @ y.T).sum()
+
+
+@pytest.fixture(scope="module")
+def symbolic(native_tools: None) -> Executable:
+    rows = {0: torch.export.Dim("rows", min=2, max=64)}
+    x = torch.ones(4, 3)
+    exported = torch.export.export(Sums(), (x, x.clone()), dynamic_shapes={"x": rows, "y": rows})
+    return xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+
+
+def test_symbolic_shapes_that_come_again_are_quick(symbolic: Executable) -> None:
+    """In any order: what a call has for itself is taken by others."""
+    method = symbolic.method()
+    for rows in (4, 7, 4, 7, 4, 5, 4, 7, 7):
+        x = np.random.default_rng(rows).standard_normal((rows, 3), np.float32)
+        for given in ([x, x + 1], [torch.from_numpy(x), torch.from_numpy(x + 1)]):
+            total, product = symbolic.flat(given)
+            np.testing.assert_array_equal(total, x + (x + 1))
+            np.testing.assert_allclose(product, (x @ (x + 1).T).sum(), rtol=1e-4)
+    call = method.by_shapes[(4, 3), (4, 3)]
+    assert call is not None
+    x = np.ones((4, 3), np.float32)
+    assert call([x, x]) is not None
+    assert call([x[:3], x[:3]]) is None
+    assert symbolic.flat([x.T.copy().T, x])[0].tolist() == [[2.0] * 3] * 4
+
+
+def test_symbolic_shapes_that_do_not_fit_are_errors_again(symbolic: Executable) -> None:
+    x = np.ones((4, 3), np.float32)
+    for _ in range(3):
+        for wrong in ([x, x[:3]], [np.ones((65, 3), np.float32)] * 2, [x, x.astype(np.float64)], [x]):
+            with pytest.raises(InputError):
+                symbolic.flat(wrong)

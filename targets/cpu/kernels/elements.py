@@ -26,7 +26,7 @@ from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.meta import result_dtypes
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.dialects.tensors import TensorMeta
-from xdsl_exir.dialects.upstream import RemFOp
+from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.lowering.expand_math import EXPANSIONS, WIDE
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.lowering.scalar import CONTRACT
@@ -63,8 +63,8 @@ COSTS: dict[type[Operation], int] = {
     math.SqrtOp: 6,
     **dict.fromkeys((math.ExpOp, math.Exp2Op), 16),
     **dict.fromkeys((math.LogOp, math.Log2Op, math.Log10Op), 24),
-    math.TanhOp: 25,
-    math.ErfOp: 25,
+    **dict.fromkeys((math.TanhOp, math.ErfOp), 25),
+    **dict.fromkeys((ErfcOp, math.AtanhOp), 35),
     **dict.fromkeys((*OF_FLOAT64, RemFOp), 40),
     **dict.fromkeys((math.SinOp, math.CosOp, math.AtanOp, math.AsinOp, math.AcosOp), 25),
     math.TanOp: 30,

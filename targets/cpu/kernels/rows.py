@@ -343,7 +343,8 @@ class RowBuilder:
         reductions = [(n, node) for n in here if isinstance(node := self.nodes[n], Reduce)]
         full, rest = length // lanes, length % lanes
         unrolled = schedule.is_unrolled(length)
-        chains = min(4 if reductions or len(here) <= FEW else 1, max(full, 1)) if isinstance(full, int) else 1
+        several = 4 if reductions or (len(here) <= FEW and isinstance(full, int)) else 1
+        chains = min(several, max(full, 1)) if isinstance(full, int) else several
         kinds = [node for _, node in reductions]
         slots = [1 if self.is_widening(node) else chains for node in kinds]
         each = [node for node, count in zip(kinds, slots, strict=True) for _ in range(count)]
@@ -374,6 +375,15 @@ class RowBuilder:
                     turn(i, [])
             self.held.clear()
             done = turns * chains
+            if totals and not isinstance(full, int):
+
+                def one_more(i: Index, carried: list[SSAValue]) -> list[SSAValue]:
+                    self.held.clear()
+                    values = self.piece(here, kinds, length, b.mul(b.add(i, done), lanes), None)
+                    return self.combined(kinds, carried, [values], 0, chains)
+
+                totals = b.reduce(full - done, totals, one_more)
+                self.held.clear()
         left = range(done, full) if isinstance(done, int) and isinstance(full, int) else ()
         for index in left:
             values = self.piece(here, kinds, length, index * lanes, None)

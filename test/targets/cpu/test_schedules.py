@@ -492,6 +492,8 @@ def libm(name: str) -> Any:
         **{name: getattr(np, name) for name in ("log", "log2", "log10")},
         "tanh": np.tanh,
         "erf": special.erf,
+        "erfc": special.erfc,
+        "atanh": np.arctanh,
         "sigmoid": special.expit,
         "silu": lambda x: x * special.expit(x),
         "gelu": lambda x: x * special.ndtr(x),
@@ -529,7 +531,21 @@ def test_functions(lanes: int) -> None:
     sizes = np.geomspace(1e-45, 3e38, 4096)
     grid = np.concatenate([np.linspace(-8, 8, 8192), np.linspace(-110, 95, 8176), sizes, EDGES])
     grid = grid.astype(np.float32)
-    names = ("exp", "log", "log2", "log10", "tanh", "erf", "sigmoid", "gelu", *ANGLES, "expm1", "round")
+    names = (
+        "exp",
+        "log",
+        "log2",
+        "log10",
+        "tanh",
+        "erf",
+        "sigmoid",
+        "gelu",
+        *ANGLES,
+        "expm1",
+        "round",
+        "erfc",
+        "atanh",
+    )
     functions: list[str] = []
     for name in names:
         element = Elementwise(f"aten.{name}", (("approximate", "none"),) if name == "gelu" else ())
