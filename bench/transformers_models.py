@@ -11,6 +11,7 @@ import argparse
 import collections
 import inspect
 import logging
+import multiprocessing
 import tempfile
 import time
 import warnings
@@ -25,206 +26,7 @@ import xdsl_exir
 declare_nms()  # for transformers, which imports torchvision where there is one
 import transformers  # noqa: E402
 from transformers.exporters import AutoHfExporter, ExportedModel  # noqa: E402
-
-TEXT = [
-    "albert",
-    "bart",
-    "bert",
-    "bert-generation",
-    "big_bird",
-    "biogpt",
-    "blenderbot-small",
-    "bloom",
-    "camembert",
-    "canine",
-    "codegen",
-    "convbert",
-    "ctrl",
-    "deberta",
-    "deberta-v2",
-    "distilbert",
-    "electra",
-    "ernie",
-    "esm",
-    "falcon",
-    "fnet",
-    "funnel",
-    "gemma",
-    "gemma2",
-    "gpt2",
-    "gpt_bigcode",
-    "gpt_neo",
-    "gpt_neox",
-    "gptj",
-    "granite",
-    "ibert",
-    "layoutlm",
-    "led",
-    "llama",
-    "longformer",
-    "luke",
-    "m2m_100",
-    "marian",
-    "mbart",
-    "megatron-bert",
-    "mistral",
-    "mixtral",
-    "mobilebert",
-    "modernbert",
-    "mpnet",
-    "mpt",
-    "mra",
-    "mt5",
-    "nystromformer",
-    "olmo",
-    "olmo2",
-    "opt",
-    "pegasus",
-    "persimmon",
-    "phi",
-    "phi3",
-    "plbart",
-    "prophetnet",
-    "qwen2",
-    "qwen3",
-    "rembert",
-    "roberta",
-    "roberta-prelayernorm",
-    "roc_bert",
-    "roformer",
-    "smollm3",
-    "squeezebert",
-    "stablelm",
-    "starcoder2",
-    "switch_transformers",
-    "t5",
-    "umt5",
-    "xglm",
-    "xlm",
-    "xlm-roberta",
-    "xlnet",
-    "xmod",
-    "yoso",
-]
-VISION = [
-    "beit",
-    "bit",
-    "convnext",
-    "convnextv2",
-    "cvt",
-    "data2vec-vision",
-    "deit",
-    "dinov2",
-    "dpt",
-    "efficientnet",
-    "focalnet",
-    "hiera",
-    "levit",
-    "mobilenet_v1",
-    "mobilenet_v2",
-    "mobilevit",
-    "poolformer",
-    "pvt",
-    "regnet",
-    "resnet",
-    "segformer",
-    "swiftformer",
-    "swin",
-    "swinv2",
-    "vit",
-    "vit_mae",
-    "vit_msn",
-    "vitdet",
-]
-
-OTHERS = [
-    "aimv2",
-    "bigbird_pegasus",
-    "blip",
-    "clap",
-    "clip",
-    "clipseg",
-    "conditional_detr",
-    "cpmant",
-    "data2vec-audio",
-    "decision_transformer",
-    "deepseek_v3",
-    "deepseek_v4",
-    "deformable_detr",
-    "detr",
-    "dinov2_with_registers",
-    "dinov3_convnext",
-    "doge",
-    "encodec",
-    "exaone",
-    "falcon_h1",
-    "fastspeech2_conformer",
-    "flava",
-    "fsmt",
-    "gemma3",
-    "gemma3_text",
-    "gemma3n_audio",
-    "glm",
-    "glpn",
-    "gpt-sw3",
-    "gpt_oss",
-    "granite_speech",
-    "groupvit",
-    "gte",
-    "hgnet_v2",
-    "jetmoe",
-    "kolibri1",
-    "lfm2",
-    "llama4_text",
-    "longt5",
-    "mamba",
-    "markuplm",
-    "maskformer",
-    "mimi",
-    "minimax",
-    "mllama",
-    "modernvbert",
-    "moonshine",
-    "nemotron_h",
-    "nllb-moe",
-    "omniasr",
-    "ovis2",
-    "owlv2",
-    "owlvit",
-    "paddleocr_vl",
-    "patchtst",
-    "patchtsmixer",
-    "pegasus_x",
-    "phimoe",
-    "pixio",
-    "qianfan_ocr",
-    "qwen2_audio",
-    "qwen3_moe",
-    "qwen3_next",
-    "rf_detr",
-    "rwkv",
-    "sam",
-    "splinter",
-    "swin2sr",
-    "t5gemma",
-    "table-transformer",
-    "tapas",
-    "textnet",
-    "timesformer",
-    "unispeech-sat",
-    "videomae",
-    "vilt",
-    "visual_bert",
-    "vits",
-    "vivit",
-    "wav2vec2",
-    "wav2vec2-conformer",
-    "wavlm",
-    "whisper",
-    "xcodec",
-    "yolos",
-]
-"""Of several inputs, of sound, with experts or state."""
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES  # noqa: E402
 
 SMALL: dict[str, Any] = {
     **dict.fromkeys(("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "projection_dim"), 32),
@@ -303,6 +105,8 @@ def reduced(config: Any, sizes: Mapping[str, Any], without: Collection[str]) -> 
 
 
 UNSAID = ("model_type", "transformers_version", "architectures", "dtype", "per_layer_config", "feature_size")
+SEED = 1
+"""From where models draw that draw numbers."""
 MOST = 250_000_000
 """So many parameters a model has at most."""
 
@@ -322,6 +126,7 @@ def small(kind: str) -> tuple[Any, dict[str, Any], Any]:
             torch.manual_seed(0)
             model = transformers.AutoModel.from_config(config).eval()
             inputs = inputs_of(model, kind)
+            torch.manual_seed(SEED)
             with torch.no_grad():
                 return model, inputs, model(**inputs)
         except Exception as error:
@@ -407,6 +212,16 @@ def inputs_of(model: Any, kind: str) -> dict[str, Any]:
         "bbox": torch.randint(0, 30, (*ids.shape, 4)).sort(-1).values,
         "mm_token_type_ids": torch.zeros_like(ids),
     }
+    if "grid_thw" in taken:
+        patch = (
+            size_of(config, "temporal_patch_size", default=1) * size_of(config, "patch_size", default=14) ** 2
+        )
+        given |= {
+            "hidden_states": torch.randn(
+                16, size_of(config, "in_channels", "num_channels", default=3) * patch
+            ),
+            "grid_thw": torch.tensor([[1, 4, 4]]),
+        }
     if main in ("input_features", "input_values", "past_values"):
         shapes = {
             "input_features": (1, size_of(config, "num_mel_bins", default=80), 64),
@@ -445,10 +260,8 @@ def attempt(kind: str, target: str, dynamic: bool) -> tuple[str, str]:
     """What comes of a model: a word and what there is to say."""
     try:
         model, inputs, wanted = small(kind)
-        exporter = AutoHfExporter.from_config({"export_format": "dynamo"})
-        exporter.export(model, inputs, {"dynamic": dynamic})
     except Exception as error:
-        return "not exported", first_line(error)
+        return "does not run", first_line(error)
     try:
         exporter = AutoHfExporter.from_config({"export_format": "xdsl-exir"})
         start = time.perf_counter()
@@ -459,6 +272,8 @@ def attempt(kind: str, target: str, dynamic: bool) -> tuple[str, str]:
             start = time.perf_counter()
             loaded = ExportedModel.from_pretrained(folder, target=target)
             compiling = time.perf_counter() - start
+            for runner in loaded.runners.values():
+                runner.run.manual_seed(SEED)
             got = loaded(**inputs)
             start = time.perf_counter()
             loaded(**inputs)
@@ -468,25 +283,55 @@ def attempt(kind: str, target: str, dynamic: bool) -> tuple[str, str]:
                 f"{compare(got, wanted):.1e}  {exporting:.1f} s {compiling:.1f} s {calling * 1e3:.1f} ms",
             )
     except AssertionError as error:
-        return "wrong", first_line(error)
+        return "wrong", " ".join(str(error).split())[:200]
     except xdsl_exir.ExirError as error:
         return "refused", first_line(error)
+    except Exception as error:
+        return ("not exported" if refuses(model, inputs, dynamic) else "failed"), first_line(error)
+
+
+def refuses(model: Any, inputs: dict[str, Any], dynamic: bool) -> bool:
+    """Whether PyTorch's own exporter does not export the model either."""
+    try:
+        exporter = AutoHfExporter.from_config({"export_format": "dynamo"})
+        exporter.export(model, inputs, {"dynamic": dynamic})
+    except Exception:
+        return True
+    return False
+
+
+def apart(kind: str, target: str, dynamic: bool, seconds: float) -> tuple[str, str]:
+    """`attempt` in a process of its own, that may crash or take too long."""
+    forked = multiprocessing.get_context("fork")
+    ours, theirs = forked.Pipe(duplex=False)
+    process = forked.Process(target=lambda: theirs.send(attempt(kind, target, dynamic)))
+    process.start()
+    theirs.close()
+    try:
+        return ours.recv() if ours.poll(seconds) else ("timeout", f"{seconds:.0f} s")
+    except EOFError:
+        process.join()
+        return "crashed", f"exit code {process.exitcode}"
+    finally:
+        process.kill()
+        process.join()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--types", default=",".join([*TEXT, *VISION, *OTHERS]))
+    parser.add_argument("--types", default=",".join(MODEL_MAPPING_NAMES))
     parser.add_argument("--target", default="native")
     parser.add_argument("--dynamic", action="store_true")
+    parser.add_argument("--seconds", type=float, default=240.0, help="what a model may take at most")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     xdsl_exir.register_with_transformers()
     counts: collections.Counter[str] = collections.Counter()
     for kind in options.types.split(","):
-        outcome, detail = attempt(kind, options.target, options.dynamic)
+        outcome, detail = apart(kind, options.target, options.dynamic, options.seconds)
         counts[outcome] += 1
         print(f"{kind:24} {outcome:14} {detail}", flush=True)
     print(dict(counts))

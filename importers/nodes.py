@@ -98,7 +98,7 @@ ASKS = frozenset(
     f"aten.{name}"
     for name in (
         "can_cast", "is_same_size", "is_set_to", "is_complex", "is_floating_point", "is_signed", "is_conj", "is_neg",
-        "is_inference", "is_contiguous", "is_contiguous.memory_format", "promote_types",
+        "is_inference", "_has_same_storage_numel", "is_contiguous", "is_contiguous.memory_format", "promote_types",
         *(f"result_type.{of}" for of in ("Tensor", "Scalar", "Scalar_Tensor", "Scalar_Scalar")),
     )
 )  # fmt: skip

@@ -55,6 +55,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "cast_long": (lambda x: aten._cast_Long(x * 3), (X,)),
     "weight_norm_interface": (lambda v, g: aten._weight_norm_interface(v, g, 0), (X, X[:, 0:1].contiguous())),
     "size": (lambda x: x + aten.size.int(x, 1), (X,)),
+    "same storage": (lambda x: x * 2 if aten._has_same_storage_numel(x, x) else x, (X,)),
     "is_all_true": (lambda x: (aten._is_all_true(x > 0), aten._is_any_true(x > 0)), (X,)),
     "collapse": (lambda x: (prims.collapse(x, 1, 2), prims.collapse_view(x, 0, 1) + 1), (CUBE,)),
     "split_dim": (lambda x: prims.split_dim(x, 2, 2) * 2, (CUBE,)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,12 @@ DRAWN: dict[str, Draw] = {
     "dropout": lambda x: torch.nn.functional.dropout(x + 1, 0.25),
 }
 NORMAL: dict[str, Draw] = {"randn": like(torch.randn), "randn_like": torch.randn_like}
+LAID: dict[str, Draw] = {
+    "turned": lambda x: torch.randn_like(x.transpose(0, -1)),
+    "turned in place": lambda x: x.clone().transpose(0, -1).normal_(3.0, 0.5),
+    "with gaps": lambda x: x.clone()[..., :5].normal_(),
+}
+"""Normal numbers that are not in row-major order, which are drawn one after another as they lie, however many they are."""
 
 
 class Twice(torch.nn.Module):
@@ -91,10 +97,19 @@ def test_bernoulli(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("name", NORMAL)
 def test_normal(name: str, dtype: Any) -> None:
+    check_normal(NORMAL[name], SHAPES, dtype)
+
+
+@pytest.mark.parametrize("name", LAID)
+def test_normal_as_they_lie(name: str) -> None:
+    check_normal(LAID[name], [(3, 7), (2, 33)], torch.float32)
+
+
+def check_normal(draw: Draw, shapes: Sequence[tuple[int, ...]], dtype: Any) -> None:
     """To some units in the last place; behind them, integers show that as many numbers were drawn."""
     eps = torch.finfo(dtype).eps
-    for shape in SHAPES:
-        (*got, integers), (*wanted, expected) = drawn(NORMAL[name], shape, dtype)
+    for shape in shapes:
+        (*got, integers), (*wanted, expected) = drawn(draw, shape, dtype)
         for value, numbers in zip(got, wanted, strict=True):
             np.testing.assert_allclose(np.asarray(value, np.float64), numbers, rtol=8 * eps, atol=8 * eps)
         np.testing.assert_array_equal(integers, expected)
