@@ -10,19 +10,19 @@ from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.side_by_side import folded, greatest, product, units, within
 
-BLOCKS = {dt.Float: 4, dt.Double: 6}
-"""Of the exponential's series, each of three terms: exact for matrices of norm 1."""
-
+SERIES = {dt.Float: (5, 2.0), dt.Double: (6, 1.0)}
+"""Blocks of the exponential's series, each of three terms, and up to which norm they are exact: each squaring less rounds off less."""
 
 MOST_HALVINGS = 128
 """Enough for every norm that float32 has."""
 
 
 def exponential(b: LinalgBuilder, a: Tensor) -> Tensor:
-    """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
+    """The Taylor series of the matrix divided by a power of 2 that makes its norm small, squared as often (Golub and
     Van Loan 9.3)."""
     size, _, *lanes = a.shape
     every, dtype = tuple(lanes), a.dtype
+    blocks, bound = SERIES[dtype]
 
     def added(i: Scalar, total: Scalar, *at: SSAValue) -> Scalar:
         return total + s.absolute(read(a, [i, *at]))
@@ -36,7 +36,7 @@ def exponential(b: LinalgBuilder, a: Tensor) -> Tensor:
 
     def halvings(norm: Scalar) -> Scalar:
         """The exponent of 2 of the greatest sum of a column's sizes."""
-        exponent = s.floor(s.log2(s.maximum(norm, 0.5))) + 1
+        exponent = s.floor(s.log2(s.maximum(norm / bound, 0.5))) + 1
         return s.cast(s.select(exponent <= MOST_HALVINGS, exponent, MOST_HALVINGS), dt.Long)
 
     counts = b.elementwise(halvings, [norms], every, dt.Long)
@@ -65,7 +65,7 @@ def exponential(b: LinalgBuilder, a: Tensor) -> Tensor:
 
         return [b.indexed(element, a.shape, dtype)]
 
-    [series] = b.steps(BLOCKS[dtype], [units(b, size, lanes, dtype)], block, backward=True)
+    [series] = b.steps(blocks, [units(b, size, lanes, dtype)], block, backward=True)
 
     def square(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         squared = product(b, state[0], state[0])

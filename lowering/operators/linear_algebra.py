@@ -99,7 +99,7 @@ def lu_unpack(
         rows = identity(b, results[0].shape, LU_data.dtype)
         [moved] = grouped(
             b,
-            lambda b, given: [with_rows_exchanged(b, *given)],
+            lambda b, given: [with_rows_exchanged(b, given[0], given[1])],
             [(rows, 2), (LU_pivots, 1)],
             [(rows.shape[-2:], rows.dtype)],
         )
