@@ -1,27 +1,20 @@
-"""Algorithms that lowerings of linear algebra share, step by step over whole batches: LU with exchanges of rows, substitution,
-reflections, and singular values by Jacobi's method. Matrices are the last two dimensions.
+"""Algorithms that lowerings of linear algebra share, step by step: LU with exchanges of rows, Cholesky's, substitution,
+reflections, and singular values by Jacobi's method. Matrices are the first two dimensions, those of a group side by side
+(`side_by_side`). What a step changes it changes in its place, of what it has read before: matrices are not copied.
 """
 
 from __future__ import annotations
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.expr import Dim, apply, min_, provably
+from xdsl_exir.dialects.expr import Dim, min_
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
-from xdsl_exir.lowering.matrices import (
-    At,
-    broadcast_batches,
-    identity,
-    over,
-    place,
-    transposed,
-)
+from xdsl_exir.lowering.matrices import At
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.side_by_side import folded, greatest, units, updated, within
 
 
 def exchanged(row: Scalar, k: Scalar, other: Scalar) -> Scalar:
@@ -37,101 +30,150 @@ def magnitude(x: Scalar) -> Scalar:
 def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Gaussian elimination with partial pivoting: both factors in one, the pivots (Int, from 1), and the statuses: 0, or
     the number of the first pivot that is 0."""
-    *batch, rows, columns = a.shape
-    count, every = min_(rows, columns), tuple(batch)
+    rows, columns, *lanes = a.shape
+    count, every = min_(rows, columns), tuple(lanes)
 
     def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         matrix, pivots, info = state
 
-        def greatest(*at: SSAValue) -> Scalar:
-            def better(i: Scalar, best: Scalar) -> Scalar:
-                new, old = (magnitude(read(matrix, [*at, row, k])) for row in (i, best))
-                return s.select((i > k) & (new > old), i, best)
+        def better(i: Scalar, best: Scalar, *lane: SSAValue) -> Scalar:
+            new, old = (magnitude(read(matrix, [row, k, *lane])) for row in (i, best))
+            return s.select((i > k) & (new > old), i, best)
 
-            return over(rows, k, better)
+        chosen = folded(b, rows, b.indexed(lambda *_: k, every, dt.Long), better)
 
-        chosen = b.indexed(greatest, every, dt.Long)
+        def of_pivot(*at: SSAValue) -> Scalar:
+            return read(matrix, [read(chosen, at[1:]), *at])
 
-        def element(*at: SSAValue) -> Scalar:
-            where, i, j = place(at)
-            other = read(chosen, where)
-            source, pivot = exchanged(i, k, other), read(matrix, [*where, other, k])
-            x, first = read(matrix, [*where, source, j]), read(matrix, [*where, source, k])
-            factor = s.select(pivot.equals(0), first, first / pivot)
-            rest = x - factor * read(matrix, [*where, other, j])
-            below = (i > k) & ~(j < k)
-            return s.select(below, s.select(j.equals(k), factor, rest), x)
+        pivot = b.indexed(of_pivot, (columns, *every), a.dtype)
+        moved_down = b.indexed(lambda *at: read(matrix, [k, *at]), (columns, *every), a.dtype)
+
+        def factor(*at: SSAValue) -> Scalar:
+            """What the pivot's row is taken away times, from each row below."""
+            i, lane = s.from_index(at[0]), at[1:]
+            first = read(matrix, [s.select(i.equals(read(chosen, lane)), k, i), k, *lane])
+            divisor = read(pivot, [k, *lane])
+            return s.select(divisor.equals(0), first, first / divisor)
+
+        factors = b.indexed(factor, (rows, *every), a.dtype)
+
+        def element(old: Scalar, *at: SSAValue) -> Scalar:
+            i, j, lane = within(at)
+            top, times = read(pivot, at[1:]), read(factors, [at[0], *lane])
+            x = s.select(i.equals(read(chosen, lane)), read(moved_down, at[1:]), old)
+            below = s.select(j < k, x, s.select(j.equals(k), times, x - times * top))
+            return s.select(i > k, below, s.select(i.equals(k), top, old))
 
         def status(found: Scalar, *at: SSAValue) -> Scalar:
-            pivot = read(matrix, [*at, read(chosen, at), k])
-            return s.select(found.equals(0) & pivot.equals(0), s.cast(k + 1, dt.Int), found)
+            fails = found.equals(0) & read(pivot, [k, *at]).equals(0)
+            return s.select(fails, s.cast(k + 1, dt.Int), found)
 
         def moved(old: Scalar, *at: SSAValue) -> Scalar:
-            row = s.cast(read(chosen, at[:-1]) + 1, dt.Int)
-            return s.select(s.from_index(at[-1]).equals(k), row, old)
+            row = s.cast(read(chosen, at[1:]) + 1, dt.Int)
+            return s.select(s.from_index(at[0]).equals(k), row, old)
 
-        return [
-            b.indexed(element, matrix.shape, matrix.dtype),
-            b.indexed(moved, pivots.shape, dt.Int, [(pivots, AffineMap.identity(pivots.ndim))]),
-            b.indexed(status, info.shape, dt.Int, [(info, AffineMap.identity(info.ndim))]),
-        ]
+        return [updated(b, matrix, element), updated(b, pivots, moved), updated(b, info, status)]
 
-    start = [a, b.fill(0, (*every, count), dt.Int), b.fill(0, every, dt.Int)]
-    factors, pivots, info = b.steps(count, start, eliminate)
+    start = [a, b.fill(0, (count, *every), dt.Int), b.fill(0, every, dt.Int)]
+    factors, pivots, info = b.steps(count, start, eliminate, in_place=True)
     return factors, pivots, info
+
+
+def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
+    """The lower factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0."""
+    size, _, *lanes = a.shape
+    every = tuple(lanes)
+
+    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, info = state
+
+        def scaled(*at: SSAValue) -> Scalar:
+            x, lane = read(matrix, [at[0], k, *at[1:]]), at[1:]
+            root = s.cast(s.sqrt(s.real(read(matrix, [k, k, *lane]))), x.dtype)
+            return s.select(s.from_index(at[0]).equals(k), root, x / root)
+
+        column = b.indexed(scaled, (size, *every), a.dtype)
+
+        def status(found: Scalar, *at: SSAValue) -> Scalar:
+            fails = found.equals(0) & ~(s.real(read(matrix, [k, k, *at])) > 0)
+            return s.select(fails, s.cast(k + 1, dt.Int), found)
+
+        failed = updated(b, info, status)
+
+        def element(x: Scalar, *at: SSAValue) -> Scalar:
+            i, j, lane = within(at)
+            first = read(column, [at[0], *lane])
+            rest = x - first * s.conjugate(read(column, at[1:]))
+            new = s.select(j.equals(k), first, rest)
+            return s.select(read(failed, lane).equals(0) & ~(j < k) & ~(i < j), new, x)
+
+        return [updated(b, matrix, element), failed]
+
+    matrix, info = b.steps(size, [a, b.fill(0, every, dt.Int)], eliminate, in_place=True)
+
+    def low(*at: SSAValue) -> Scalar:
+        i, j, _ = within(at)
+        return s.select(i < j, 0, read(matrix, at))
+
+    return b.indexed(low, a.shape, a.dtype), info
 
 
 def with_rows_exchanged(b: LinalgBuilder, right: Tensor, pivots: Tensor, inverse: bool = False) -> Tensor:
     """Rows of matrices exchanged as pivots say, in order; `inverse` is back."""
-    count = pivots.shape[-1]
 
     def exchange(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
-        [matrix] = state
+        [order] = state
 
-        def element(*at: SSAValue) -> Scalar:
-            where, i, j = place(at)
-            other = s.cast(read(pivots, [*where, k]), dt.Long) - 1
-            return read(matrix, [*where, exchanged(i, k, other), j])
+        def place(*at: SSAValue) -> Scalar:
+            other = s.cast(read(pivots, [k, *at[1:]]), dt.Long) - 1
+            return read(order, [exchanged(s.from_index(at[0]), k, other), *at[1:]])
 
-        return [b.indexed(element, matrix.shape, matrix.dtype)]
+        return [b.indexed(place, order.shape, dt.Long)]
 
-    return b.steps(count, [right], exchange, backward=inverse)[0]
+    rows = (right.shape[0], *right.shape[2:])
+    start = b.indexed(lambda *at: s.from_index(at[0]), rows, dt.Long)
+    [order] = b.steps(pivots.shape[0], [start], exchange, backward=inverse)
+
+    def element(*at: SSAValue) -> Scalar:
+        return read(right, [read(order, [at[0], *at[2:]]), *at[1:]])
+
+    return b.indexed(element, right.shape, right.dtype)
 
 
 def substituted(
     b: LinalgBuilder, a: Tensor, right: Tensor, lower: bool, unit: bool, transpose: bool = False
 ) -> Tensor:
     """X of A X = B, or of the transposed A, for triangular A: by substitution, forward or backward. `unit` takes ones for
-    its diagonal. Batches are equal."""
-    size, forward = a.shape[-1], lower is not transpose
+    its diagonal."""
+    size, forward = a.shape[0], lower is not transpose
 
     def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         [matrix] = state
 
-        def element(*at: SSAValue) -> Scalar:
-            where, i, j = place(at)
+        def coefficient(row: Scalar, lane: At) -> Scalar:
+            return read(a, [k, row, *lane] if transpose else [row, k, *lane])
 
-            def coefficient(row: Scalar) -> Scalar:
-                return read(a, [*where, k, row] if transpose else [*where, row, k])
+        def quotient(*at: SSAValue) -> Scalar:
+            x = read(matrix, [k, *at])
+            return x if unit else x / coefficient(k, at[1:])
 
-            found = read(matrix, [*where, k, j])
-            found = found if unit else found / coefficient(k)
-            x = read(matrix, [*where, i, j])
-            rest = x - coefficient(i) * found
-            return s.select(i.equals(k), found, s.select(i > k if forward else i < k, rest, x))
+        found = b.indexed(quotient, right.shape[1:], right.dtype)
 
-        return [b.indexed(element, matrix.shape, matrix.dtype)]
+        def element(x: Scalar, *at: SSAValue) -> Scalar:
+            i, _, lane = within(at)
+            known = read(found, at[1:])
+            rest = x - coefficient(i, lane) * known
+            return s.select(i.equals(k), known, s.select(i > k if forward else i < k, rest, x))
 
-    return b.steps(size, [right], eliminate, backward=not forward)[0]
+        return [updated(b, matrix, element)]
+
+    return b.steps(size, [right], eliminate, backward=not forward, in_place=True)[0]
 
 
 def solved(
     b: LinalgBuilder, factors: Tensor, pivots: Tensor, right: Tensor, transpose: bool = False
 ) -> Tensor:
     """X of A X = B, or of the transposed A, from the factors of A."""
-    size = factors.shape[-1]
-    factors, right = broadcast_batches(b, factors, right)
-    pivots = b.broadcast(pivots, (*factors.shape[:-2], size))
     if transpose:
         right = substituted(b, factors, right, False, False, True)
         right = substituted(b, factors, right, True, True, True)
@@ -141,116 +183,97 @@ def solved(
     return substituted(b, factors, right, False, False)
 
 
-def is_exchanged(pivots: Tensor, at: At, k: Scalar) -> Scalar:
-    """Whether a row was exchanged with another one."""
-    return s.cast(read(pivots, [*at, k]), dt.Long).differs(k + 1)
-
-
-def given_to_lapack(b: LinalgBuilder, a: Tensor) -> Tensor:
-    """As PyTorch keeps them, the factors beside a determinant are of the transposed matrix, but for complex numbers."""
-    return a if a.dtype in PARTS else transposed(b, a)
-
-
 def triangularized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     """R, below it the vectors v of the reflections 1 - tau v v^H but for their leading ones, and the factors tau
     (Golub and Van Loan 5.1). R is the product of the matrix with the adjoint ones; its diagonal is real."""
     real = PARTS.get(a.dtype, a.dtype)
-    *batch, rows, columns = a.shape
-    count, every = min_(rows, columns), tuple(batch)
+    rows, columns, *lanes = a.shape
+    count, every = min_(rows, columns), tuple(lanes)
 
     def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         matrix, factors = state
 
-        def squared(*at: SSAValue) -> Scalar:
-            def added(i: Scalar, total: Scalar) -> Scalar:
-                x = read(matrix, [*at, i, k])
-                return s.select(i > k, total + s.real(x * s.conjugate(x)), total)
+        def squared(i: Scalar, total: Scalar, *lane: SSAValue) -> Scalar:
+            x = read(matrix, [i, k, *lane])
+            return s.select(i > k, total + s.real(x * s.conjugate(x)), total)
 
-            return over(rows, s.constant(0, real), added)
+        below = folded(b, rows, b.fill(0, every, real), squared)
 
-        below = b.indexed(squared, every, real)
+        def diagonal(*lane: SSAValue) -> Scalar:
+            """What the diagonal's element becomes."""
+            alpha = read(matrix, [k, k, *lane])
+            length = s.sqrt(s.real(alpha * s.conjugate(alpha)) + read(below, lane))
+            return s.cast(-s.copysign(length, s.real(alpha)), alpha.dtype)
 
-        def parts(where: At) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-            """Whether there is something to eliminate; the diagonal's element, after that, and its vector's divisor."""
-            rest, alpha = read(below, where), read(matrix, [*where, k, k])
-            length = s.sqrt(s.real(alpha * s.conjugate(alpha)) + rest)
-            beta = s.cast(-s.copysign(length, s.real(alpha)), alpha.dtype)
-            return rest.differs(0) | s.imaginary(alpha).differs(0), alpha, beta, alpha - beta
+        betas = b.indexed(diagonal, every, a.dtype)
 
-        def factor(*at: SSAValue) -> Scalar:
-            something, alpha, beta, _ = parts(at)
-            return s.select(something, (beta - alpha) / beta, 0)
+        def factor(*lane: SSAValue) -> Scalar:
+            """0 where there is nothing to eliminate, and nowhere else."""
+            alpha, beta = read(matrix, [k, k, *lane]), read(betas, lane)
+            is_needed = read(below, lane).differs(0) | s.imaginary(alpha).differs(0)
+            return s.select(is_needed, (beta - alpha) / beta, 0)
 
         tau = b.indexed(factor, every, a.dtype)
 
-        def vector(where: At, i: Scalar) -> Scalar:
-            *_, divisor = parts(where)
-            return s.select(i.equals(k), 1, read(matrix, [*where, i, k]) / divisor)
+        def scaled(*at: SSAValue) -> Scalar:
+            i, lane = s.from_index(at[0]), at[1:]
+            divisor = read(matrix, [k, k, *lane]) - read(betas, lane)
+            return s.select(i.equals(k), 1, read(matrix, [i, k, *lane]) / divisor)
 
-        def projected(*at: SSAValue) -> Scalar:
-            *where, j = at
+        vector = b.indexed(scaled, (rows, *every), a.dtype)
 
-            def added(i: Scalar, total: Scalar) -> Scalar:
-                term = s.conjugate(vector(where, i)) * read(matrix, [*where, i, j])
-                return s.select(i < k, total, total + term)
+        def projected(i: Scalar, total: Scalar, *at: SSAValue) -> Scalar:
+            term = s.conjugate(read(vector, [i, *at[1:]])) * read(matrix, [i, *at])
+            return s.select(i < k, total, total + term)
 
-            return over(rows, s.constant(0, a.dtype), added)
+        projection = folded(b, rows, b.fill(0, (columns, *every), a.dtype), projected)
 
-        projection = b.indexed(projected, (*every, columns), a.dtype)
-
-        def element(*at: SSAValue) -> Scalar:
-            where, i, j = place(at)
-            something, _, beta, _ = parts(where)
-            x = read(matrix, at)
-            column = s.select(i.equals(k), beta, vector(where, i))
-            rest = x - s.conjugate(read(tau, where)) * vector(where, i) * read(projection, [*where, j])
+        def element(x: Scalar, *at: SSAValue) -> Scalar:
+            i, j, lane = within(at)
+            v = read(vector, [at[0], *lane])
+            column = s.select(i.equals(k), read(betas, lane), v)
+            rest = x - s.conjugate(read(tau, lane)) * v * read(projection, at[1:])
             new = s.select(j.equals(k), column, rest)
-            return s.select(something & ~(i < k) & ~(j < k), new, x)
+            return s.select(read(tau, lane).differs(0) & ~(i < k) & ~(j < k), new, x)
 
         def kept(old: Scalar, *at: SSAValue) -> Scalar:
-            return s.select(s.from_index(at[-1]).equals(k), read(tau, at[:-1]), old)
+            return s.select(s.from_index(at[0]).equals(k), read(tau, at[1:]), old)
 
-        return [
-            b.indexed(element, matrix.shape, a.dtype),
-            b.indexed(kept, factors.shape, a.dtype, [(factors, AffineMap.identity(factors.ndim))]),
-        ]
+        return [updated(b, matrix, element), updated(b, factors, kept)]
 
-    result, factors = b.steps(count, [a, b.fill(0, (*every, count), a.dtype)], eliminate)
+    start = [a, b.fill(0, (count, *every), a.dtype)]
+    result, factors = b.steps(count, start, eliminate, in_place=True)
     return result, factors
 
 
 def reflect(b: LinalgBuilder, vectors: Tensor, tau: Tensor, array: Tensor, inverse: bool) -> Tensor:
     """H1 H2 ... Hk times an array, each H = 1 - tau v v^H with v unit lower trapezoidal; or the inverse of it, its adjoint."""
-    rows, dtype = vectors.shape[-2], array.dtype
+    rows = vectors.shape[0]
 
     def apply(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         [matrix] = state
 
-        def vector(where: At, i: Scalar) -> Scalar:
-            return s.select(i < k, 0, s.select(i.equals(k), 1, read(vectors, [*where, i, k])))
+        def vector(i: Scalar, lane: At) -> Scalar:
+            return s.select(i < k, 0, s.select(i.equals(k), 1, read(vectors, [i, k, *lane])))
 
-        def projected(*at: SSAValue) -> Scalar:
-            *where, j = at
-            return over(
-                rows,
-                s.constant(0, dtype),
-                lambda i, total: total + s.conjugate(vector(where, i)) * read(matrix, [*where, i, j]),
-            )
+        def projected(i: Scalar, total: Scalar, *at: SSAValue) -> Scalar:
+            return total + s.conjugate(vector(i, at[1:])) * read(matrix, [i, *at])
 
-        projection = b.indexed(projected, (*matrix.shape[:-2], matrix.shape[-1]), dtype)
+        projection = folded(b, rows, b.fill(0, matrix.shape[1:], array.dtype), projected)
 
-        def element(*at: SSAValue) -> Scalar:
-            where, i, _ = place(at)
-            factor = s.conjugate(read(tau, [*where, k])) if inverse else read(tau, [*where, k])
-            return read(matrix, at) - factor * vector(where, i) * read(projection, [*where, at[-1]])
+        def element(x: Scalar, *at: SSAValue) -> Scalar:
+            i, _, lane = within(at)
+            factor = read(tau, [k, *lane])
+            factor = s.conjugate(factor) if inverse else factor
+            return x - factor * vector(i, lane) * read(projection, at[1:])
 
-        return [b.indexed(element, matrix.shape, dtype)]
+        return [updated(b, matrix, element)]
 
-    return b.steps(tau.shape[-1], [array], apply, backward=not inverse)[0]
+    return b.steps(tau.shape[0], [array], apply, backward=not inverse, in_place=True)[0]
 
 
 SWEEPS = 14
-"""Over all pairs of columns: convergence is quadratic, and takes 6 to 10 of them."""
+"""Over all pairs of columns at most: convergence is quadratic, and takes 4 to 10 of them."""
 
 
 def turns_of(columns: Dim) -> Dim:
@@ -268,40 +291,36 @@ def partner(column: Scalar, turn: Scalar, columns: Dim) -> Scalar:
     return s.select(other < columns, other, column)
 
 
-def orthogonalized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
-    """A V with orthogonal columns, and the rotations V, best for matrices of no more columns than rows, in float64: one-sided
-    Jacobi rotations (Hestenes), of all pairs of a turn at once (Golub and Van Loan 8.6.3)."""
-    *batch, rows, columns = a.shape
-    every, dtype = (*batch, columns), dt.Double
-    turns = turns_of(columns)
+def orthogonalized(b: LinalgBuilder, a: Tensor, with_rotations: bool = True) -> list[Tensor]:
+    """Of a transposed matrix, A V with orthogonal columns, and the rotations V, transposed as well; best for an A of no more columns
+    than rows. One-sided Jacobi rotations (Hestenes), of all pairs of a turn at once (Golub and Van Loan 8.6.3), until a sweep has
+    met none that are further from orthogonal than what products of columns round off (de Rijk; LAPACK's gesvj)."""
+    columns, rows, *lanes = a.shape
+    every, turns = (columns, *lanes), turns_of(columns)
 
     def rotate(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
-        matrix, rotations = state
+        matrix, met = state[0], state[-1]
 
         def pair(at: At) -> tuple[Scalar, Scalar]:
-            column = s.from_index(at[-1])
-            return column, partner(column, s.rem(number, s.constant(turns, dt.Long)), columns)
+            column = s.from_index(at[0])
+            return column, partner(column, number, columns)
 
-        def product(where: At, first: Scalar, second: Scalar) -> Scalar:
-            zero = s.constant(0, dtype)
-            return over(
-                rows,
-                zero,
-                lambda i, total: total + read(matrix, [*where, i, first]) * read(matrix, [*where, i, second]),
-            )
+        def squared(i: Scalar, total: Scalar, *at: SSAValue) -> Scalar:
+            x = read(matrix, [at[0], i, *at[1:]])
+            return total + x * x
 
-        def squared(*at: SSAValue) -> Scalar:
-            column, _ = pair(at)
-            return product(at[:-1], column, column)
+        def multiplied(i: Scalar, total: Scalar, *at: SSAValue) -> Scalar:
+            column, other = pair(at)
+            return total + read(matrix, [column, i, *at[1:]]) * read(matrix, [other, i, *at[1:]])
 
-        squares = b.indexed(squared, every, dtype)
+        squares, products = (
+            folded(b, rows, b.fill(0, every, a.dtype), added) for added in (squared, multiplied)
+        )
 
         def tangent(*at: SSAValue) -> Scalar:
             """Of the angle that makes a pair orthogonal; 0 where it is. The two columns' have opposite signs."""
             column, other = pair(at)
-            where = at[:-1]
-            alpha, beta = read(squares, at), read(squares, [*where, other])
-            gamma = product(where, column, other)
+            alpha, beta, gamma = read(squares, at), read(squares, [other, *at[1:]]), read(products, at)
             zeta = (beta - alpha) / (gamma * 2)
             angle = s.copysign(1 / (s.absolute(zeta) + s.sqrt(zeta * zeta + 1)), zeta)
             # Of columns as long as each other, the first turns one way, the second the other.
@@ -309,65 +328,36 @@ def orthogonalized(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
             negligible = ~(s.absolute(gamma) > s.sqrt(alpha * beta) * 2.0**-53)
             return s.select(negligible | column.equals(other), 0, angle)
 
-        tangents = b.indexed(tangent, every, dtype)
+        tangents = b.indexed(tangent, every, a.dtype)
+
+        def cosine(*at: SSAValue) -> Scalar:
+            angle = read(tangents, at)
+            return 1 / s.sqrt(angle * angle + 1)
+
+        cosines = b.indexed(cosine, every, a.dtype)
 
         def rotated(source: Tensor) -> Tensor:
             def element(*at: SSAValue) -> Scalar:
                 _, other = pair(at)
-                angle = read(tangents, [*at[:-2], at[-1]])
-                x, y = read(source, at), read(source, [*at[:-1], other])
-                return (x - angle * y) / s.sqrt(angle * angle + 1)
+                here = [at[0], *at[2:]]
+                return (read(source, at) - read(tangents, here) * read(source, [other, *at[1:]])) * read(
+                    cosines, here
+                )
 
-            return b.indexed(element, source.shape, dtype)
+            return b.indexed(element, source.shape, a.dtype)
 
-        return [rotated(matrix), rotated(rotations)]
+        def is_met(before: Scalar, *at: SSAValue) -> Scalar:
+            _, other = pair(at)
+            sizes = s.sqrt(read(squares, at) * read(squares, [other, *at[1:]]))
+            rounded = s.cast(s.constant(rows, dt.Long), a.dtype) * 2.0**-52
+            far = s.absolute(read(products, at)) > sizes * rounded
+            return s.select(far & other.differs(s.from_index(at[0])), 1, before)
 
-    start = [b.convert(a, dtype), identity(b, (*batch, columns, columns), dtype)]
-    matrix, rotations = b.steps(0 if columns == 1 else turns * SWEEPS, start, rotate)
-    return matrix, rotations
+        return [*map(rotated, state[:-1]), updated(b, met, is_met)]
 
+    def sweep(b: LinalgBuilder, _: Scalar, state: list[Tensor]) -> list[Tensor]:
+        count = b.binary("muli", greatest(b, state[-1]), b.size(turns))
+        return b.steps(count, [*state[:-1], b.fill(0, every, dt.Long)], rotate)
 
-def lengths(b: LinalgBuilder, matrix: Tensor) -> Tensor:
-    """The lengths of columns."""
-    squares = b.reduce(lambda total, x: total + x * x, matrix, [matrix.ndim - 2], 0, matrix.dtype)
-    shape = (*matrix.shape[:-2], matrix.shape[-1])
-    return b.elementwise(s.sqrt, [b.reshape(squares, shape)], shape, matrix.dtype)
-
-
-def is_wide(a: Tensor) -> bool:
-    """Whether matrices are known to have more columns than rows."""
-    return bool(provably(apply("lt", a.shape[-2], a.shape[-1])))
-
-
-def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
-    """The symmetric or Hermitian matrices that triangles stand for."""
-
-    def element(*at: SSAValue) -> Scalar:
-        where, i, j = place(at)
-        most, least = s.maximum(i, j), s.minimum(i, j)
-        x = read(a, [*where, most, least] if lower else [*where, least, most])
-        if not s.is_complex(x):
-            return x
-        mirrored = s.select(i < j if lower else i > j, s.conjugate(x), x)
-        return s.select(i.equals(j), s.cast(s.real(x), x.dtype), mirrored)
-
-    return b.indexed(element, a.shape, a.dtype)
-
-
-def once_each(b: LinalgBuilder, values: Tensor, dtype: DType) -> Tensor:
-    """Ordered values of the real form of matrices of a dtype, which has each of a complex one's twice."""
-    if dtype not in PARTS:
-        return values
-    *batch, count = values.shape
-    places, steps = [0] * values.ndim, [1] * len(batch) + [2]
-    return b.slice(values, places, [*batch, apply("floordiv", count, 2)], steps)
-
-
-def multiplied(left: Tensor, right: Tensor, at: At, terms: Dim | Scalar) -> Scalar:
-    """In a body: an element of a product of matrices, of so many terms."""
-    *where, i, j = at
-    return over(
-        terms,
-        s.constant(0, left.dtype),
-        lambda k, total: total + read(left, [*where, i, k]) * read(right, [*where, k, j]),
-    )
+    start = [a, units(b, columns, lanes, a.dtype)][: 1 + with_rotations]
+    return b.steps(SWEEPS, [*start, b.fill(1, every, dt.Long)], sweep)[:-1]

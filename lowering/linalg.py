@@ -43,6 +43,7 @@ from xdsl_exir.lowering import body_types
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
 from xdsl_exir.lowering.body_types import PARTS, TWICE, complex_type, compute_dtype, register_type, sum_dtype
+from xdsl_exir.lowering.compensated import compensated, total_of
 from xdsl_exir.lowering.reassociation import (
     broadcast_map,
     expansion,
@@ -111,7 +112,7 @@ def itself(x: Scalar) -> Scalar:
     return x
 
 
-def is_empty(whole: Sizes, offsets: Sequence[Dim], part: Sequence[Dim]) -> bool:
+def is_empty(whole: Sizes, offsets: Sequence[Dim | SSAValue], part: Sequence[Dim]) -> bool:
     """Whether a rectangular part certainly has no elements: one that begins at the end has none, whatever its sizes are."""
     places = zip(whole, offsets, strict=True)
     return 0 in part or any(isinstance(a, int) and isinstance(b, int) and a <= b for a, b in places)
@@ -149,9 +150,9 @@ class LinalgBuilder(IndexArithmetic):
             self._sizes[size] = compute(size, self)
         return self._sizes[size]
 
-    def mixed(self, sizes: Sequence[Dim]) -> list[SSAValue | int]:
+    def mixed(self, sizes: Sequence[Dim | SSAValue]) -> list[SSAValue | int]:
         """Sizes, those that are symbolic as values."""
-        return [size if isinstance(size, int) else self.size(size) for size in sizes]
+        return [size if isinstance(size, int | SSAValue) else self.size(size) for size in sizes]
 
     def dynamic(self, sizes: Sequence[Dim]) -> list[SSAValue]:
         """Values of the sizes that are symbolic."""
@@ -294,10 +295,12 @@ class LinalgBuilder(IndexArithmetic):
         state: Sequence[Tensor],
         step: Callable[[LinalgBuilder, Scalar, list[Tensor]], Sequence[Tensor]],
         backward: bool = False,
+        in_place: bool = False,
     ) -> list[Tensor]:
         """Tensors that `step` makes from the last ones, from `state` on, for each number from 0 to `count`, or `backward`.
 
-        What a loop carries has to stay in its buffer: results, which a step makes while it reads those before, are copied.
+        What a loop carries has to stay in its buffer: results, which a step makes while it reads those before, are copied; but
+        not those that are the last ones with a part replaced, `in_place`.
         """
         first, last, one = (x if isinstance(x, SSAValue) else self.size(x) for x in (0, count, 1))
         block = Block(arg_types=[IndexType(), *(tensor.value.type for tensor in state)])
@@ -307,7 +310,8 @@ class LinalgBuilder(IndexArithmetic):
             number = s.from_index(block.args[0])
             number = s.constant(last, dt.Long) - 1 - number if backward else number
         after = step(inside, number, before)
-        kept = [inside.replace(old, new) for new, old in zip(after, before, strict=True)]
+        pairs = zip(after, before, strict=True)
+        kept = [new.value if in_place else inside.replace(old, new) for new, old in pairs]
         block.add_op(scf.YieldOp(*kept))
         loop = scf.ForOp(first, last, one, [tensor.value for tensor in state], block)
         self.add(loop)
@@ -358,8 +362,8 @@ class LinalgBuilder(IndexArithmetic):
         if join and narrow and len(sizes) == len(over) and math_prod(sizes) > BLOCK:
             return self._fold_in_blocks(combine, inputs, over, initial, dtype, join)
         if join and narrow and dtype is dt.Double and len(sizes) < len(over) and initial == 0:
-            pairs = self.fold(_compensated(combine), inputs, over, 0, dt.ComplexDouble)
-            return self.elementwise(_total, [pairs], pairs.shape, dtype)
+            pairs = self.fold(compensated(combine), inputs, over, 0, dt.ComplexDouble)
+            return self.elementwise(total_of, [pairs], pairs.shape, dtype)
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))
         kept = tuple(size for dim, size in enumerate(source) if dim not in over)
         indices = dims(rank)
@@ -530,7 +534,11 @@ class LinalgBuilder(IndexArithmetic):
         return Tensor(self.add(op), shape, input.dtype)
 
     def insert(
-        self, part: Tensor, into: Tensor, offsets: Sequence[Dim], strides: Sequence[int] | None = None
+        self,
+        part: Tensor,
+        into: Tensor,
+        offsets: Sequence[Dim | SSAValue],
+        strides: Sequence[int] | None = None,
     ) -> Tensor:
         """`into` with a rectangular part replaced."""
         if is_empty(into.shape, offsets, part.shape):
@@ -553,26 +561,6 @@ class LinalgBuilder(IndexArithmetic):
             return input
         shape = tuple(a + size + b for a, size, b in zip(low, input.shape, high, strict=True))
         return self.insert(input, self.fill(value, shape, input.dtype), low)
-
-
-def _compensated(combine: Body) -> Body:
-    """A sum that keeps what it rounds off as its imaginary part (Knuth's TwoSum: The Art of Computer Programming, 4.2.2)."""
-
-    def add(pair: Scalar, *elements: Scalar) -> Scalar:
-        before = s.real(pair)
-        term = combine(s.constant(0, dt.Double), *elements)
-        after = before + term
-        added = after - before
-        lost = (before - (after - added)) + (term - added)
-        return s.complex_number(after, s.imaginary(pair) + lost)
-
-    return add
-
-
-def _total(pair: Scalar) -> Scalar:
-    """A compensated sum as a number; of an infinite one nothing was rounded off."""
-    high, low = s.real(pair), s.imaginary(pair)
-    return s.select(s.is_nan(low), high, high + low)
 
 
 def read(input: Tensor, place: Sequence[Scalar | SSAValue]) -> Scalar:

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, apply, provably
 from xdsl_exir.dialects.meta import broadcast_shapes
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS
@@ -93,3 +93,48 @@ def complex_form(b: LinalgBuilder, a: Tensor, shape: Sizes, dtype: DType) -> Ten
         return s.complex_number(read(a, [*where, i, j]), read(a, [*where, i + shape[-2], j]))
 
     return b.indexed(element, shape, dtype)
+
+
+def is_exchanged(pivots: Tensor, at: At, k: Scalar) -> Scalar:
+    """Whether a row was exchanged with another one."""
+    return s.cast(read(pivots, [*at, k]), dt.Long).differs(k + 1)
+
+
+def given_to_lapack(b: LinalgBuilder, a: Tensor) -> Tensor:
+    """As PyTorch keeps them, the factors beside a determinant are of the transposed matrix, but for complex numbers."""
+    return a if a.dtype in PARTS else transposed(b, a)
+
+
+def lengths(b: LinalgBuilder, matrix: Tensor) -> Tensor:
+    """The lengths of rows."""
+    squares = b.reduce(lambda total, x: total + x * x, matrix, [matrix.ndim - 1], 0, matrix.dtype)
+    return b.elementwise(s.sqrt, [b.reshape(squares, matrix.shape[:-1])], matrix.shape[:-1], matrix.dtype)
+
+
+def is_wide(a: Tensor) -> bool:
+    """Whether matrices are known to have more columns than rows."""
+    return bool(provably(apply("lt", a.shape[-2], a.shape[-1])))
+
+
+def symmetrized(b: LinalgBuilder, a: Tensor, lower: bool = True) -> Tensor:
+    """The symmetric or Hermitian matrices that triangles stand for."""
+
+    def element(*at: SSAValue) -> Scalar:
+        where, i, j = place(at)
+        most, least = s.maximum(i, j), s.minimum(i, j)
+        x = read(a, [*where, most, least] if lower else [*where, least, most])
+        if not s.is_complex(x):
+            return x
+        mirrored = s.select(i < j if lower else i > j, s.conjugate(x), x)
+        return s.select(i.equals(j), s.cast(s.real(x), x.dtype), mirrored)
+
+    return b.indexed(element, a.shape, a.dtype)
+
+
+def once_each(b: LinalgBuilder, values: Tensor, dtype: DType) -> Tensor:
+    """Ordered values of the real form of matrices of a dtype, which has each of a complex one's twice."""
+    if dtype not in PARTS:
+        return values
+    *batch, count = values.shape
+    places, steps = [0] * values.ndim, [1] * len(batch) + [2]
+    return b.slice(values, places, [*batch, apply("floordiv", count, 2)], steps)

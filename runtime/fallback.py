@@ -144,13 +144,12 @@ def is_of_lapack(op: Operation) -> bool:
 
 
 ORDERS = {
-    **dict.fromkeys(("_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor"), 12),
-    **dict.fromkeys(("linalg_qr", "geqrf", "linalg_householder_product", "ormqr"), 32),
-    **dict.fromkeys(
-        ("linalg_cholesky_ex", "cholesky_inverse", "cholesky_solve", "linalg_solve_triangular"), 64
-    ),
-    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 64),
-    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet", "triangular_solve"), 64),
+    **dict.fromkeys(("_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor"), 16),
+    **dict.fromkeys(("linalg_cholesky_ex", "cholesky_inverse", "cholesky_solve"), 96),
+    **dict.fromkeys(("linalg_qr", "geqrf", "linalg_householder_product", "ormqr"), 160),
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 160),
+    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"), 160),
+    **dict.fromkeys(("linalg_solve_triangular", "triangular_solve"), 256),
 }
 """Orders of matrices up to which loops take no longer than LAPACK by way of the interpreter, as measured."""
 

@@ -137,17 +137,22 @@ def linalg_function(
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
     lowered = linalg_of(block, [value.type for value in outputs])
-    if large and not any(map(begins_with_reduction, lowered.walk())):
+    if large and not any(map(begins_anew, lowered.walk())):
         lowered.attributes[LARGE] = UnitAttr()
     if len(outputs) == 1 or not any(isinstance(op, WRITES) for op in lowered.walk()):
         lowered.attributes[DIRECT] = UnitAttr()
     return destination_style(lowered, arguments)
 
 
-def begins_with_reduction(op: Operation) -> bool:
-    """Whether a loop that no threads can share is around those that they can: they would begin anew in each of its turns."""
-    kinds = [kind.data for kind in op.iterator_types] if isinstance(op, GenericOp) else []
-    return IteratorType.PARALLEL in kinds and kinds[0] is IteratorType.REDUCTION
+def begins_anew(op: Operation) -> bool:
+    """Whether loops that no threads can share are around those that they can, which would begin anew in each turn: a reduction, or the
+    steps of an algorithm over one group of matrices after the other."""
+    if not isinstance(op, GenericOp):
+        return False
+    kinds = [kind.data for kind in op.iterator_types]
+    around = op.parent_op()
+    in_steps = isinstance(around, scf.ForOp) and isinstance(around.parent_op(), scf.ForOp)
+    return in_steps or (IteratorType.PARALLEL in kinds and kinds[0] is IteratorType.REDUCTION)
 
 
 def linalg_update(block: Block, arguments: Sequence[Value], into: int) -> FuncOp:

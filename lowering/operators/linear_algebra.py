@@ -1,9 +1,9 @@
 """Lowerings of linear algebra that textbooks have as loops over a matrix: LU, Cholesky and QR, triangular systems, singular
 values by Jacobi's method.
 
-A step of an algorithm is a map over the whole batch, from the matrices before it; the steps are one loop. Matrices are the
-last two dimensions. What native code cannot do is raise: calls that ask an operator to check are refused (the operators
-that only check are the caller's). `lowering.linalg` is MLIR's linalg.
+A step of an algorithm is a map over the matrices before it; the steps are one loop, over a group of matrices side by side
+(`side_by_side`). Of operands, matrices are the last two dimensions. What native code cannot do is raise: calls that ask an
+operator to check are refused (the operators that only check are the caller's). `lowering.linalg` is MLIR's linalg.
 """
 
 from __future__ import annotations
@@ -17,25 +17,19 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import apply, max_, provably
+from xdsl_exir.dialects.expr import apply, max_, min_, provably
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS, sum_dtype
 from xdsl_exir.lowering.factorizations import (
-    given_to_lapack,
-    is_exchanged,
-    is_wide,
-    lengths,
+    cholesky_of,
     lu_of,
-    multiplied,
-    once_each,
     orthogonalized,
     reflect,
     solved,
     substituted,
-    symmetrized,
     triangularized,
     with_rows_exchanged,
 )
@@ -45,17 +39,25 @@ from xdsl_exir.lowering.matrices import (
     broadcast_batches,
     complex_form,
     conjugated,
+    given_to_lapack,
     identity,
+    is_exchanged,
+    is_wide,
+    lengths,
+    once_each,
     over,
     place,
     real_form,
+    symmetrized,
     transposed,
 )
+from xdsl_exir.lowering.matrix_functions import exponential
 from xdsl_exir.lowering.operators.creation import triangle
 from xdsl_exir.lowering.operators.indexing import ordered
 from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.reductions import Combine, norm
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.side_by_side import grouped
 from xdsl_exir.lowering.sizes import Sizes
 
 Out = list[TensorMeta]
@@ -74,9 +76,17 @@ def refuse_lu(arguments: Mapping[str, Any]) -> str | None:
     return raises(arguments) if arguments["pivot"] else "LU without pivoting"
 
 
+def factored(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Factors, pivots and statuses."""
+    count, matrices = min_(*A.shape[-2:]), [(A.shape[-2:], A.dtype)]
+    results = [*matrices, ((count,), dt.Int), ((), dt.Int)]
+    factors, pivots, info = grouped(b, lambda b, given: lu_of(b, *given), [(A, 2)], results)
+    return factors, pivots, info
+
+
 @lowering("aten.linalg_lu_factor_ex", refuses=refuse_lu, takes_complex=True)
 def lu_factor_ex(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return lu_of(b, A)
+    return factored(b, A)
 
 
 @lowering("aten.lu_unpack", takes_complex=True)
@@ -87,7 +97,13 @@ def lu_unpack(
     results = [b.fill(0, meta.shape, meta.dtype) for meta in out]
     if unpack_pivots:
         rows = identity(b, results[0].shape, LU_data.dtype)
-        results[0] = transposed(b, with_rows_exchanged(b, rows, LU_pivots))
+        [moved] = grouped(
+            b,
+            lambda b, given: [with_rows_exchanged(b, given[0], given[1])],
+            [(rows, 2), (LU_pivots, 1)],
+            [(rows.shape[-2:], rows.dtype)],
+        )
+        results[0] = transposed(b, moved)
     if unpack_data:
 
         def low(*at: SSAValue) -> Scalar:
@@ -112,7 +128,7 @@ def lu_unpack(
     takes_complex=True,
 )
 def linalg_lu(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
-    factors, pivots, _ = lu_of(b, A)
+    factors, pivots, _ = factored(b, A)
     return lu_unpack(b, factors, pivots, True, True, out)
 
 
@@ -123,21 +139,35 @@ def linalg_lu_solve(
     # The adjoint A is the transposed one for conjugates of what is on both sides.
     right = conjugated(b, B) if adjoint else B
     if left:
-        result = solved(b, LU, pivots, right, adjoint)
+        result = with_factors(b, LU, pivots, right, adjoint)
     else:  # X A = B is the transposed A times the transposed X
-        result = transposed(b, solved(b, LU, pivots, transposed(b, right), not adjoint))
+        result = transposed(b, with_factors(b, LU, pivots, transposed(b, right), not adjoint))
     return conjugated(b, result) if adjoint else result
+
+
+def with_factors(
+    b: LinalgBuilder, factors: Tensor, pivots: Tensor, right: Tensor, transpose: bool = False
+) -> Tensor:
+    """X of A X = B, or of the transposed A, from the factors of A; batches broadcast."""
+    factors, right = broadcast_batches(b, factors, right)
+    pivots = b.broadcast(pivots, factors.shape[:-1])
+
+    def algorithm(b: LinalgBuilder, given: list[Tensor]) -> list[Tensor]:
+        return [solved(b, *given, transpose=transpose)]
+
+    inputs = [(factors, 2), (pivots, 1), (right, 2)]
+    return grouped(b, algorithm, inputs, [(right.shape[-2:], right.dtype)])[0]
 
 
 @lowering("aten.linalg_inv_ex", refuses=raises, takes_complex=True)
 def inv_ex(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor]:
-    factors, pivots, info = lu_of(b, A)
-    return solved(b, factors, pivots, identity(b, A.shape, A.dtype)), info
+    factors, pivots, info = factored(b, A)
+    return with_factors(b, factors, pivots, identity(b, A.shape, A.dtype)), info
 
 
 @lowering("aten._linalg_solve_ex", refuses=raises, takes_complex=True)
 def solve_ex(b: LinalgBuilder, A: Tensor, B: Tensor, left: bool, out: Out) -> tuple[Tensor, ...]:
-    factors, pivots, info = lu_of(b, A)
+    factors, pivots, info = factored(b, A)
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     right = b.reshape(B, (*B.shape, 1)) if vectors else B
     result = linalg_lu_solve(b, factors, pivots, right, left, False)
@@ -149,7 +179,7 @@ def solve_ex(b: LinalgBuilder, A: Tensor, B: Tensor, left: bool, out: Out) -> tu
 
 @lowering("aten._linalg_det", takes_complex=True)
 def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    factors, pivots, _ = lu_of(b, given_to_lapack(b, A))
+    factors, pivots, _ = factored(b, given_to_lapack(b, A))
 
     def element(*at: SSAValue) -> Scalar:
         def multiplied(k: Scalar, total: Scalar) -> Scalar:
@@ -163,7 +193,7 @@ def det(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @lowering("aten._linalg_slogdet", takes_complex=True)
 def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    factors, pivots, _ = lu_of(b, given_to_lapack(b, A))
+    factors, pivots, _ = factored(b, given_to_lapack(b, A))
 
     def sign(*at: SSAValue) -> Scalar:
         def multiplied(k: Scalar, total: Scalar) -> Scalar:
@@ -194,8 +224,19 @@ def solve_triangular(
 ) -> Tensor:
     given = b.convert(B, self.dtype)
     a, right = broadcast_batches(b, self, given if left else transposed(b, given))
-    result = substituted(b, a, right, not upper, unitriangular, not left)
+    result = by_substitution(b, a, right, not upper, unitriangular, not left)
     return result if left else transposed(b, result)
+
+
+def by_substitution(
+    b: LinalgBuilder, a: Tensor, right: Tensor, lower: bool, unit: bool, transpose: bool
+) -> Tensor:
+    """X of A X = B, or of the transposed A, for triangular A. Batches are equal."""
+
+    def algorithm(b: LinalgBuilder, given: list[Tensor]) -> list[Tensor]:
+        return [substituted(b, *given, lower=lower, unit=unit, transpose=transpose)]
+
+    return grouped(b, algorithm, [(a, 2), (right, 2)], [(right.shape[-2:], right.dtype)])[0]
 
 
 @lowering("aten.triangular_solve", takes_complex=True)
@@ -203,7 +244,7 @@ def triangular_solve(
     b: LinalgBuilder, self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool
 ) -> tuple[Tensor, Tensor]:
     a, right = broadcast_batches(b, A, self)
-    return substituted(b, a, right, not upper, unitriangular, transpose), a
+    return by_substitution(b, a, right, not upper, unitriangular, transpose), a
 
 
 # --- Cholesky ------------------------------------------------------------------------------------------------
@@ -211,40 +252,9 @@ def triangular_solve(
 
 @lowering("aten.linalg_cholesky_ex", refuses=raises, takes_complex=True)
 def cholesky_ex(b: LinalgBuilder, self: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
-    """The factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0."""
-    batch, size = self.shape[:-2], self.shape[-1]
-
-    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
-        matrix, info = state
-
-        def element(*at: SSAValue) -> Scalar:
-            where, i, j = place(at)
-            x, diagonal = read(matrix, at), s.real(read(matrix, [*where, k, k]))
-            root = s.cast(s.sqrt(diagonal), x.dtype)
-            across = s.conjugate(read(matrix, [*where, j, k]) / root)
-            rest = x - read(matrix, [*where, i, k]) / root * across
-            column = s.select(i.equals(k), root, x / root)
-            new = s.select(j.equals(k), column, rest)
-            goes_on = read(info, where).equals(0) & (diagonal > 0)
-            return s.select(goes_on & ~(j < k) & ~(i < j), new, x)
-
-        def status(found: Scalar, *at: SSAValue) -> Scalar:
-            fails = found.equals(0) & ~(s.real(read(matrix, [*at, k, k])) > 0)
-            return s.select(fails, s.cast(k + 1, dt.Int), found)
-
-        return [
-            b.indexed(element, matrix.shape, matrix.dtype),
-            b.indexed(status, info.shape, dt.Int, [(info, AffineMap.identity(info.ndim))]),
-        ]
-
-    start = [adjoint(b, self) if upper else self, b.fill(0, batch, dt.Int)]
-    matrix, info = b.steps(size, start, eliminate)
-
-    def low(*at: SSAValue) -> Scalar:
-        _, i, j = place(at)
-        return s.select(i < j, 0, read(matrix, at))
-
-    factor = b.indexed(low, self.shape, self.dtype)
+    given = adjoint(b, self) if upper else self
+    results = [(self.shape[-2:], self.dtype), ((), dt.Int)]
+    factor, info = grouped(b, lambda b, given: cholesky_of(b, *given), [(given, 2)], results)
     return adjoint(b, factor) if upper else factor, info
 
 
@@ -254,7 +264,7 @@ def cholesky_solve(b: LinalgBuilder, self: Tensor, input2: Tensor, upper: bool) 
     factor, right = broadcast_batches(b, input2, self)
     for is_adjoint in (upper, not upper):
         right = conjugated(b, right) if is_adjoint else right
-        right = substituted(b, factor, right, not upper, False, transpose=is_adjoint)
+        right = by_substitution(b, factor, right, not upper, False, transpose=is_adjoint)
         right = conjugated(b, right) if is_adjoint else right
     return right
 
@@ -269,12 +279,21 @@ def cholesky_inverse(b: LinalgBuilder, self: Tensor, upper: bool) -> Tensor:
 
 @lowering("aten.geqrf", takes_complex=True)
 def geqrf(b: LinalgBuilder, self: Tensor) -> tuple[Tensor, Tensor]:
-    return triangularized(b, self)
+    results = [(self.shape[-2:], self.dtype), ((min_(*self.shape[-2:]),), self.dtype)]
+    factors, tau = grouped(b, lambda b, given: triangularized(b, *given), [(self, 2)], results)
+    return factors, tau
+
+
+def reflected(b: LinalgBuilder, vectors: Tensor, tau: Tensor, array: Tensor, inverse: bool) -> Tensor:
+    """Reflections, or their inverse, times arrays."""
+    inputs = [(vectors, 2), (tau, 1), (array, 2)]
+    results = [(array.shape[-2:], array.dtype)]
+    return grouped(b, lambda b, given: [reflect(b, *given, inverse=inverse)], inputs, results)[0]
 
 
 @lowering("aten.linalg_householder_product", takes_complex=True)
 def householder_product(b: LinalgBuilder, input: Tensor, tau: Tensor) -> Tensor:
-    return reflect(b, input, tau, identity(b, input.shape, input.dtype), False)
+    return reflected(b, input, tau, identity(b, input.shape, input.dtype), False)
 
 
 @lowering("aten.ormqr", takes_complex=True)
@@ -282,14 +301,14 @@ def ormqr(
     b: LinalgBuilder, self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: bool
 ) -> Tensor:
     if left:
-        return reflect(b, self, input2, input3, transpose)
+        return reflected(b, self, input2, input3, transpose)
     # C Q is the adjoint of the adjoint Q times the adjoint C.
-    return adjoint(b, reflect(b, self, input2, adjoint(b, input3), not transpose))
+    return adjoint(b, reflected(b, self, input2, adjoint(b, input3), not transpose))
 
 
 @lowering("aten.linalg_qr", takes_complex=True)
 def linalg_qr(b: LinalgBuilder, A: Tensor, mode: str, out: Out) -> list[Tensor]:
-    factors, tau = triangularized(b, A)
+    factors, tau = geqrf(b, A)
     q, r = (meta.shape for meta in out)
 
     def up(*at: SSAValue) -> Scalar:
@@ -299,10 +318,23 @@ def linalg_qr(b: LinalgBuilder, A: Tensor, mode: str, out: Out) -> list[Tensor]:
     upper = b.indexed(up, r, A.dtype)
     if mode == "r":
         return [b.fill(0, q, A.dtype), upper]
-    return [reflect(b, factors, tau, identity(b, q, A.dtype), False), upper]
+    return [reflected(b, factors, tau, identity(b, q, A.dtype), False), upper]
 
 
 # --- singular values -----------------------------------------------------------------------------------------
+
+
+def by_rotations(b: LinalgBuilder, a: Tensor, *, with_rotations: bool) -> list[Tensor]:
+    """Of matrices that are not wide, or the transposed ones of those that are, in float64: A V with orthogonal columns, and V if
+    asked for; each transposed."""
+    given = b.convert(a if is_wide(a) else transposed(b, a), dt.Double)
+    *_, columns, rows = given.shape
+    results = [((columns, size), dt.Double) for size in (rows, columns)[: 1 + with_rotations]]
+
+    def algorithm(b: LinalgBuilder, given: list[Tensor]) -> list[Tensor]:
+        return orthogonalized(b, *given, with_rotations=with_rotations)
+
+    return grouped(b, algorithm, [(given, 2)], results)
 
 
 def refuse_singular_vectors(arguments: Mapping[str, Any]) -> str | None:
@@ -318,7 +350,7 @@ def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
     if 0 in A.shape:
         return nothing
     a = real_form(b, A) if A.dtype in PARTS else A
-    values = lengths(b, orthogonalized(b, transposed(b, a) if is_wide(a) else a)[0])
+    values = lengths(b, by_rotations(b, a, with_rotations=False)[0])
     descending = once_each(b, ordered(b, values, -1, True)[0], A.dtype)
     # Of a matrix with more columns than rows the others are 0.
     first = part(b, descending, values.ndim - 1, 0, out[1].shape[-1])
@@ -349,7 +381,7 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
         where, i, j = place(at)
         return read(a, at) + s.select(i.equals(j), read(bound, where), 0)
 
-    values = lengths(b, orthogonalized(b, b.indexed(shifted, a.shape, dt.Double))[0])
+    values = lengths(b, by_rotations(b, b.indexed(shifted, a.shape, dt.Double), with_rotations=False)[0])
     ascending = once_each(b, ordered(b, values, -1, False)[0], A.dtype)
     bounds = b.reshape(bound, (*batch, 1))
     result = b.elementwise(lambda x, bound: x - bound, [ascending, bounds], (*batch, size), out[0].dtype)
@@ -373,7 +405,7 @@ def pinv(
     a = symmetrized(b, self) if hermitian else self
     is_complex = self.dtype in PARTS
     a = real_form(b, a) if is_complex else a
-    matrix, rotations = orthogonalized(b, transposed(b, a) if is_wide(a) else a)
+    matrix, rotations = by_rotations(b, a, with_rotations=True)
     sizes = lengths(b, matrix)
     largest = b.reshape(b.reduce(s.maximum, sizes, [sizes.ndim - 1], 0, dt.Double), batch)
     longest = max_(*self.shape[-2:])
@@ -397,7 +429,7 @@ def pinv(
 
         def added(k: Scalar, total: Scalar) -> Scalar:
             size = read(sizes, [*where, k])
-            share = read(rotations, [*where, row, k]) * (read(matrix, [*where, column, k]) / (size * size))
+            share = read(rotations, [*where, k, row]) * (read(matrix, [*where, k, column]) / (size * size))
             return s.select(size > read(limits, where), total + share, total)
 
         return over(sizes.shape[-1], s.constant(0, dt.Double), added)
@@ -407,13 +439,6 @@ def pinv(
 
 
 # --- functions of matrices -----------------------------------------------------------------------------------
-
-TERMS = 18
-"""Of the exponential's series: exact in float64 for matrices of norm 1."""
-
-
-MOST_HALVINGS = 128
-"""Enough for every norm that float32 has."""
 
 
 def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
@@ -427,54 +452,14 @@ def refuse_halves(arguments: Mapping[str, Any]) -> str | None:
 
 @lowering("aten.linalg_matrix_exp", refuses=refuse_halves, takes_complex=True)
 def matrix_exp(b: LinalgBuilder, self: Tensor) -> Tensor:
-    """The Taylor series of the matrix divided by a power of 2 that makes its norm less than 1, squared as often (Golub and
-    Van Loan 9.3)."""
+    """The exponential of each matrix by itself."""
     if self.dtype in PARTS:
         return complex_form(b, matrix_exp(b, real_form(b, self)), self.shape, self.dtype)
     if self.shape[-1] == 1:
         return b.elementwise(s.exp, [self], self.shape, self.dtype)
-    batch, size, dtype = self.shape[:-2], self.shape[-1], self.dtype
-
-    def halvings(*at: SSAValue) -> Scalar:
-        """The exponent of 2 of the greatest sum of a column's sizes."""
-
-        def of_column(j: Scalar, norm: Scalar) -> Scalar:
-            zero = s.constant(0, dtype)
-            return s.maximum(
-                norm, over(size, zero, lambda i, total: total + s.absolute(read(self, [*at, i, j])))
-            )
-
-        norm = over(size, s.constant(0, dtype), of_column)
-        exponent = s.floor(s.log2(s.maximum(norm, 0.5))) + 1
-        return s.cast(s.select(exponent <= MOST_HALVINGS, exponent, MOST_HALVINGS), dt.Long)
-
-    counts = b.indexed(halvings, batch, dt.Long)
-
-    def scaled(*at: SSAValue) -> Scalar:
-        power = s.exp2(-s.cast(read(counts, at[:-2]), dtype))
-        return read(self, at) * power
-
-    small = b.indexed(scaled, self.shape, dtype)
-
-    def term(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
-        """1 + A P / (k + 1), by Horner's rule."""
-
-        def element(*at: SSAValue) -> Scalar:
-            _, i, j = place(at)
-            return s.cast(i.equals(j), dtype) + multiplied(small, state[0], at, size) / s.cast(k + 1, dtype)
-
-        return [b.indexed(element, self.shape, dtype)]
-
-    def square(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
-        def element(*at: SSAValue) -> Scalar:
-            wanted = k < read(counts, at[:-2])
-            product = multiplied(state[0], state[0], at, s.select(wanted, s.constant(size, dt.Long), 0))
-            return s.select(wanted, product, read(state[0], at))
-
-        return [b.indexed(element, self.shape, dtype)]
-
-    [series] = b.steps(TERMS, [identity(b, self.shape, dtype)], term, backward=True)
-    return b.steps(MOST_HALVINGS, [series], square)[0]
+    return grouped(
+        b, lambda b, given: [exponential(b, *given)], [(self, 2)], [(self.shape[-2:], self.dtype)]
+    )[0]
 
 
 # --- distances -----------------------------------------------------------------------------------------------

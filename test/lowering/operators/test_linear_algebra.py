@@ -84,6 +84,30 @@ def test_larger_matrices():
     check_natively(calls, scale=100)
 
 
+@pytest.mark.parametrize("batch", [(2,), (5,), (2, 19)])
+def test_batches_side_by_side(batch: tuple[int, ...]):
+    """One by one, as part of a group, and of several: of the last group the last matrix fills the places."""
+    a, definite, right = regular(*batch, 4, 4), positive(*batch, 4, 4), tensor(*batch, 4, 3)
+    a.select(0, 1)[...] = 0  # and a singular matrix beside the others
+    definite.select(0, 1)[...] -= 99 * torch.eye(4)  # no minor of which is positive
+    calls: list[Any] = [
+        ("aten.linalg_lu_factor_ex", (tensor(*batch, 5, 3),), {}),
+        ("aten.linalg_lu", (tensor(*batch, 3, 5),), {}),
+        ("aten.linalg_lu_factor_ex", (a,), {}),
+        ("aten._linalg_slogdet", (a,), {}),
+        ("aten.linalg_cholesky_ex", (definite,), {}),
+        ("aten._linalg_solve_ex", (regular(*batch, 4, 4), right), {}),
+        ("aten._linalg_solve_ex", (regular(4, 4), right), {}),
+        ("aten.linalg_solve_triangular", (regular(*batch, 4, 4), right), {"upper": True}),
+        ("aten.linalg_qr", (tensor(*batch, 5, 3),), {}),
+        ("aten._linalg_eigh", (definite, "L", False), {}),
+        ("aten._linalg_svd", (tensor(*batch, 3, 5), False, False), {}),
+        ("aten.linalg_pinv.atol_rtol_tensor", (tensor(*batch, 5, 3),), {}),
+        ("aten.linalg_matrix_exp", (tensor(*batch, 3, 3) * torch.rand(*batch, 1, 1) * 9,), {}),
+    ]
+    check_natively(calls, scale=100)
+
+
 def test_orthogonal_factors():
     calls: list[Any] = [
         ("aten.linalg_qr", (tensor(*shape), mode), {})
