@@ -82,6 +82,7 @@ func.func @sunk(%x: tensor<4x4xf32>, %k: tensor<4x4xf16>, %v: tensor<4x4xf16>) -
   %2 = edge.aten.mm(%x, %1) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %3 = edge.aten.mm(%2, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %3 : tensor<4x4xf32>
+}
 
 // What is reduced to one number of float64 is made in rows, as of float32.
 // CHECK-LABEL: func.func @doubles
