@@ -68,3 +68,15 @@ func.func @places(%x: tensor<4x40xf32>) -> (tensor<4xi64>, tensor<40xi64>, tenso
   %2 = edge.aten.repeat(%x, repeats = [2, 3]) : (tensor<4x40xf32>) -> tensor<8x120xf32>
   func.return %0, %1, %2 : tensor<4xi64>, tensor<40xi64>, tensor<8x120xf32>
 }
+
+// A norm of halves over two dimensions has the rows that its casts have.
+func.func @norm_of_two(%x : tensor<2x3x8xf16>) -> tensor<2x3x8xf16> {
+  %0, %1, %2 = edge.aten.native_layer_norm(%x, normalized_shape = [3, 8], weight = none, bias = none, eps = 1.0e-05) : (tensor<2x3x8xf16>) -> (tensor<2x3x8xf16>, tensor<2x1x1xf16>, tensor<2x1x1xf16>)
+  func.return %0 : tensor<2x3x8xf16>
+}
+// CHECK:       func.func @norm_of_two
+// CHECK-NEXT:    %[[V:.*]] = edge.aten.view(%x, size = [2, 24])
+// CHECK-NEXT:    %[[W:.*]] = edge.aten._to_copy(%[[V]], dtype = f32)
+// CHECK-NEXT:    %[[N:[0-9]+]], {{.*}} = edge.aten.native_layer_norm(%[[W]], normalized_shape = [24]
+// CHECK-NEXT:    %[[H:.*]] = edge.aten._to_copy(%[[N]], dtype = f16)
+// CHECK-NEXT:    edge.aten.view(%[[H]], size = [2, 3, 8])
