@@ -75,8 +75,8 @@ func.func @norm_of_two(%x : tensor<2x3x8xf16>) -> tensor<2x3x8xf16> {
   func.return %0 : tensor<2x3x8xf16>
 }
 // CHECK:       func.func @norm_of_two
-// CHECK-NEXT:    %[[V:.*]] = edge.aten.view(%x, size = [2, 24])
-// CHECK-NEXT:    %[[W:.*]] = edge.aten._to_copy(%[[V]], dtype = f32)
-// CHECK-NEXT:    %[[N:[0-9]+]], {{.*}} = edge.aten.native_layer_norm(%[[W]], normalized_shape = [24]
-// CHECK-NEXT:    %[[H:.*]] = edge.aten._to_copy(%[[N]], dtype = f16)
-// CHECK-NEXT:    edge.aten.view(%[[H]], size = [2, 3, 8])
+// CHECK-NEXT:    edge.aten.view(%x, size = [2, 24])
+// CHECK-NEXT:    edge.aten._to_copy({{.*}}, dtype = f32)
+// CHECK-NEXT:    edge.aten.native_layer_norm({{.*}}, normalized_shape = [24]
+// CHECK-NEXT:    edge.aten._to_copy({{.*}}, dtype = f16) : (tensor<2x24xf32>)
+// CHECK-NEXT:    edge.aten.view({{.*}}, size = [2, 3, 8])
