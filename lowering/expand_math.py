@@ -233,6 +233,7 @@ WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
     math.LogOp: wide_math.log,
     math.Log2Op: wide_math.log2,
     math.Log10Op: wide_math.log10,
+    math.Log1pOp: wide_math.log1p,
     math.SinOp: wide_math.sin,
     math.CosOp: wide_math.cos,
     math.TanOp: wide_math.tan,

@@ -32,6 +32,10 @@ class Group(Protocol):
 
     def add(self, op: OperatorOp) -> None: ...
 
+    def copy(self) -> Group:
+        """The same operators, to which others may be added apart."""
+        ...
+
     def takes(self, op: OperatorOp) -> bool:
         """Whether an operator can join."""
         ...

@@ -182,6 +182,18 @@ def log10(w: Wide, x: SSAValue) -> SSAValue:
     return ends(w, x, w.fma(k, w.constant(LOG10_2_HIGH), low))
 
 
+def log1p(w: Wide, x: SSAValue) -> SSAValue:
+    """log(u) and, over u, what u = 1 + x is rounded by; 0 with its sign, and infinity, as they are."""
+    one = w.constant(1.0)
+    u = w.add(one, x)
+    added = w.sub(u, x)
+    lost = w.div(w.add(w.sub(x, w.sub(u, added)), w.sub(one, added)), u)
+    k, f, half, rest = logarithm(w, u)
+    low = w.fma(k, w.constant(LOG2_LOW), w.add(rest, lost))
+    value = ends(w, u, w.fma(k, w.constant(LOG2_HIGH), w.sub(f, w.sub(half, low))))
+    return w.select(w.compare("oeq", x, w.constant(0.0)), x, value)
+
+
 def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
     """Of x = 2^k m with m = 1 + f between sqrt(1 / 2) and sqrt(2): k, f, f^2 / 2, and the rest of log(m) = f - (f^2 / 2 - the rest)."""
     small = w.compare("olt", x, w.constant(2.0**-1022))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import scf, tensor
@@ -67,6 +67,9 @@ class LinalgGroup:
         self.inside.add(op)
         self.length += weight(op)
 
+    def copy(self) -> LinalgGroup:
+        return replace(self, ops=[*self.ops], inside={*self.inside})
+
     def takes(self, op: OperatorOp) -> bool:
         return self.length + weight(op) <= MOST and self.planner.target.group(self.planner, op) is None
 
@@ -107,12 +110,22 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
             (
                 i
                 for i in (*behind, *earlier)
-                if (i not in first or producers <= {i})
+                if groups[i].ops
+                and (i not in first or producers <= {i})
                 and joins(planner, groups[i], op, i in producers or roots & reads[i])
             ),
             None,
         )
-        if joined is None:
+        if joined is not None:
+            for at in producers - needing - {joined}:
+                taken = with_source(planner, groups[joined], groups[at], op)
+                if taken is not None:
+                    groups[joined] = taken
+                    place |= dict.fromkeys(groups[at].ops, joined)
+                    reads[joined] |= reads[at]
+                    groups[at], reads[at] = LinalgGroup(planner), set()  # empty, and joined by no one
+            producers = {at for at in producers if groups[at].ops}
+        else:
             joined = len(groups)
             groups.append(planner.target.group(planner, op) or LinalgGroup(planner))
             reads.append(set())
@@ -123,6 +136,22 @@ def groups_of(planner: Planner, pending: Sequence[OperatorOp]) -> list[Group]:
         reads[joined] |= roots
         place[op] = joined
     return [groups[at] for at in (*sorted(first), *(at for at in range(len(groups)) if at not in first))]
+
+
+def with_source(planner: Planner, group: Group, source: Group, op: OperatorOp) -> Group | None:
+    """A group with what another one, that needs none, makes for an operator that joins it: of operands that are cast, each of its own, so
+    one dispatch takes all. None if others use that too, or a kernel does not take them together."""
+    inside = source.inside | {op}
+    if isinstance(group, LinalgGroup) or isinstance(source, LinalgGroup):
+        return None
+    if any(planner.is_used_outside(result, inside) for each in source.ops for result in each.results):
+        return None
+    taken = group.copy()
+    for each in source.ops:
+        if not joins(planner, taken, each, True):
+            return None
+        taken.add(each)
+    return taken if taken.takes(op) else None
 
 
 def joins(planner: Planner, group: Group, op: OperatorOp, related: object) -> bool:

@@ -7,7 +7,6 @@ many pieces is copies.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,14 +22,11 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.lowering.dispatches import groups
-from xdsl_exir.lowering.dispatches.boundaries import Formed
 from xdsl_exir.lowering.dispatches.buffers import Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
-from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, part, permuted, reshaped
+from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import storage_type
-from xdsl_exir.lowering.sizes import static
-from xdsl_exir.targets.cpu.copies import FEW
 from xdsl_exir.targets.cpu.epilogues import Absorber, epilogue_input
 from xdsl_exir.targets.cpu.kernels import Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
@@ -569,49 +565,3 @@ def static_of(shape: Shape) -> tuple[int, ...] | None:
 def fits_convolution(value: Value, conv: Conv2d) -> bool:
     """Whether a convolution's epilogue takes an input of this shape: both spatial dimensions, or neither."""
     return value.shape[-2:] in (conv.out_size, (1, 1))
-
-
-# --- lists of tensors ----------------------------------------------------------------------------------------
-
-MOST_PIECES = 32
-"""Pieces of a `cat` that is fused with what makes and uses them; and of one dispatch, where there are more."""
-
-
-@schedule("aten.cat", None)
-def _cat(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    """A `cat` whose pieces are copied, each to its part of the result: those that are runs of elements which vectors are worth; and many,
-    which together would be compiled in time that grows with their number."""
-    a = op.arguments()
-    tensors: Sequence[SSAValue] = a["tensors"]
-    result = op.results[0]
-    meta = meta_of(result)
-    if any(meta_of(tensor).dtype is not meta.dtype for tensor in tensors):
-        return False
-    pieces = [piece for piece in tensors if meta_of(piece).ndim == meta.ndim and 0 not in shape_of(piece)]
-    dim: int = a["dim"] % meta.ndim
-    runs = all(is_run(shape_of(piece), dim) for piece in pieces) and planner.target.group(planner, op) is None
-    if not runs and len(tensors) <= MOST_PIECES:
-        return False
-    values = [planner.value(piece) for piece in pieces]
-    whole = planner.make(result)
-    start: Dim = 0
-    copies: list[tuple[Value, Value]] = []
-    for value in values:
-        size = value.shape[dim]
-        copies.append((value, part(whole, dim, start, size)))
-        start = start + size
-    if runs:
-        planner.formed.append(Formed(None, [op]))
-        for source, target in copies:
-            planner.copy(source, target)
-        return True
-    for first in range(0, len(copies), MOST_PIECES):
-        some = copies[first : first + MOST_PIECES]
-        function = groups.copies(some, planner.is_large([value for value, _ in some]))
-        planner.call_function(function, [value for copy in some for value in copy], [] if first else [op])
-    return True
-
-
-def is_run(shape: Shape, dim: int) -> bool:
-    """Whether the elements of a piece from a dimension on, which lie behind one another in the whole, are enough for vectors."""
-    return is_static(shape) and math.prod(static(shape[dim:])) >= FEW

@@ -37,7 +37,7 @@ from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.dispatches.views import is_view
 from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
-from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form
+from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form, narrowed
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
 from xdsl_exir.transforms.matching import is_tensor, known, made_by, static
@@ -456,8 +456,8 @@ class KernelForm(OperatorPattern):
         if made is KEEP:
             return KEEP
         first, *others = flat_results(made)
-        narrowed = aten._to_copy(first, dtype=out.dtype)
-        return (narrowed, *others) if others else narrowed
+        result = narrowed(aten, first, out.dtype)
+        return (result, *others) if others else result
 
 
 def sink_widenings(module: ModuleOp) -> None:

@@ -165,6 +165,15 @@ def before_views(x: SSAValue) -> SSAValue:
     return x
 
 
+def narrowed(aten: Namespace, x: SSAValue, dtype: DType) -> SSAValue:
+    """A tensor in a dtype, cast before the views of it: in the rows that made it."""
+    view = made_by(x, "aten.view")
+    if view is None or not is_taken_once(x):
+        return aten._to_copy(x, dtype=dtype)
+    source, sizes = view.arguments()["self"], view.arguments()["size"]
+    return aten.view(narrowed(aten, source, dtype), sizes)
+
+
 def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int], left: int = MOST) -> SSAValue:
     """A tensor seen as rows, what makes it element by element in these."""
     if not left or not is_made_by_elements(x):
@@ -265,9 +274,9 @@ def group_norm(aten: Namespace, a: Arguments) -> Results:
     channels, *space = known
     count, length = count if isinstance(count, int) else -1, prod(known) // groups
     if groups == channels or a["weight"] is None:
-        return channels_scaled(aten, a, [-1, length]), None, None
+        return channels_scaled(aten, a, groups), None, None
     apart = [count, groups, channels // groups]
-    norm = aten.native_layer_norm(aten.view(x, [-1, length]), [length], None, None, a["eps"])
+    norm = aten.native_layer_norm(as_rows(aten, x, [-1, length]), [length], None, None, a["eps"])
     mean, scale = (aten.view(each, [count, groups, 1]) for each in norm[1:])
     scale = aten.mul.Tensor(scale, aten.view(a["weight"], apart[1:]))
     mean, scale = (
@@ -278,13 +287,25 @@ def group_norm(aten: Namespace, a: Arguments) -> Results:
     return scaled(aten, {**a, "weight": None}, made), None, None
 
 
+def layer_norm(aten: Namespace, a: Arguments) -> Results:
+    """Over several dimensions as over one, from the cast on that widens them: so that both run over the same rows."""
+    inner, shape = a["normalized_shape"], meta(a["input"]).shape
+    if len(inner) < 2 or static(shape) is None or 0 in shape:
+        return itself("native_layer_norm")(aten, a)
+    length = prod(inner)
+    seen = as_rows(aten, a["input"], [*shape[: -len(inner)], length])  # pyright: ignore[reportArgumentType]
+    factors = (each and as_rows(aten, each, [length]) for each in (a["weight"], a["bias"]))
+    made = aten.native_layer_norm(seen, [length], *factors, a["eps"])[0]
+    return aten.view(made, shape), None, None
+
+
 def batch_norm(aten: Namespace, a: Arguments) -> Results:
     """The elements of each channel are a row; those of several samples are put behind one another."""
     shape = static(meta(a["input"]).shape)
     if shape is None or 0 in shape or len(shape) < 2:
         return KEEP
     if shape[0] == 1 and len(shape) > 2:
-        return channels_scaled(aten, a, [shape[1], -1]), None, None
+        return channels_scaled(aten, a, shape[1]), None, None
     order = [1, 0, *range(2, len(shape))]
     rows = aten.permute(a["input"], order)
     seen = aten.view(rows, [shape[1], -1])
@@ -293,12 +314,15 @@ def batch_norm(aten: Namespace, a: Arguments) -> Results:
     return scaled(aten, a, made), None, None
 
 
-def channels_scaled(aten: Namespace, a: Arguments, rows: Sequence[int]) -> SSAValue:
-    """The input, seen as rows, normalized, and its channels scaled and shifted."""
+def channels_scaled(aten: Namespace, a: Arguments, groups: int) -> SSAValue:
+    """Groups of channels as rows, from the cast on that widens them, normalized, and channels scaled and shifted: in these rows if each is one."""
     count, *rest = meta(a["input"]).shape
-    shape = [count if isinstance(count, int) else -1, *(static(rest) or [])]
-    seen = aten.view(a["input"], rows)
-    made = aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0]
+    known = static(rest) or []
+    shape = [count if isinstance(count, int) else -1, *known]
+    seen = as_rows(aten, a["input"], [shape[0], groups, prod(known) // groups])
+    made = aten.native_layer_norm(seen, meta(seen).shape[-1:], None, None, a["eps"])[0]
+    if groups == known[0]:
+        return aten.view(scaled(aten, a, made), shape)
     return scaled(aten, a, aten.view(made, shape))
 
 
@@ -435,7 +459,7 @@ ROW_FORMS: dict[str, Form] = {
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
     # Of float32 all is multiplied in float64, and rounded once.
     "aten.prod": Form(reduction("prod"), frozenset({dt.Double}), is_cut),
-    "aten.native_layer_norm": Form(itself("native_layer_norm"), FLOAT, never),
+    "aten.native_layer_norm": Form(layer_norm, FLOAT, never),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{
         f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
@@ -450,7 +474,7 @@ ROW_FORMS: dict[str, Form] = {
         )
         for name in ("amax", "amin")
     },
-    "aten.native_group_norm": Form(group_norm, FLOAT),
+    "aten.native_group_norm": Form(group_norm, FLOAT | {dt.Double}),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
     **{
         f"aten._embedding_bag{name}": Form(bags, FLOAT | {dt.Double}, mixed=True)

@@ -213,6 +213,9 @@ class RowGroup:
         self.ops.append(op)
         self.inside.add(op)
 
+    def copy(self) -> RowGroup:
+        return replace(self, ops=[*self.ops], inside={*self.inside})
+
     def takes(self, op: OperatorOp) -> bool:
         """Whether an operator can join: same rows, and what it takes from the group it can take in registers."""
         space = space_of(self.cpu, self.planner, op)

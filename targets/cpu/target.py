@@ -19,6 +19,7 @@ from xdsl_exir.targets.cpu.chains import Links, dispatch_links, links_from
 from xdsl_exir.targets.cpu.copies import copy_of
 from xdsl_exir.targets.cpu.dispatches import SCHEDULES
 from xdsl_exir.targets.cpu.fourier import FOURIER_SCHEDULES
+from xdsl_exir.targets.cpu.joins import JOIN_SCHEDULES
 from xdsl_exir.targets.cpu.kernel_forms import KernelForms
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
 from xdsl_exir.targets.cpu.machine import Processor
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
 
 
-ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES
+ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES | JOIN_SCHEDULES
 """By operator."""
 
 

@@ -180,3 +180,33 @@ func.func @halves(%x: tensor<2x1x8xf32>, %k: tensor<2x16x8xbf16>, %v: tensor<2x1
 // CHECK-NEXT:      backend.dispatch kernel "Matmul" inputs(%k, %x : tensor<2x16x8xbf16>, tensor<2x1x8xf32>)
 // CHECK:           [[WIDE:%[0-9]+]] = backend.dispatch kernel "Rows" inputs(%v :
 // CHECK:           backend.dispatch kernel "Matmul" inputs({{.*}}[[WIDE]]{{.*}} : tensor<2x1x16xf32>, tensor<2x16x8xf32>)
+
+// -----
+
+// Operands that are cast each of its own are cast where they are taken, in one dispatch.
+func.func @cast(%a : tensor<4x32xf16>, %b : tensor<4x32xf16>, %c : tensor<4x32xf16>) -> tensor<4x32xf16> {
+  %0 = edge.aten._to_copy(%a, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %1 = edge.aten._to_copy(%b, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %2 = edge.aten._to_copy(%c, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %3 = edge.aten.mul.Tensor(%1, %2) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4x32xf32>
+  %4 = edge.aten.add.Tensor(%0, %3) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4x32xf32>
+  %5 = edge.aten._to_copy(%4, dtype = f16) : (tensor<4x32xf32>) -> tensor<4x32xf16>
+  func.return %5 : tensor<4x32xf16>
+}
+// CHECK:         func.func @cast
+// CHECK-NEXT:      backend.dispatch kernel "Rows" inputs(%a, %b, %c
+// CHECK-NOT:       backend.dispatch
+// CHECK:           func.return
+
+// -----
+
+// Not where others take what is cast.
+func.func @cast_for_others(%a : tensor<4x32xf16>, %b : tensor<4x32xf16>) -> (tensor<4x32xf32>, tensor<4x32xf32>) {
+  %0 = edge.aten._to_copy(%a, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %1 = edge.aten._to_copy(%b, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %2 = edge.aten.mul.Tensor(%0, %1) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4x32xf32>
+  func.return %0, %2 : tensor<4x32xf32>, tensor<4x32xf32>
+}
+// CHECK:         func.func @cast_for_others
+// CHECK-NEXT:      backend.dispatch kernel "Rows" inputs(%a :
+// CHECK:           backend.dispatch kernel "Rows" inputs(%b,

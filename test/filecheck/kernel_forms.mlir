@@ -95,3 +95,15 @@ func.func @doubles(%x: tensor<262144xf64>) -> (tensor<f64>, tensor<f64>) {
   %1 = edge.aten.prod(%x) : (tensor<262144xf64>) -> tensor<f64>
   func.return %0, %1 : tensor<f64>, tensor<f64>
 }
+
+// A norm of halves over two dimensions has the rows that its casts have.
+func.func @norm_of_two(%x : tensor<2x3x8xf16>) -> tensor<2x3x8xf16> {
+  %0, %1, %2 = edge.aten.native_layer_norm(%x, normalized_shape = [3, 8], weight = none, bias = none, eps = 1.0e-05) : (tensor<2x3x8xf16>) -> (tensor<2x3x8xf16>, tensor<2x1x1xf16>, tensor<2x1x1xf16>)
+  func.return %0 : tensor<2x3x8xf16>
+}
+// CHECK:       func.func @norm_of_two
+// CHECK-NEXT:    edge.aten.view(%x, size = [2, 24])
+// CHECK-NEXT:    edge.aten._to_copy({{.*}}, dtype = f32)
+// CHECK-NEXT:    edge.aten.native_layer_norm({{.*}}, normalized_shape = [24]
+// CHECK-NEXT:    edge.aten._to_copy({{.*}}, dtype = f16) : (tensor<2x24xf32>)
+// CHECK-NEXT:    edge.aten.view({{.*}}, size = [2, 3, 8])

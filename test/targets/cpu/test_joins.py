@@ -1,0 +1,71 @@
+"""Tensors that are joined natively: pieces of which some are runs for kernels, and what is joined again made in its part of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xdsl_exir
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.native
+
+
+def pad(mode: str, *sides: int) -> Any:
+    return lambda x: torch.nn.functional.pad(x, sides, mode=mode)
+
+
+def and_inner(x: Any) -> Any:
+    """What is joined is needed by others, too."""
+    inner = torch.cat([x, x[:, :, :, :2]], 3)
+    return torch.cat([inner[:, :, :1], inner], 2) + inner.sum()
+
+
+def twice(x: Any) -> Any:
+    inner = torch.cat([x, x[:, :, :, :1]], 3)
+    return torch.cat([inner, inner, inner[:, :, 1:2]], 2)
+
+
+def of_few(x: Any) -> Any:
+    """Columns, which are no runs, are most of it."""
+    return torch.cat([x[:, :, :, :5], x[:, :, :, :6]], 3)
+
+
+CALLS = [
+    *(pad(mode, 2, 1, 1, 3) for mode in ("reflect", "replicate", "circular")),
+    *(pad(mode, 1, 1, 1, 1, 1, 2) for mode in ("replicate", "circular")),
+    *(pad("reflect", 2, 0, 0, 1), and_inner, twice, of_few),
+]
+
+
+class Joins(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return tuple(call(x) for call in CALLS)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64"])
+def test_joined_again(dtype: str) -> None:
+    torch.manual_seed(0)
+    x = (torch.randn(2, 4, 9, 21) * 50).to(getattr(torch, dtype))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(torch.export.export(Joins(), (x,))), "native")
+    for number, (got, wanted) in enumerate(zip(run.flat([x.numpy()]), Joins()(x), strict=True)):
+        if dtype.startswith("float"):
+            np.testing.assert_allclose(got, wanted.numpy(), rtol=1e-2, err_msg=str(number))
+        else:
+            np.testing.assert_array_equal(got, wanted.numpy(), str(number))
+
+
+class Padded(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return pad("reflect", 1, 1, 2, 2)(x)
+
+
+def test_what_is_joined_again_is_made_in_its_place() -> None:
+    """No memory but the result's is taken."""
+    x = torch.randn(2, 4, 32, 32)
+    edge = xdsl_exir.from_exported_program(torch.export.export(Padded(), (x,))).to_edge()
+    text = str(edge.to("buffers"))
+    assert "memref.alloc" not in text, text
