@@ -194,7 +194,7 @@ func.func @cast(%a : tensor<4x32xf16>, %b : tensor<4x32xf16>, %c : tensor<4x32xf
   func.return %5 : tensor<4x32xf16>
 }
 // CHECK:         func.func @cast
-// CHECK-NEXT:      backend.dispatch kernel "Rows" inputs(%a, %b, %c
+// CHECK-NEXT:      backend.dispatch kernel "Rows" inputs(%b, %c, %a
 // CHECK-NOT:       backend.dispatch
 // CHECK:           func.return
 
@@ -202,9 +202,10 @@ func.func @cast(%a : tensor<4x32xf16>, %b : tensor<4x32xf16>, %c : tensor<4x32xf
 
 // Not where others take what is cast.
 func.func @cast_for_others(%a : tensor<4x32xf16>, %b : tensor<4x32xf16>) -> (tensor<4x32xf32>, tensor<4x32xf32>) {
-  %0 = edge.aten._to_copy(%a, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %h = edge.aten.relu(%a) : (tensor<4x32xf16>) -> tensor<4x32xf16>
+  %0 = edge.aten._to_copy(%h, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
   %1 = edge.aten._to_copy(%b, dtype = f32) : (tensor<4x32xf16>) -> tensor<4x32xf32>
-  %2 = edge.aten.mul.Tensor(%0, %1) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4x32xf32>
+  %2 = edge.aten.mul.Tensor(%1, %0) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4x32xf32>
   func.return %0, %2 : tensor<4x32xf32>, tensor<4x32xf32>
 }
 // CHECK:         func.func @cast_for_others
