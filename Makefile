@@ -9,20 +9,14 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.installed mlir
 	@$(BIN)/python bench/digits/demo.py
 
-test: $(VENV)/.installed-dev mlir
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
-	$(BIN)/lit -v test/filecheck
-	$(BIN)/pytest -n 2 --dist worksteal
-
-# What one runs while working, in under three minutes on two cores. Types are one process of more than a minute, so that all
-# goes side by side; of the FileCheck tests only those that fail are named.
-check: $(VENV)/.installed-dev mlir
+# `check` is what one runs while working, in under three minutes on two cores. Types are one process of more than a minute, so that
+# all goes side by side; of the FileCheck tests only those that fail are named.
+check: CHOICE := -m "not slow"
+test check: $(VENV)/.installed-dev mlir
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@$(BIN)/basedpyright & types=$$!; $(BIN)/lit -q test/filecheck & texts=$$!; \
-	  $(BIN)/pytest -n 2 --dist worksteal -m "not slow"; tests=$$?; \
+	  $(BIN)/pytest -n 2 --dist worksteal $(CHOICE); tests=$$?; \
 	  wait $$types && wait $$texts && exit $$tests
 
 # All tests; `make test` leaves out some that are like others (test/conftest.py says which).
