@@ -152,7 +152,7 @@ class Layout:
             for least in (64, 8, 4, 2, 1, 0)
             for order in orders
         ]
-        fit = (values for values in tried if all(at(size, values) > 0 for size in self.sizes))
+        fit = (values for values in tried if all(at(size, values) > 0 for size in self.sizes if size != 0))
         self.values = next(fit, tried[0])  # for these all parts have elements, if they can
 
     @cached_property
@@ -186,12 +186,16 @@ class Layout:
         if isinstance(end, int) and isinstance(part.start, int) and isinstance(part.nbytes, int):
             return part.start + part.nbytes <= end
         # It ends before an offset, and from there on offsets rise.
-        after = bisect_left(self.starts, self.order(part.start + part.nbytes), key=self.order)
+        beyond = self.order(part.start + part.nbytes)
+        first = bisect_left(self.starts, beyond, key=self.order)
         until = bisect_right(self.starts, self.order(end), key=self.order) - 1
-        if until < after or self.starts[until] != end:
+        if until < first or self.starts[until] != end:
             return False
-        return at_most(part.start, part.nbytes, self.starts[after], self.sizes) and all(
-            self.rises[after:until]
+        # Of parts that have no elements for these values several begin there.
+        last = min(until, bisect_right(self.starts, beyond, key=self.order) - 1)
+        return any(
+            all(self.rises[after:until]) and at_most(part.start, part.nbytes, self.starts[after], self.sizes)
+            for after in range(first, max(first, last) + 1)
         )
 
     def are_apart(self, a: Part, b: Part) -> bool:

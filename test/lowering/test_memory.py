@@ -270,6 +270,20 @@ def test_sizes_that_are_quotients(symbols: tuple[str, str]) -> None:
     VerifyMemory().apply(context(), module)
 
 
+@pytest.mark.parametrize("zero", [0, 4])
+def test_sizes_that_are_mostly_nothing(zero: int) -> None:
+    """As of `x[-2:1]`, and of 0 elements: a part may begin where it ends."""
+    module = parsed(f"""func.func @f(%s0: index, %s1: index) attributes {{exir.symbols = ["s0", "s1"]}} {{
+      %a = memref.alloc() : memref<{zero}xf32>
+      %b = memref.alloc(%s0) {{exir.bytes = "4 * s0", exir.typical = 256 : i64}} : memref<?xf32>
+      %c = memref.alloc(%s1) {{exir.bytes = "4 * max(-min(s1, max(s1 - 2, 0)) + 1, 0)", exir.typical = 0 : i64}} : memref<?xf32>
+      "test.op"(%a, %b, %c) : (memref<{zero}xf32>, memref<?xf32>, memref<?xf32>) -> ()
+      func.return
+    }}""")
+    PlanMemory().apply(context(), module)
+    VerifyMemory().apply(context(), module)
+
+
 def shift(module: ModuleOp, view: memref.ViewOp, by: Dim) -> None:
     """Moves a part to another offset."""
     [function] = drivers_of(module)
