@@ -97,8 +97,10 @@ SLOW = {
     "*test_upstream.py": "every stage, natively",
     "*test_verifier.py": "every operator, changed in one thing",
     "*test_torch[av]*.py": "quantized models and detectors natively",
+    "*test_orders.py::test_long_chains_are_laid": "exports 1,200 operators",
+    "*test_complex32.py::test_operators": "every operator natively",
 }
-"""Files of tests that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
+"""Files of tests, and tests, that `make check` leaves to `make test`, and why they take long. They bear the mark `slow`."""
 
 
 LONG = {
@@ -177,8 +179,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "native_tools" in getattr(item, "fixturenames", ()):
             item.add_marker("native")
-        path = item.path.relative_to(Path(__file__).parent)
-        if any(fnmatch(str(path), pattern) for pattern in SLOW):
+        path = str(item.path.relative_to(Path(__file__).parent))
+        names = path, f"{path}::{item.name}"
+        if any(fnmatch(name, pattern) for name in names for pattern in SLOW):
             item.add_marker("slow")
 
 
