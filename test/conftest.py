@@ -115,10 +115,14 @@ LONG = {
     "*test_metadata.py::test_operators?decompose-aten,aten-to-edge,canonicalize,cse,dce?": "the same with linalg is tested",
     "*test_resampling.py::test_the_calls_of_the_interpreter": "`test_rewrites.py` lowers each operator",
     "*test_special.py::test_the_calls_of_the_interpreter": "`test_pointwise.py` has a part",
+    "*test_rewrites.py::test_lowerings?special 1?": "`test_special.py` tests these functions",
+    "*test_verifier.py::test_mutants?aten?": "edge is tested",
+    "*test_random_programs.py::test_random_programs_in_the_interpreter?core?": "programs as captured are tested",
+    "*test_models.py::test_every_stage_equals_eager?mobilenetv2?": "resnet18 is tested; `python test/stages.py` has all",
 }
 """Tests that a run of everything leaves out unless `XDSL_EXIR_THOROUGH` is set, and why they may be."""
 FAMILY, CLAN, LARGE = 24, 96, 5000
-"""A family of more tests than that, in a run of more than so many, is tested by every third one, a clan by every fourth: `make test` takes
+"""A family of more tests than that, in a run of more than so many, is tested by every third one, a clan by every fifth: `make test` takes
 25 minutes."""
 
 
@@ -199,7 +203,7 @@ def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
         else:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
-        every = 1 + 2 * (len(family) > FAMILY) + (len(family) > CLAN)
+        every = 1 + 2 * (len(family) > FAMILY) + 2 * (len(family) > CLAN)
         yield from (item for at, item in enumerate(family) if at % every)
 
 
