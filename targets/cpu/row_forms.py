@@ -167,11 +167,9 @@ def before_views(x: SSAValue) -> SSAValue:
 
 def narrowed(aten: Namespace, x: SSAValue, dtype: DType) -> SSAValue:
     """A tensor in a dtype, cast before the views of it: in the rows that made it."""
-    view = made_by(x, "aten.view")
-    if view is None or not is_taken_once(x):
-        return aten._to_copy(x, dtype=dtype)
-    source, sizes = view.arguments()["self"], view.arguments()["size"]
-    return aten.view(narrowed(aten, source, dtype), sizes)
+    source, view = before_views(x), made_by(x, "aten.view")
+    cast = aten._to_copy(source, dtype=dtype)
+    return cast if source is x or view is None else aten.view(cast, view.arguments()["size"])
 
 
 def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int], left: int = MOST) -> SSAValue:
