@@ -380,12 +380,11 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     )
     if not isinstance(size, int) or not isinstance(inner, int):
         return False
-    halves = before_widening(planner, source, op)
-    direct = halves is not None and halves.results[0] is source
-    value = planner.value(halves.operands[0] if halves is not None and direct else source)
+    halves = before_widening(planner, source, op, through_views=False)
+    value = planner.value(source if halves is None else halves.operands[0])
     if not value.is_plain or inner < machine.lanes or size == 1:
         return False
-    ops = [*(unwiden(planner, source, op) if direct else ()), op]
+    ops = [*(unwiden(planner, source, op) if halves is not None else ()), op]
     dtype = {**ELEMENTS, **HALVES}[value.dtype]
     kernel = Columns(
         outer, size, inner, REDUCED[op.SPEC.qualified_name], dtype, ELEMENTS[dtypes[1]], machine=machine
@@ -407,10 +406,14 @@ for _name in REDUCED:
     schedule(_name, Columns)(columns)
 
 
-def before_widening(planner: Planner, value: SSAValue, user: OperatorOp) -> OperatorOp | None:
-    """What makes float32 of halves, of which a value is a view, if it waits and nothing else uses it."""
+def before_widening(
+    planner: Planner, value: SSAValue, user: OperatorOp, *, through_views: bool = True
+) -> OperatorOp | None:
+    """What makes float32 of halves, of which a value is the result or, if that may be, a view, if it waits and nothing else uses it."""
     root = planner.root(value)
     op = root.owner
+    if root is not value and not through_views:
+        return None
     if not isinstance(op, OperatorOp) or op not in planner.pending or not planner.is_private(root, value):
         return None
     if planner.root(op.operands[0]).owner in planner.pending:
@@ -462,8 +465,8 @@ for _name, _kind in (("cumsum", "sum"), ("cumprod", "prod"), ("cummax", "max"), 
 def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     a = op.arguments()
     constants = planner.constants
-    halves = before_widening(planner, a["weight"], op)
-    if halves is not None and (halves.results[0] is not a["weight"] or halves.operands[0] not in constants):
+    halves = before_widening(planner, a["weight"], op, through_views=False)
+    if halves is not None and halves.operands[0] not in constants:
         halves = None
     given_weight = a["weight"] if halves is None else halves.operands[0]
     known = given_weight in constants and (a["bias"] is None or a["bias"] in constants)

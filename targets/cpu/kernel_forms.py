@@ -467,16 +467,16 @@ def sink_widenings(module: ModuleOp) -> None:
         widening = made_by(op.results[0], "aten._to_copy") if op.results else None
         if widening is None or WIDER.get(meta(widening.operands[0]).dtype) is not meta(op.results[0]).dtype:
             continue
-        uses, block = list(op.results[0].uses), op.parent
-        apart = all(use.operation.parent is block for use in uses)
-        if block is None or not apart or not (len(uses) == 1 or is_given(widening.operands[0])):
+        takers, block = list(dict.fromkeys(use.operation for use in op.results[0].uses)), op.parent
+        apart = all(taker.parent is block for taker in takers)
+        if block is None or not apart or not (len(takers) == 1 or is_given(widening.operands[0])):
             continue
-        for use in uses[1:]:
-            block.insert_op_before(own := op.clone(), use.operation)
-            use.operation.operands[use.index] = own.results[0]
-        if uses and op.next_op is not uses[0].operation:
+        for taker in takers[1:]:
+            block.insert_op_before(own := op.clone(), taker)
+            taker.operands = [own.results[0] if each is op.results[0] else each for each in taker.operands]
+        if takers and op.next_op is not takers[0]:
             op.detach()
-            block.insert_op_before(op, uses[0].operation)
+            block.insert_op_before(op, takers[0])
 
 
 def is_given(value: SSAValue) -> bool:
