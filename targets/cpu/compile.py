@@ -37,6 +37,7 @@ from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.verify_memory import VerifyMemory
 from xdsl_exir.program import context
+from xdsl_exir.targets.cpu.emit import LOOPS, VECTORS
 from xdsl_exir.targets.cpu.kernels.attributes import kernel_of
 from xdsl_exir.targets.cpu.kernels.kernel import expansion
 from xdsl_exir.targets.cpu.machine import Processor, cores, processor
@@ -142,6 +143,11 @@ class Unit:
     passes: Sequence[Pass]
     write: Callable[[], str]
     """Writes the module."""
+
+    @property
+    def optimiser(self) -> str:
+        """LLVM's passes for it: groups are loops over numbers, other units are written as vectors."""
+        return LOOPS if set(GROUPS) <= set(self.passes) else VECTORS
 
     @property
     def identity(self) -> str:
@@ -280,9 +286,14 @@ def made(units: Sequence[Unit], cpu: Processor) -> list[bytes]:
 
     def work(number: int) -> dict[int, bytes]:
         batch = batches[number]
-        lowered = all_to_llvm_ir([(texts[index], units[index].passes) for index in batch])
+        llvm_ir = all_to_llvm_ir([(texts[index], units[index].passes) for index in batch])
+        lowered = [(text, units[index].optimiser) for text, index in zip(llvm_ir, batch, strict=True)]
         # This process emits one batch itself.
-        data = emit_elsewhere(lowered, cpu) if number else [emit_object(text, cpu) for text in lowered]
+        data = (
+            emit_elsewhere(lowered, cpu)
+            if number
+            else [emit_object(text, cpu, passes) for text, passes in lowered]
+        )
         return dict(zip(batch, data, strict=True))
 
     parts = external.at_once([partial(work, number) for number in range(count)])

@@ -4,7 +4,7 @@
 
 llvmlite lets one thread at a time into LLVM, so that what is to be compiled in parallel takes processes. This file is all that they need:
 it imports nothing of the package, and llvmlite from where the asking process would, whatever the environment says. A request is JSON,
-`{"path": [folder, ...], "library": name, "machine": [cpu, features, triple, abi], "modules": [text, ...]}`; the answer is a digest of the rest, and
+`{"path": [folder, ...], "library": name, "machine": [cpu, features, triple, abi], "modules": [[text, passes], ...]}`; the answer is a digest of the rest, and
 the objects in order, each behind its length as 8 bytes, lowest first.
 
 Modules by themselves are compiled by the LLVM that MLIR's tools are linked with, through its C interface, where there is one: llvmlite's is built
@@ -29,6 +29,16 @@ SPEED = 3
 """The level that LLVM optimises at."""
 TUNING = {"loop_vectorization": 1, "loop_interleaving": 1, "slp_vectorization": 1, "loop_unrolling": 0}
 """Schedules are written out as far as they should be: unrolled further, register tiles spill (half the speed)."""
+
+
+LOOPS = f"default<O{SPEED}>"
+"""LLVM's passes for code that has loops over numbers, which they make vectors of."""
+VECTORS = (
+    "inferattrs,function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm),gvn,dse,"
+    "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
+)
+"""Those for code that is vectors already, its loops unrolled as they should be: the others look in vain, for half of the time, for what could
+be better. llvmlite, which cannot be told of most of these, runs the others."""
 
 
 def level_of(llvm_ir: str) -> int:
@@ -126,16 +136,16 @@ class Machine:
         self.pointer = ctypes.c_void_p(made)
         self.layout = ctypes.c_void_p(call("CreateTargetDataLayout", self.pointer))
 
-    def emit(self, llvm_ir: str) -> bytes:
-        """The object file of LLVM IR, optimised. Raises `RuntimeError` where LLVM refuses it."""
+    def emit(self, llvm_ir: str, passes: str) -> bytes:
+        """The object file of LLVM IR, optimised by LLVM's passes. Raises `RuntimeError` where LLVM refuses it."""
         call = self.library.call
         context = ctypes.c_void_p(call("ContextCreate"))
         try:
-            return self._emit(context, llvm_ir.encode())
+            return self._emit(context, llvm_ir.encode(), passes.encode())
         finally:
             call("ContextDispose", context)  # and all that is in it
 
-    def _emit(self, context: ctypes.c_void_p, text: bytes) -> bytes:
+    def _emit(self, context: ctypes.c_void_p, text: bytes, passes: bytes) -> bytes:
         call, check, module, made = (
             self.library.call,
             self.library.check,
@@ -153,7 +163,7 @@ class Machine:
         for name, value in TUNING.items():
             spelled = name.title().replace("_", "").replace("Slp", "SLP")
             call(f"PassBuilderOptionsSet{spelled}", options, value)
-        error = call("RunPasses", module, f"default<O{SPEED}>".encode(), self.pointer, options)
+        error = call("RunPasses", module, passes, self.pointer, options)
         call("DisposePassBuilderOptions", options)
         assert error is None, "these are passes of LLVM"
         check("TargetMachineEmitToMemoryBuffer", self.pointer, module, OBJECT_FILE, then=[ctypes.byref(made)])
@@ -175,19 +185,19 @@ BRACKETS = str.maketrans("<>[]{}(),*", " " * 10)
 """What is around names in types."""
 
 
-def emitter(llvm: Callable[[], Any], library: str, *machine: str) -> Callable[[str], bytes]:
-    """What makes an object file of LLVM IR, optimised, and raises `RuntimeError` where LLVM refuses it: by the shared library of this name, by
-    what `llvm` gives if there is no name."""
+def emitter(llvm: Callable[[], Any], library: str, *machine: str) -> Callable[[str, str], bytes]:
+    """What makes an object file of LLVM IR, optimised by passes, and raises `RuntimeError` where LLVM refuses it: by the shared library of this
+    name, by what `llvm` gives, which always optimises as for `LOOPS`, if there is no name."""
     binding, shared = (None, Library(library)) if library else (llvm(), None)
 
     @functools.cache
-    def at_level(level: int) -> Callable[[str], bytes]:
+    def at_level(level: int) -> Callable[[str, str], bytes]:
         if shared is not None:
             return Machine(shared, *machine, level=level).emit
         made = target_machine(binding, *machine, level=level)
-        return lambda llvm_ir: made.emit_object(optimised(binding, llvm_ir, made))
+        return lambda llvm_ir, passes: made.emit_object(optimised(binding, llvm_ir, made))
 
-    return lambda llvm_ir: at_level(level_of(llvm_ir))(llvm_ir)
+    return lambda llvm_ir, passes: at_level(level_of(llvm_ir))(llvm_ir, passes)
 
 
 def optimised(llvm: Any, llvm_ir: str, machine: Any, renamed: Mapping[str, str] = NOTHING) -> Any:
@@ -238,8 +248,10 @@ def hide(module: Any, public: Mapping[str, str]) -> None:
             value.linkage = "internal"
 
 
-def request(modules: Sequence[str], library: str, *machine: str, together: Sequence[Any] = ()) -> bytes:
-    """What to ask this program for, of what `emitter` takes; `together` is what `one_module` takes besides."""
+def request(
+    modules: Sequence[str | tuple[str, str]], library: str, *machine: str, together: Sequence[Any] = ()
+) -> bytes:
+    """What to ask this program for: of modules with their passes what `emitter` takes, or of modules `together` what `one_module` takes besides."""
     asked = {
         "path": sys.path,
         "library": library,
@@ -281,7 +293,7 @@ def main() -> None:
             made = one_module(llvm, asked["modules"], machine, *asked["together"])
         else:
             emit = emitter(binding, asked["library"], *asked["machine"])
-            made = [emit(text) for text in asked["modules"]]
+            made = [emit(*module) for module in asked["modules"]]
         sys.stdout.buffer.write(answer(made))
     except RuntimeError as error:
         sys.exit(f"LLVM refused the code: {error}")

@@ -63,15 +63,15 @@ wait_for_in_forks(EMITTING)
 
 
 @functools.cache
-def _emitter(cpu: Processor) -> Callable[[str], bytes]:
+def _emitter(cpu: Processor) -> Callable[[str, str], bytes]:
     return emit.emitter(llvm_binding, library()[0], *described(cpu))
 
 
-def emit_object(llvm_ir: str, cpu: Processor) -> bytes:
-    """An ELF object file (position independent, for the processor) of LLVM IR, optimised at O3."""
+def emit_object(llvm_ir: str, cpu: Processor, passes: str = emit.LOOPS) -> bytes:
+    """An ELF object file (position independent, for the processor) of LLVM IR, optimised by LLVM's passes."""
     try:
         with EMITTING:
-            return _emitter(cpu)(llvm_ir)
+            return _emitter(cpu)(llvm_ir, passes)
     except RuntimeError as error:
         raise ToolchainError(f"LLVM refused the code: {error}") from None
 
@@ -115,8 +115,8 @@ def one_module(modules: Sequence[str], cpu: Processor, public: Mapping[str, str]
     return OneModule(*emitted(emit.request(modules, "", *described(cpu), together=support), 3))
 
 
-def emit_elsewhere(modules: Sequence[str], cpu: Processor) -> list[bytes]:
-    """The object files of modules in LLVM IR, made in a process of its own."""
+def emit_elsewhere(modules: Sequence[tuple[str, str]], cpu: Processor) -> list[bytes]:
+    """The object files of modules in LLVM IR, each optimised by its passes, made in a process of its own."""
     return emitted(emit.request(modules, library()[0], *described(cpu)), len(modules))
 
 
@@ -132,7 +132,7 @@ def emitted(asked: bytes, count: int) -> list[bytes]:
     return answer
 
 
-GENERATION = "5"
+GENERATION = "6"
 """Grows when other code is made of the same text by the same passes and tools."""
 
 

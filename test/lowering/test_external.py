@@ -25,6 +25,7 @@ from xdsl_exir.lowering.dispatch import Dispatches
 from xdsl_exir.targets.cpu import compile as compiling
 from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.compile import objects_of, units_of
+from xdsl_exir.targets.cpu.emit import LOOPS
 from xdsl_exir.targets.cpu.machine import processor
 
 DIGITS = Path(__file__).parents[2] / "bench" / "digits" / "digits.pt2"
@@ -335,5 +336,5 @@ def test_the_code_generator_finds_what_this_process_does(
     (tmp_path / "llvmlite.py").write_text("raise SystemExit('another llvmlite')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("PYTHONHOME", str(tmp_path))
-    [found] = objects.emit_elsewhere(["define void @f() { ret void }"], processor())
+    [found] = objects.emit_elsewhere([("define void @f() { ret void }", LOOPS)], processor())
     assert "f" in objects.symbols_of([found]).defined

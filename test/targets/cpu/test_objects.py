@@ -102,7 +102,10 @@ def test_equal_layers_are_one_object(made: list[int]) -> None:
 def test_objects_do_not_depend_on_how_many_make_them(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = plan_program(layers(24, 40, 8))
     units = compiling.units_of(planned.dispatches, [plan.driver for plan in planned.plans.values()])
-    alone = [objects.emit_object(mlir.to_llvm_ir(unit.write(), unit.passes), planned.cpu) for unit in units]
+    alone = [
+        objects.emit_object(mlir.to_llvm_ir(unit.write(), unit.passes), planned.cpu, unit.optimiser)
+        for unit in units
+    ]
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
     monkeypatch.setattr(compiling, "WORTHWHILE", 1)
     assert compiling.made(units, planned.cpu) == alone
@@ -126,7 +129,7 @@ def test_one_bad_unit_is_one_error(cores: int, monkeypatch: pytest.MonkeyPatch, 
 
 def test_the_code_generator_says_what_llvm_refuses() -> None:
     with pytest.raises(ToolchainError, match="the code generator refused the module:\nLLVM refused the code"):
-        objects.emit_elsewhere(["define i32 @f() { ret i64 0 }"], processor())
+        objects.emit_elsewhere([("define i32 @f() { ret i64 0 }", emit.LOOPS)], processor())
 
 
 def test_whichever_llvm_makes_it_an_object_is_the_same() -> None:
@@ -143,12 +146,12 @@ def test_whichever_llvm_makes_it_an_object_is_the_same() -> None:
 }"""
     assert emit.level_of(long) == 0
     for llvm_ir in (*planned.llvm_ir(), long):
-        code = [code_in(emitter(llvm_ir)) for emitter in emitters]
+        code = [code_in(emitter(llvm_ir, emit.LOOPS)) for emitter in emitters]
         assert all(code)
         assert code == code[:1] * len(code)
         for emitter in emitters:
             with pytest.raises(RuntimeError):
-                emitter(llvm_ir.replace("ret ", "ret i64 0 ;"))
+                emitter(llvm_ir.replace("ret ", "ret i64 0 ;"), emit.LOOPS)
 
 
 def code_in(data: bytes) -> bytes:
