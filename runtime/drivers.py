@@ -91,15 +91,7 @@ class PlannedMethod(ABC):
         inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
         outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
         self.drive(symbols, inputs, outputs, frame.arena_bytes)
-        for index, source in self.plan.copies:
-            given = (
-                source
-                if isinstance(source, np.ndarray)
-                else inputs[source]
-                if source >= 0
-                else outputs[-1 - source]
-            )
-            outputs[index][...] = given.reshape(outputs[index].shape)
+        self.repeat(inputs, outputs)
         self.turn(outputs)
         looked_at = iter(outputs[self.returned :])
         del outputs[self.returned :]
@@ -116,6 +108,15 @@ class PlannedMethod(ABC):
         for position, given in frame.apart:
             results.insert(position, inputs[given.at] if isinstance(given, Updated) else given)
         return results
+
+    def repeat(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Writes the outputs that no dispatch makes."""
+        for index, source in self.plan.copies:
+            if isinstance(source, np.ndarray):
+                given = source
+            else:
+                given = inputs[source] if source >= 0 else outputs[-1 - source]
+            outputs[index][...] = given.reshape(outputs[index].shape)
 
     def turn(self, outputs: list[Array]) -> None:
         """Sees results with their dimensions as the method has them."""

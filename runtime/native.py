@@ -170,7 +170,7 @@ class NativeMethod(PlannedMethod):
         some are to lie in an order; or None, where an array is another one, or what the method asserts does not hold. None where the method
         needs more of Python than that. Raises `AssertionFailed` for shapes that break what the program asserts."""
         plan = self.plan
-        if plan.numbers or plan.copies or plan.orders != orders:
+        if plan.numbers or plan.orders != orders:
             return None
         if not all(map(is_assertion, self.checks)):
             return None
@@ -197,6 +197,7 @@ class NativeMethod(PlannedMethod):
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
         addresses = addresses_of(types)
         returned, turn, ndarray, known = self.returned, self.turn, np.ndarray, len(symbols)
+        repeats, taken = bool(plan.copies), [positions.index(position) for position in self.passed]
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
             if len(inputs) != count:
@@ -214,16 +215,23 @@ class NativeMethod(PlannedMethod):
             else:
                 done = run([*inputs, *outputs], call.words)
             if not done and any(map(is_plain_tensor, inputs)):
-                arrays = [array_of(value) if is_plain_tensor(value) else value for value in inputs]
+                arrays = list(map(as_array, inputs))
                 done = run([*arrays, *outputs], call.words)
             put_back(call)
             if not done or not all(outputs[returned:]):
                 return None
+            if repeats:
+                self.repeat([as_array(inputs[at]) for at in taken], outputs)
             del outputs[returned:]  # what is asserted holds
             turn(outputs)
             return outputs
 
         return called
+
+
+def as_array(value: Any) -> Any:
+    """An array, where a tensor was given for one."""
+    return array_of(value) if is_plain_tensor(value) else value
 
 
 def is_assertion(check: OperatorOp) -> bool:

@@ -135,6 +135,30 @@ def test_programs_that_need_more_of_python() -> None:
         np.testing.assert_array_equal(run.flat([x.numpy()])[0], [2, 2, 2])
 
 
+class Repeats(torch.nn.Module):
+    """Results that no dispatch makes: inputs, a constant, and one that is there twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.arange(3.0))
+
+    def forward(self, x: Any, y: Any) -> Any:
+        doubled = y * 2
+        return y.clone(), self.kept.clone(), doubled, doubled.clone(), x.clone()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_results_that_no_dispatch_makes_are_quick(dtype: torch.dtype) -> None:
+    x, y = torch.ones(2, 2, dtype=dtype), torch.arange(4.0).to(dtype)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(torch.export.export(Repeats(), (x, y))), "native")
+    call = run.method().quick
+    assert call is not None
+    given = call([x, y])
+    assert given is not None
+    for got, wanted in zip(given, Repeats()(x, y), strict=True):
+        np.testing.assert_array_equal(np.asarray(got, np.float32), wanted.float().numpy())
+
+
 class Picks(torch.nn.Module):
     def forward(self, rows: Any, index: Any) -> Any:
         return rows.index_select(0, index)
