@@ -130,19 +130,56 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     if count <= 0:
         return KEEP
     taps = [
-        aten.unsqueeze(aten.slice.Tensor(x, 2, tap * apart, tap * apart + (count - 1) * step + 1, step), 2)
+        aten.slice.Tensor(x, 2, tap * apart, tap * apart + (count - 1) * step + 1, step)
         for tap in range(reach)
     ]
+    others = {name: a[name][1:] for name in ("stride", "padding", "dilation")}
+    others |= {"transposed": False, "output_padding": [0, 0]}
+    if outputs == channels == a["groups"] and isinstance(n, int) and meta(x).dtype is dt.Float:
+        return of_planes_alone(aten, a["weight"], a["bias"], taps, outputs, count, others)
+    taps = [aten.unsqueeze(tap, 2) for tap in taps]
     seen = taps[0] if reach == 1 else aten.cat(taps, 2)
     # [n, c, taps, d, h, w] to images [n * d, c * taps, h, w].
     seen = aten.permute(seen, [0, 3, 1, 2, 4, 5])
     images = aten.view(seen, [times(n, count), times(channels, reach), *plane])
     filters = aten.view(a["weight"], [outputs, per_group * reach, *kernel])
-    others = {name: a[name][1:] for name in ("stride", "padding", "dilation")}
-    plain = {"transposed": False, "output_padding": [0, 0], "groups": a["groups"]}
-    made = convolved(aten, {"input": images, "weight": filters, "bias": a["bias"], **others, **plain})
+    given = {"input": images, "weight": filters, "bias": a["bias"], "groups": a["groups"]}
+    made = convolved(aten, given | others)
     made = aten.view(made, [n, count, outputs, *sizes(aten, made)[2:]])
     return aten.permute(made, [0, 2, 1, 3, 4])
+
+
+def of_planes_alone(
+    aten: Namespace,
+    weight: SSAValue,
+    bias: SSAValue | None,
+    taps: Sequence[SSAValue],
+    channels: int,
+    count: int,
+    others: Arguments,
+) -> SSAValue:
+    """A depthwise convolution of three dimensions, given by the `count` planes that each tap sees: a sum of depthwise ones, whose channels are those of
+    each plane, a tap each."""
+    n, _, _, *plane = sizes(aten, taps[0])
+
+    def of_each_plane(value: SSAValue, *shape: Any) -> SSAValue:
+        repeated = aten.expand(aten.unsqueeze(value, 1), [channels, count, *shape])
+        return aten.view(repeated, [channels * count, *([1] if shape else []), *shape])
+
+    parts: list[SSAValue] = []
+    for at, tap in enumerate(taps):
+        filters = aten.select.int(aten.squeeze.dims(weight, [1]), 1, at)
+        given: Arguments = {
+            "input": aten.view(tap, [n, channels * count, *plane]),
+            "weight": of_each_plane(filters, *sizes(aten, filters)[1:]),
+            "bias": None if bias is None or at else of_each_plane(bias),
+            "groups": channels * count,
+        }
+        parts.append(aten.convolution(**given, **others))
+    made = parts[0]
+    for part in parts[1:]:
+        made = aten.add.Tensor(made, part)
+    return aten.view(made, [n, channels, count, *sizes(aten, made)[2:]])
 
 
 def times(size: Any, count: int) -> Any:

@@ -239,6 +239,26 @@ def test_sizes_may_be_symbolic() -> None:
 
 
 @pytest.mark.native
+def test_depthwise_ones_of_three_dimensions_stay_depthwise() -> None:
+    weights = {"w": torch.randn(6, 1, 3, 3, 2), "b": torch.randn(6), "twice": torch.randn(12, 1, 2, 3, 3)}
+    calls: list[Any] = [
+        lambda m, x: F.conv3d(x, m.w, m.b, padding=1, groups=6),
+        lambda m, x: F.conv3d(x, m.w, None, (2, 1, 2), (0, 1, 0), (2, 1, 1), 6),
+        lambda m, x: F.conv3d(x, m.twice, groups=6),
+    ]
+    x = torch.randn(2, 6, 7, 9, 20)
+    run = xdsl_exir.compile(exported(calls, x, **weights), "native")
+    for got, right in zip(run.flat([x.numpy()]), Several(calls, **weights)(x), strict=True):
+        np.testing.assert_allclose(got, right.numpy(), 1e-5, 1e-5)
+    depthwise = [
+        kernel
+        for kernel in planned(exported(calls[:2], x, **weights))
+        if isinstance(kernel, Conv2d) and kernel.strategy == "depthwise"
+    ]
+    assert len(depthwise) >= 2
+
+
+@pytest.mark.native
 def test_powers_that_are_other_functions() -> None:
     special = torch.tensor([0.0, -0.0, torch.inf, -torch.inf, torch.nan, 1e-30, -3.0, 7.5])
     dtypes = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
