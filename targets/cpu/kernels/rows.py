@@ -78,9 +78,9 @@ class Rows(Kernel):
 
     @property
     def lanes(self) -> int:
-        """Of a vector: where there are halves as many of them as fill a register, which are two of float32."""
-        halves = any(node.stored in HALVES for node in self.program)
-        return self.machine.lanes * (2 if halves else 1)
+        """Of a vector: as many as fill a register where there is nothing but bytes; where there are halves as many of them, which are two of float32."""
+        stored = {node.stored for node in self.program}
+        return self.machine.lanes * (4 if stored <= {"i8"} else 2 if stored & set(HALVES) else 1)
 
     @property
     def threads(self) -> int:
