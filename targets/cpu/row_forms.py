@@ -455,8 +455,11 @@ SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
-    # Of float32 all is multiplied in float64, and rounded once.
-    "aten.prod": Form(reduction("prod"), frozenset({dt.Double}), is_cut),
+    # Of float32 all is multiplied in float64, and rounded once: float64 alone is cut.
+    "aten.prod": Form(
+        as_one_row(reduction("prod")), FLOATS, lambda a: a["out"].dtype is dt.Double and is_cut(a)
+    ),
+    "aten.prod.dim_int": Form(reduction("prod"), FLOATS, never),
     "aten.native_layer_norm": Form(layer_norm, FLOAT, never),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{

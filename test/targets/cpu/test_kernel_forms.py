@@ -496,13 +496,14 @@ def test_halves_that_become_one_number_are_one_row(dtype: torch.dtype) -> None:
         lambda m, x: x.amax(keepdim=True),
         lambda m, x: x.norm(),
         lambda m, x: torch.linalg.vector_norm(x, dim=(0, 1, -1), keepdim=True),
+        lambda m, x: (1 + x / 64).prod(),
         lambda m, x: x[0, 0].sum(),
         lambda m, x: x.sum((0, 2)),
     ]
     torch.manual_seed(0)
     x = (torch.rand(3, 7, 41) - 0.25).to(dtype)
     agree(calls, (x,), {}, 1e-2)
-    for call in calls[:7]:
+    for call in [*calls[:7], lambda m, x: x.prod(), lambda m, x: x.flatten().prod(0)]:
         kernels = [*plan_program(exported([call], x)).dispatches.scheduled]
         assert kernels[0].inputs[0].dtype == ("bf16" if dtype is torch.bfloat16 else "f16")
         assert not any(
