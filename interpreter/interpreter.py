@@ -7,6 +7,7 @@ Python numbers.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -346,6 +347,10 @@ PYTHON_TYPES: dict[type[Attribute], Callable[[Any], bool | int | float]] = {
 }
 
 
+COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+"""Of integers, by the functions of size expressions."""
+
+
 class SymbolicFunctions(InterpreterFunctions):
     """Implementations of arithmetic on symbolic numbers, by the functions of size expressions."""
 
@@ -360,6 +365,9 @@ class SymbolicFunctions(InterpreterFunctions):
     _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
 
     def run(self, interpreter: Interpreter, op: SymOp, args: PythonValues) -> OpImplResult:
+        compare = COMPARISONS.get(op.FUNCTION)
+        if compare is not None and all(type(arg) is int for arg in args):
+            return OpImplResult((compare(*args),), None)  # as nearly always, without expressions of constants
         value = op.value_of(args)
         number = value.evaluate({}) if isinstance(value, Expr) else value
         return OpImplResult((PYTHON_TYPES[type(op.result.type)](number),), None)
@@ -386,7 +394,7 @@ class ProgramInterpreter(Interpreter):
         block, outer = region.blocks.first, self._ctx
         if block is None or block.next_block is not None:
             return super().run_ssacfg_region(region, args, name)
-        held = dict[SSAValue, Any](zip(block.args, args, strict=False))
+        held: dict[SSAValue, Any] = dict(zip(block.args, args, strict=False))
         self._ctx = ScopedDict(outer, name=name, local_scope=held)
         for op in block.ops:
             inputs = tuple(held[value] if value in held else outer[value] for value in op.operands)
