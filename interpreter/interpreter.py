@@ -7,6 +7,7 @@ Python numbers.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.utils.scoped_dict import ScopedDict
 
 from xdsl_exir.dialects import dtypes as dt
@@ -198,32 +199,55 @@ ADDRESSES = (1 << 63) - 1
 
 def run_operator(op: OperatorOp, values: PythonValues, rng: Generator) -> PythonValues:
     """The results of an operation for these operand values."""
-    entry = IMPLS.find(op.SPEC)
-    if entry is None:
-        raise UnsupportedError(
-            [Unsupported(op.name, "the interpreter has no function for it", location_text(op))]
-        )
-    held = dict(zip(op.operands, values, strict=True))
-    arguments = op.arguments(lambda value: held[value])
-    returns = return_dtypes(op)
-    if entry.options["promote"]:
-        arguments = promoted(op, arguments, returns, entry.options)
-    elif not entry.options["raw"]:
-        arguments = {name: raise_precision(value) for name, value in arguments.items()}
-    # What only moves elements may see few of them as many.
-    check_fits(op.name, sum(map(bytes_of, op.result_types)), ADDRESSES if entry.options["raw"] else None)
-    try:
-        results = entry.call({**arguments, "out": returns, "rng": rng})
-    except MemoryError as error:
-        raise ExirError(f"{op.name}: {error or 'not enough memory'}") from error
-    if len(op.SPEC.schema.returns) == 1 and not op.SPEC.schema.returns[0].type.is_list:
-        results = (results,)
-    elif results is None:
-        results = ()
-    types = op.result_types
-    if len(results) != len(types):
-        raise ExirError(f"{op.name} gives {len(results)} results for {len(types)}")
-    return tuple(conform(result, type, op.name) for result, type in zip(results, types, strict=True))
+    return Bound(op)(values, rng)
+
+
+class Bound:
+    """An operation with its function, and what of its arguments and results is the same whenever it runs."""
+
+    def __init__(self, op: OperatorOp):
+        entry = IMPLS.find(op.SPEC)
+        if entry is None:
+            raise UnsupportedError(
+                [Unsupported(op.name, "the interpreter has no function for it", location_text(op))]
+            )
+        self.op, self.entry, self.options = op, entry, entry.options
+        self.returns, self.types = return_dtypes(op), op.result_types
+        self.nbytes = sum(map(bytes_of, self.types))
+        returned = op.SPEC.schema.returns
+        self.is_one = len(returned) == 1 and not returned[0].type.is_list
+        given = op.arguments()
+        places = {value: at for at, value in enumerate(op.operands)}
+        self.taken = {name: places[value] for name, value in given.items() if isinstance(value, SSAValue)}
+        """Which operand an argument is."""
+        self.fixed = None if any(map(is_list, given.values())) else given
+        """The arguments, those to be replaced by values; None where some are lists of them."""
+
+    def arguments(self, values: PythonValues) -> dict[str, Any]:
+        if self.fixed is None:
+            held = dict(zip(self.op.operands, values, strict=True))
+            return self.op.arguments(lambda value: held[value])
+        return {**self.fixed, **{name: values[at] for name, at in self.taken.items()}}
+
+    def __call__(self, values: PythonValues, rng: Generator) -> PythonValues:
+        op, options, arguments = self.op, self.options, self.arguments(values)
+        if options["promote"]:
+            arguments = promoted(op, arguments, self.returns, options)
+        elif not options["raw"]:
+            arguments = {name: raise_precision(value) for name, value in arguments.items()}
+        # What only moves elements may see few of them as many.
+        check_fits(op.name, self.nbytes, ADDRESSES if options["raw"] else None)
+        try:
+            results = self.entry.call({**arguments, "out": self.returns, "rng": rng})
+        except MemoryError as error:
+            raise ExirError(f"{op.name}: {error or 'not enough memory'}") from error
+        if self.is_one:
+            results = (results,)
+        elif results is None:
+            results = ()
+        if len(results) != len(self.types):
+            raise ExirError(f"{op.name} gives {len(results)} results for {len(self.types)}")
+        return tuple(conform(result, type, op.name) for result, type in zip(results, self.types, strict=True))
 
 
 def is_numpy(value: object) -> TypeIs[Array | np.generic[Any]]:
@@ -250,6 +274,8 @@ class OperatorFunctions(InterpreterFunctions):
 
     def __init__(self, module: ModuleOp):
         self.types = {type(op) for op in module.walk() if isinstance(op, OperatorOp)}
+        self.bound: dict[OperatorOp, Bound] = {}
+        """Operations that were run."""
 
     def _impls(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -262,7 +288,10 @@ class OperatorFunctions(InterpreterFunctions):
     _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
 
     def run(self, interpreter: Interpreter, op: OperatorOp, args: PythonValues) -> OpImplResult:
-        return OpImplResult(run_operator(op, args, generator_of(interpreter)), None)
+        bound = self.bound.get(op)
+        if bound is None:
+            bound = self.bound[op] = Bound(op)
+        return OpImplResult(bound(args, generator_of(interpreter)), None)
 
 
 def literal_array(op: ConstantOp) -> Array:
@@ -318,6 +347,10 @@ PYTHON_TYPES: dict[type[Attribute], Callable[[Any], bool | int | float]] = {
 }
 
 
+COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+"""Of integers, by the functions of size expressions."""
+
+
 class SymbolicFunctions(InterpreterFunctions):
     """Implementations of arithmetic on symbolic numbers, by the functions of size expressions."""
 
@@ -332,6 +365,9 @@ class SymbolicFunctions(InterpreterFunctions):
     _cast_impls = _attr_impls = _ext_impls = _callable_impls = _none  # pyright: ignore[reportAssignmentType]
 
     def run(self, interpreter: Interpreter, op: SymOp, args: PythonValues) -> OpImplResult:
+        compare = COMPARISONS.get(op.FUNCTION)
+        if compare is not None and all(type(arg) is int for arg in args):
+            return OpImplResult((compare(*args),), None)  # as nearly always, without expressions of constants
         value = op.value_of(args)
         number = value.evaluate({}) if isinstance(value, Expr) else value
         return OpImplResult((PYTHON_TYPES[type(op.result.type)](number),), None)
@@ -352,6 +388,23 @@ class ProgramInterpreter(Interpreter):
         if found is None:
             found = self.named[symbol] = super().get_op_for_symbol(symbol)
         return found
+
+    def run_ssacfg_region(self, region: Region, args: PythonValues, name: str = "unknown") -> PythonValues:
+        """As xDSL's; in regions of one block, which nearly all are, the values that it has itself are looked up at once."""
+        block, outer = region.blocks.first, self._ctx
+        if block is None or block.next_block is not None:
+            return super().run_ssacfg_region(region, args, name)
+        held: dict[SSAValue, Any] = dict(zip(block.args, args, strict=False))
+        self._ctx = ScopedDict(outer, name=name, local_scope=held)
+        for op in block.ops:
+            inputs = tuple(held[value] if value in held else outer[value] for value in op.operands)
+            result = self._run_op(op, inputs)
+            if isinstance(result.terminator_value, ReturnedValues):
+                self._ctx = outer
+                return result.terminator_value.values
+            held.update(zip(op.results, result.values, strict=True))
+        self._ctx = outer
+        return ()
 
     def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
         for listener in self.listeners:

@@ -105,6 +105,8 @@ def is_held(number: float) -> bool:
 
 PARTS = {dt.ComplexHalf: dt.Half, dt.ComplexFloat: dt.Float, dt.ComplexDouble: dt.Double}
 """Dtypes of the real and the imaginary part."""
+WHOLES = {part: whole for whole, part in PARTS.items()}
+"""Dtypes of complex numbers, by those of their parts."""
 
 
 def complex_type(dtype: DType) -> ComplexType[Any]:

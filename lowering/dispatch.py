@@ -508,8 +508,8 @@ class Planner:
             self.copy(value, output)
 
     def source_of(self, value: Value) -> int | None:
-        """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`; None of a constant."""
-        for index, given in enumerate(self.plan.inputs):
-            if given.buffer is value.buffer:
-                return index
-        return next((-1 - i for i, v in enumerate(self.plan.outputs) if v.buffer is value.buffer), None)
+        """Which input or output a value in one of the driver's arguments is, as in `Plan.copies`; None of a constant, and of parts of complex
+        numbers."""
+        given = [*enumerate(self.plan.inputs), *((-1 - i, v) for i, v in enumerate(self.plan.outputs))]
+        same = (at for at, v in given if v.buffer is value.buffer and v.dtype is value.dtype)
+        return next(same, None)

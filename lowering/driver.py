@@ -27,11 +27,13 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    UnrealizedConversionCastOp,
     i8,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.expr import Dim, Expr
@@ -39,6 +41,7 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.arithmetic import SYMBOLS as SYMBOLS
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, Buffer, Value, memref_type
+from xdsl_exir.lowering.linalg import storage_type
 
 BYTES, TYPICAL = "exir.bytes", "exir.typical"
 UNKNOWN = Expr.symbol("unknown")
@@ -186,7 +189,7 @@ class Driver:
 
     def make_view(self, value: Value, memory: SSAValue) -> SSAValue:
         type = memref_type(value.shape, value.dtype, value.strides, value.offset)
-        op = reinterpreted(memory, value, type, self.index)
+        op = reinterpreted(with_elements(memory, value, self.add), value, type, self.index)
         self.add(op)
         (cast,) = op.results
         if value.type == type:
@@ -250,6 +253,18 @@ def reinterpreted(
         properties[f"static_{name}"] = DenseArrayBase.from_list(i64, static)
     properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, counts)
     return memref.ReinterpretCastOp.create(operands=operands, result_types=[type], properties=properties)
+
+
+def with_elements(memory: SSAValue, value: Value, add: Callable[[Operation], object]) -> SSAValue:
+    """Memory, from its beginning on, as of a value's elements: complex numbers are pairs of floats. (To LLVM both are the same.)"""
+    type, element = memory.type, storage_type(value.dtype)
+    assert isa(type, MemRefType[Attribute])
+    if type.element_type == element:
+        return memory
+    seen = MemRefType(element, type.shape, type.layout, type.memory_space)
+    op = UnrealizedConversionCastOp.create(operands=[memory], result_types=[seen])
+    add(op)
+    return op.results[0]
 
 
 def calls_of(driver: func.FuncOp) -> list[str]:

@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     StringAttr,
+    UnrealizedConversionCastOp,
     i8,
 )
 from xdsl.dialects.func import CallOp, FuncOp
@@ -57,7 +58,7 @@ NO_POOLS: Mapping[int, Pool] = MappingProxyType({})
 Part = memref.AllocOp | memref.ViewOp
 TYPICAL_SIZE = 64
 LOOPS = scf.ForOp | scf.WhileOp | scf.ParallelOp
-VIEWS = memref.ReinterpretCastOp | memref.CastOp
+VIEWS = memref.ReinterpretCastOp | memref.CastOp | UnrealizedConversionCastOp
 
 
 @dataclass(frozen=True, eq=False)

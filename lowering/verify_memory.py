@@ -31,7 +31,7 @@ from xdsl_exir.errors import ExirError, VerificationError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.driver import size_in
 from xdsl_exir.lowering.kernel import Kernels, OfKernels
-from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, bytes_of, drivers_of, symbols_of
+from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, VIEWS, bytes_of, drivers_of, symbols_of
 from xdsl_exir.lowering.pools import Arena, arenas_of
 from xdsl_exir.lowering.sizes import scaled
 
@@ -364,7 +364,7 @@ class Liveness:
 
 def sees_all(value: SSAValue) -> bool:
     """Whether a memref is a part of an arena as it is, from its beginning on."""
-    while isinstance(op := value.owner, memref.ReinterpretCastOp | memref.CastOp):
+    while isinstance(op := value.owner, VIEWS):
         if isinstance(op, memref.ReinterpretCastOp) and op.static_offsets.get_values() != (0,):
             return False
         value = op.operands[0]

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnrealizedConversionCastOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, register_impls
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -353,16 +353,22 @@ def outline(
 
 @register_impls
 class NativePieces(InterpreterFunctions):
-    """Native pieces as external functions of the interpreter."""
+    """Calls of native pieces, which are functions that the interpreter only knows by name."""
 
     def __init__(self, engine: NativeEngine):
         self.engine = engine
+        self.called: dict[CallOp, Callable[[PythonValues], Sequence[Any]]] = {}
 
-    def _ext_impls(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return ((name, NativePieces.call) for name in self.engine.methods)
-
-    def call(self, interpreter: Interpreter, op: FuncOp, args: PythonValues) -> PythonValues:
-        return tuple(self.engine.run(op.sym_name.data, args))
+    @impl(CallOp)
+    def run_call(self, interpreter: Interpreter, op: CallOp, args: PythonValues) -> PythonValues:
+        """A call of a piece, which is found at once the next time."""
+        method = self.called.get(op)
+        if method is None:
+            name = op.callee.string_value()
+            if name not in self.engine.methods:
+                return interpreter.call_op(op.callee, args)
+            method = self.called[op] = self.engine.methods[name]
+        return tuple(method(args))
 
 
 class SplitEngine:
@@ -381,7 +387,7 @@ class SplitEngine:
         """Names of the native pieces."""
         self.native = NativeEngine(cut.pieces, cpu, known) if self.pieces else None
         if self.native is not None:
-            self.interpreter.register_implementations(NativePieces(self.native))
+            self.interpreter.register_implementations(NativePieces(self.native), override=True)
 
     @property
     def slow_paths(self) -> Sequence[Unsupported]:

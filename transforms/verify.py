@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     StringAttr,
+    UnrealizedConversionCastOp,
     UnregisteredOp,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -157,7 +158,7 @@ class Verifier:
                 self.report(op, "a Python number; edge has tensors in its place")
         elif isinstance(op, FlexAttentionOp) and self.stage != "aten":
             self.report(op, "functions of single scores; decompose-aten makes operators on all of them of it")
-        elif op.dialect_name() not in DIALECTS[self.stage] and not isinstance(op, FuncOp | ReturnOp | CallOp):
+        elif op.dialect_name() not in DIALECTS[self.stage] and not isinstance(op, OTHERS[self.stage]):
             self.report(op, f"not an operation of the {self.stage} stage")
 
     # signatures
@@ -261,6 +262,12 @@ DIALECTS = {
     "linalg": UPSTREAM | {"omp", "vector"},  # what the interpreter runs, and what kernels are made of
 }
 """Dialects that a stage may hold besides its operators."""
+FUNCTIONS = (FuncOp, ReturnOp, CallOp)
+OTHERS: dict[str, tuple[type[Operation], ...]] = {
+    **dict.fromkeys(DIALECTS, FUNCTIONS),
+    "linalg": (*FUNCTIONS, UnrealizedConversionCastOp),  # complex numbers in memory as their parts
+}
+"""Operations of other dialects."""
 
 ALIASES = frozenset({"aten.alias", "aten.detach", "aten.lift_fresh"})
 """Operators that are their operand under another name, which `aten-to-edge` removes."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, UnrealizedConversionCastOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -65,6 +65,17 @@ class MemoryFunctions(InterpreterFunctions):
         seen = view(whole, offset, sizes, strides, op.name).view(View)
         seen.whole = whole
         return (seen,)
+
+    @impl(UnrealizedConversionCastOp)
+    def run_elements(
+        self, interpreter: Interpreter, op: UnrealizedConversionCastOp, args: PythonValues
+    ) -> PythonValues:
+        """Memory, from its beginning on, as of other elements."""
+        (memory,) = args
+        whole = memory.whole if isinstance(memory, View) else memory
+        dtype = numpy_dtype(type_of(op.results[0]).element_type)
+        count = whole.nbytes // dtype.itemsize * dtype.itemsize // whole.itemsize
+        return (whole.reshape(-1)[:count].view(dtype),)
 
     @impl(memref.CastOp)
     def run_cast(self, interpreter: Interpreter, op: memref.CastOp, args: PythonValues) -> PythonValues:

@@ -24,7 +24,7 @@ from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import Value, memref_type
 from xdsl_exir.lowering.dispatches.views import is_view, views_of
-from xdsl_exir.lowering.driver import reinterpreted
+from xdsl_exir.lowering.driver import reinterpreted, with_elements
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
@@ -280,7 +280,9 @@ class Body:
                 ):  # types do not say offsets that are symbolic
                     return arg
             _, whole = of_buffer[-1]
-            return builder.add(reinterpreted(whole, value, type, sizes.index))
+            return builder.add(
+                reinterpreted(with_elements(whole, value, builder.add), value, type, sizes.index)
+            )
 
         def read(given: Value | Packed) -> SSAValue:
             if isinstance(given, Value):

@@ -13,6 +13,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.slicing import from_start
 from xdsl_exir.dialects.shapes.view import larger
 from xdsl_exir.dialects.tensors import SymType
+from xdsl_exir.lowering.body_types import PARTS, WHOLES
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.sizes import quotient
@@ -167,6 +168,23 @@ def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) ->
     return [
         replace(one, shape=tuple(one.shape[d] for d in keep), strides=tuple(one.strides[d] for d in keep))
     ]
+
+
+@view("aten.view_as_real")
+def _view_as_real(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    strides = (*(2 * stride for stride in value.strides), 1)
+    return [Value(value.buffer, shapes[0], PARTS[value.dtype], strides, 2 * value.offset)]
+
+
+@view("aten.view_as_complex")
+def _view_as_complex(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    """Pairs as complex numbers: they lie side by side, and whole pairs from each other."""
+    *strides, between = value.strides
+    halves = [quotient(step, 2) for step in (*strides, value.offset)]
+    known = [half for half in halves if half is not None]
+    if between != 1 or len(known) < len(halves):
+        return [None]
+    return [Value(value.buffer, shapes[0], WHOLES[value.dtype], tuple(known[:-1]), known[-1])]
 
 
 @view("aten.split_with_sizes")

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.shapes.resampling import BICUBIC, BILINEAR, CUBIC, REFLECTION, ZEROS
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
@@ -110,6 +111,11 @@ def at_index(taps: Taps, size: Dim, count: Dim, at: SSAValue) -> list[Tap]:
 MOST_INT = (1 << 31) - 1
 
 
+def places_of(size: Dim) -> DType:
+    """The dtype of places in a dimension."""
+    return dt.Int if isinstance(size, int) and size <= MOST_INT else dt.Long
+
+
 def tabulated(
     b: LinalgBuilder, taps: Callable[..., list[Tap]], size: Dim, shape: Sizes
 ) -> Callable[..., list[Tap]]:
@@ -125,7 +131,7 @@ def tabulated(
 
         return b.indexed(element, shape, dtype)
 
-    places = dt.Int if isinstance(size, int) and size <= MOST_INT else dt.Long
+    places = places_of(size)
     first = table(0, 0, places)
     tables = [
         (
@@ -196,14 +202,13 @@ def unnormalized(place: Scalar, size: Dim, align_corners: bool) -> Scalar:
 
 
 def reflected(place: Scalar, low: float, span: Dim) -> Scalar:
-    """A place folded back into an interval of a length as often as need be."""
+    """A place folded back into an interval of a length as often as need be (as GridSamplerKernel.cpp does, without remainders)."""
     if span == 0:
         return s.constant(0, place.dtype)
-    away, length = s.absolute(place - low), s.constant(span, place.dtype)
-    rest = s.rem(away, length)
-    turns = s.floor(away / length)
-    even = s.rem(turns, s.constant(2, place.dtype)).equals(0)
-    return s.select(length.equals(0), 0, s.select(even, rest + low, length - rest + low))
+    away, there_and_back = s.absolute(place - low), s.constant(span, place.dtype) * 2
+    rest = away - s.floor(away / there_and_back) * there_and_back
+    folded = s.minimum(rest, there_and_back - rest) + low
+    return folded if isinstance(span, int) else s.select(there_and_back.equals(0), 0, folded)
 
 
 def padded(place: Scalar, size: Dim, padding_mode: int, align_corners: bool) -> Scalar:
@@ -215,20 +220,16 @@ def padded(place: Scalar, size: Dim, padding_mode: int, align_corners: bool) -> 
     return s.minimum(s.maximum(place, 0), size - 1)
 
 
-OUTSIDE = -1
-"""The place of what is not in the input."""
-
-
 def within(place: Scalar, size: Dim) -> Scalar:
-    """A place, a whole number as float, as integer; `OUTSIDE` if it is."""
+    """A place, a whole number as float, as integer; of what is outside that of the zero behind the others."""
     inside = (place >= 0) & (place < size)
-    return s.select(inside, s.cast(s.select(inside, place, 0), dt.Long), OUTSIDE)
+    return s.select(inside, s.cast(s.select(inside, place, 0), places_of(size)), size)
 
 
-def element_or_zero(input: Tensor, batch: Sequence[SSAValue], places: Sequence[Scalar]) -> Scalar:
-    """The element at places, 0 outside."""
-    inside = reduce(lambda a, b: a & b, (at >= 0 for at in places))
-    return s.select(inside, read(input, [*batch, *(s.maximum(at, 0) for at in places)]), 0)
+def with_zeros(b: LinalgBuilder, input: Tensor) -> Tensor:
+    """The input with a zero behind each of its spatial dimensions, to be read where a place is outside: without a branch in the loop."""
+    after = [0, 0, *[1] * (input.ndim - 2)]
+    return b.pad(input, [0] * input.ndim, after, 0)
 
 
 def linear_pair(place: Scalar) -> list[Tap]:
@@ -261,12 +262,13 @@ def grid_sampler(
     align_corners: bool,
     out: Out,
 ) -> Tensor:
-    sizes, points = input.shape[2:], grid.shape[:-1]
+    sizes, points = input.shape[2:], (grid.shape[0], numel(grid.shape[1:-1]))
+    places = b.reshape(grid, (*points, len(sizes)))
 
     def place(dim: int, at: Sequence[SSAValue]) -> Scalar:
         # The grid's last dimension is x, y, z.
         coordinate = s.constant(len(sizes) - 1 - dim, dt.Long)
-        return unnormalized(read(grid, [*at, coordinate]), sizes[dim], align_corners)
+        return unnormalized(read(places, [*at, coordinate]), sizes[dim], align_corners)
 
     def taps(dim: int, *at: SSAValue) -> list[Tap]:
         x, size = place(dim, at), sizes[dim]
@@ -277,22 +279,21 @@ def grid_sampler(
         else:
             x = padded(x, size, padding_mode, align_corners)
             found = linear_pair(x) if interpolation_mode == BILINEAR else [(s.round_even(x), None)]
+        if (
+            len(sizes) == 3
+        ):  # in volumes what is outside is skipped, not multiplied by 0: places without end as well
+            finite = s.absolute(x) < inf
+            found = [(tap, weight and s.select(finite, weight, 0)) for tap, weight in found]
         return [(within(tap, size), weight) for tap, weight in found]
 
     # They are the same for all channels.
     tables = [tabulated(b, partial(taps, dim), size, points) for dim, size in enumerate(sizes)]
 
-    def element(*at: SSAValue) -> Scalar:
-        batch, where = at[:2], [at[0], *at[2:]]
-        found = [table(*where) for table in tables]
-        result = weighted(found, lambda places: element_or_zero(input, batch, places))
-        if len(sizes) == 2:
-            return result
-        # In volumes what is outside is skipped, not multiplied by 0: places without end as well.
-        places = (
-            padded(place(dim, where), size, padding_mode, align_corners) for dim, size in enumerate(sizes)
-        )
-        finite = reduce(lambda a, b: a & b, (s.absolute(place) < inf for place in places))
-        return s.select(finite, result, 0)
+    source = with_zeros(b, input)
 
-    return b.indexed(element, out[0].shape, out[0].dtype)
+    def element(*at: SSAValue) -> Scalar:
+        found = [table(at[0], at[2]) for table in tables]
+        return weighted(found, lambda places: read(source, [*at[:2], *places]))
+
+    made = b.indexed(element, (*input.shape[:2], points[1]), out[0].dtype)
+    return b.reshape(made, out[0].shape)

@@ -19,7 +19,7 @@ from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.body_types import PARTS
+from xdsl_exir.lowering.body_types import PARTS, WHOLES
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, storage_type
 from xdsl_exir.lowering.linalg import dims as loop_indices
 from xdsl_exir.lowering.scalar import Scalar
@@ -109,7 +109,7 @@ def parts_of(b: LinalgBuilder, self: Tensor) -> Tensor:
 def of_parts(b: LinalgBuilder, self: Tensor) -> Tensor:
     """Pairs as complex numbers."""
     shape, rank = self.shape[:-1], self.ndim - 1
-    dtype = next(whole for whole, part in PARTS.items() if part is self.dtype)
+    dtype = WHOLES[self.dtype]
     places = loop_indices(rank)
     parts = [(self, AffineMap(rank, 0, (*places, AffineExpr.constant(which)))) for which in (0, 1)]
     return b.generic(

@@ -1,4 +1,4 @@
-"""What stands at a place of an order, in the form that kernels take: a sort, and what is taken from it.
+"""What stands at a place of an order, in the form that kernels take: of short rows a sort, and what is taken from it (`selections` has the others).
 
     median(x, -1)                  becomes    sort(x, -1) at (n - 1) / 2, but at the first NaN where there is one
     kthvalue(x, k, 0)              becomes    sort(x, 0) at k - 1
@@ -14,6 +14,8 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, cast, meta
 from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.expr import prod
+from xdsl_exir.targets.cpu.kernels.selections import LEAST
 from xdsl_exir.targets.cpu.row_forms import MOST_PLACES, Arguments, Form
 from xdsl_exir.transforms.matching import static
 from xdsl_exir.transforms.patterns import KEEP
@@ -27,6 +29,15 @@ def is_sortable(x: SSAValue) -> bool:
     return bool(shape) and 0 not in shape
 
 
+def is_selected(x: SSAValue, dim: int | None) -> bool:
+    """Whether a kernel finds one element of an order, of all or along a dimension, in less time than it takes to sort."""
+    shape = meta(x).shape
+    if not shape or 0 in shape:
+        return False
+    size = prod(shape) if dim is None else shape[dim]
+    return isinstance(size, int) and LEAST <= size < 1 << 31
+
+
 def ordered(aten: Namespace, x: SSAValue, dim: int) -> tuple[SSAValue, SSAValue]:
     values, places = aten.sort.stable(x, stable=True, dim=dim, descending=False)
     return values, places
@@ -35,7 +46,7 @@ def ordered(aten: Namespace, x: SSAValue, dim: int) -> tuple[SSAValue, SSAValue]
 def median(aten: Namespace, a: Arguments, numbers_only: bool) -> Results:
     """The lower of two middle elements; of all, or along a dimension."""
     x, dim, keepdim = a["self"], a.get("dim"), a.get("keepdim", False)
-    if not is_sortable(x):
+    if not is_sortable(x) or is_selected(x, dim):
         return KEEP
     if dim is None:
         x, dim = aten.view(x, [-1]), 0
@@ -59,7 +70,7 @@ def median(aten: Namespace, a: Arguments, numbers_only: bool) -> Results:
 
 def kthvalue(aten: Namespace, a: Arguments) -> Results:
     x, k, dim = a["self"], a["k"], a["dim"]
-    if not is_sortable(x) or not isinstance(k, int):
+    if not is_sortable(x) or is_selected(x, dim) or not isinstance(k, int):
         return KEEP
     found = [aten.slice.Tensor(result, dim, k - 1, k) for result in ordered(aten, x, dim)]
     return tuple(found if a["keepdim"] else (aten.squeeze.dims(result, [dim]) for result in found))

@@ -119,6 +119,27 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
     return form
 
 
+def sums(aten: Namespace, a: Arguments) -> Results:
+    """Sums of complex numbers over the first dimensions, or all, are those of their parts, which lie side by side: all in rows of them."""
+    x = a["self"]
+    if a["out"].dtype not in COMPLEX:
+        return as_one_row(reduction("sum"))(aten, a)
+    dims, shape = dims_of(x, a["dim"]), static(meta(x).shape)
+    if not shape or 0 in shape or dims != list(range(len(dims))):
+        return KEEP
+    rest, parts = shape[len(dims) :], aten.view_as_real(x)
+    if not rest:
+        width = next(width for width in WIDTHS if prod(shape) % width == 0)
+        parts = aten.sum.dim_IntList(aten.view(parts, [-1, 2 * width]), [0])
+    made = aten.view_as_complex(aten.sum.dim_IntList(aten.view(parts, [-1, *rest, 2]), [0]))
+    for dim in dims if a["keepdim"] else []:
+        made = aten.unsqueeze(made, dim)
+    return made
+
+
+WIDTHS = (64, 32, 16, 8, 4, 2, 1)
+"""Complex numbers of a row that may be added to others at once."""
+
 CUTS = (256, 128, 64, 32, 16, 8, 4, 2)
 """Into how many rows what is reduced to one number may be cut, for threads to share them; whoever runs them, so that sums are the same."""
 LONG_ROW, MANY = 1024, 1 << 16
@@ -450,13 +471,17 @@ def never(a: Arguments) -> bool:
 
 FLOAT = frozenset({dt.Float})
 FLOATS = FLOAT | {dt.Double}
+COMPLEX = frozenset({dt.ComplexFloat, dt.ComplexDouble})
 ARANGE = "aten.arange.start_step"
 SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
-    # Of float32 all is multiplied in float64, and rounded once.
-    "aten.prod": Form(reduction("prod"), frozenset({dt.Double}), is_cut),
+    # Of float32 all is multiplied in float64, and rounded once: float64 alone is cut.
+    "aten.prod": Form(
+        as_one_row(reduction("prod")), FLOATS, lambda a: a["out"].dtype is dt.Double and is_cut(a)
+    ),
+    "aten.prod.dim_int": Form(reduction("prod"), FLOATS, never),
     "aten.native_layer_norm": Form(layer_norm, FLOAT, never),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{
@@ -465,7 +490,9 @@ ROW_FORMS: dict[str, Form] = {
     },
     "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),
     "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOATS, lambda a: is_split(a) or is_cut(a)),
-    "aten.sum.dim_IntList": Form(as_one_row(reduction("sum")), FLOATS, lambda a: is_split(a) or is_cut(a)),
+    "aten.sum.dim_IntList": Form(
+        sums, FLOATS | COMPLEX, lambda a: a["out"].dtype in COMPLEX or is_split(a) or is_cut(a)
+    ),
     **{
         f"aten.{name}": Form(
             as_one_row(reduction(name)), FLOAT, lambda a: is_split(a) or is_outer_run(a) or is_cut(a)

@@ -9,11 +9,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check_natively, program_of, run_native  # noqa: E402
+from xdsl.dialects.func import FuncOp  # noqa: E402
 
+import xdsl_exir  # noqa: E402
 from lowering.operators.test_linear_algebra import NAMES, REAL, VALUES  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.errors import UnsupportedError  # noqa: E402
 from xdsl_exir.lowering import LOWERINGS  # noqa: E402
+from xdsl_exir.lowering.driver import calls_of as dispatches_of  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
@@ -167,6 +170,25 @@ def test_every_lowering_is_checked() -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_agrees(dtype: torch.dtype) -> None:
     check_natively(calls_of(dtype), scale=10)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("part", [torch.float32, torch.float64])
+def test_parts_are_views(part: torch.dtype) -> None:
+    """A product of pairs is one dispatch, and nothing is copied."""
+
+    class Product(torch.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return torch.view_as_real(torch.view_as_complex(x) * torch.view_as_complex(y)[2:])
+
+    given = torch.randn(3, 2, dtype=part), torch.randn(5, 2, dtype=part)
+    program = xdsl_exir.from_exported_program(torch.export.export(Product(), given)).to("buffers")
+    driver = next(
+        op for op in program.module.walk() if isinstance(op, FuncOp) and op.sym_name.data == "forward"
+    )
+    assert len(dispatches_of(driver)) == 1
+    made = xdsl_exir.compile(program, "native")(*(x.numpy() for x in given))
+    torch.testing.assert_close(torch.as_tensor(made), Product()(*given))
 
 
 def test_division_does_not_overflow() -> None:

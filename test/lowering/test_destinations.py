@@ -128,12 +128,28 @@ class Recurrent(torch.nn.Module):
         return self.gru(x)[0]
 
 
+class Parts(torch.nn.Module):
+    """Complex numbers and their parts are one memory, of inputs and in between; pairs that lie apart are copied."""
+
+    def forward(self, x: Any, z: Any) -> Any:
+        turned = torch.view_as_real(torch.view_as_complex(x[1:, 2:]) * z[2:])
+        apart = torch.view_as_complex(x[:, 1:3].contiguous()).abs()
+        return (
+            torch.view_as_real(z),
+            turned,
+            z.imag[1:] * 2,
+            apart,
+            torch.view_as_real(z[0]) + 1,
+        )
+
+
 class Nothing(torch.nn.Module):
     def forward(self, x: Any) -> Any:
         return x
 
 
 ROWS = torch.export.Dim("rows", min=2, max=50)
+PAIRS = torch.export.Dim("pairs", min=3, max=50)
 PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
     "attention": lambda: (Attention(), (torch.randn(2, 5, 16),), None),
     "attention of any length": lambda: (Attention(), (torch.randn(2, 5, 16),), {"x": {1: ROWS}}),
@@ -149,6 +165,12 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...], Any]]] = {
         None,
     ),
     "views": lambda: (Views(), (torch.randn(2, 3, 5, 4),), None),
+    "parts": lambda: (Parts(), (torch.randn(4, 4), torch.randn(5, dtype=torch.complex64)), None),
+    "parts, any number": lambda: (
+        Parts(),
+        (torch.randn(4, 4), torch.randn(5, dtype=torch.complex64)),
+        {"x": {0: PAIRS}, "z": {0: PAIRS + 1}},
+    ),
     "nothing": lambda: (Nothing(), (torch.randn(3),), None),
     "loop": lambda: (Loop(), (torch.randn(6, 3),), None),
     "recurrent": lambda: (Recurrent(), (torch.randn(5, 2, 6),), None),

@@ -26,6 +26,7 @@ from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.kernels.scans import Scan
+from xdsl_exir.targets.cpu.kernels.selections import Select
 
 __all__ = [
     "Across",
@@ -45,5 +46,6 @@ __all__ = [
     "Order",
     "Rows",
     "Scan",
+    "Select",
     "Step",
 ]

@@ -29,13 +29,14 @@ from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
 from xdsl_exir.targets.cpu.kernels.scans import Scan
+from xdsl_exir.targets.cpu.kernels.selections import Select
 
 KIND, SIZE = "is", "size"
 
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Across, Chain, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, rows.Rows),
+        *(Across, Chain, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, Select, rows.Rows),
         *(
             description.Machine,
             description.Choice,

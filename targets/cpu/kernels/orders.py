@@ -30,6 +30,37 @@ FEW = 64
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 
 
+def key_type(dtype: str) -> str:
+    """The dtype of integers in the order of elements."""
+    return "i64" if dtype.endswith("64") else "i32"
+
+
+def ascending(b: KernelBuilder, x: SSAValue, dtype: str, unsigned: bool, lanes: int = 0) -> SSAValue:
+    """Elements as integers in the same order."""
+    made, bits = key_type(dtype), int(dtype.lstrip("bfi"))
+
+    def op(kind: type[Operation], *operands: SSAValue, to: str = made) -> SSAValue:
+        return b.op(kind, operands, type_of(to, lanes))
+
+    def constant(value: int) -> SSAValue:
+        return b.constant(value, made, lanes)
+
+    def holds(name: str, x: SSAValue, y: SSAValue) -> SSAValue:
+        return b.op(vectors.CmpfOp, [x, y], type_of("i1", lanes), predicate(vectors.CmpfOp, name))
+
+    if dtype in INTEGERS:
+        return x if dtype == made else op(vectors.ExtUIOp if unsigned else vectors.ExtSIOp, x)
+    if bits < 32:
+        x, dtype = op(vectors.ExtFOp, x, to="f32"), "f32"
+    raw, width = op(arith.BitcastOp, x), int(made[1:])
+    # The magnitude of a negative number the other way round: all its bits but the sign.
+    magnitude = constant((1 << (width - 1)) - 1)
+    flipped = op(arith.AndIOp, op(arith.ShRSIOp, raw, constant(width - 1)), magnitude)
+    key = op(arith.XOrIOp, raw, flipped)
+    key = op(vectors.SelectOp, holds("oeq", x, b.constant(0.0, dtype, lanes)), constant(0), key)
+    return op(vectors.SelectOp, holds("uno", x, x), magnitude, key)
+
+
 @dataclass(frozen=True, eq=False)
 class Order(Kernel):
     """The first `count` elements of x[outer, size, inner] in order along the middle dimension, and where they stood.
@@ -121,36 +152,16 @@ class Row:
     def entry(self, place: Index) -> list[SSAValue]:
         """The entry of an element: its key, which holds its position, or both."""
         kernel, b = self.kernel, self.b
-        key = self.ascending(b.load_number(b.buffers["x"], [self.outer, place, self.inner], kernel.dtype))
+        element = b.load_number(b.buffers["x"], [self.outer, place, self.inner], kernel.dtype)
+        key = ascending(b, element, kernel.dtype, kernel.unsigned)
+        if kernel.packed:
+            key = self.op(arith.ExtSIOp, key)
         if kernel.descending:
             key = self.op(arith.XOrIOp, key, self.constant(-1))
         position = b.op(arith.IndexCastOp, [b.index(place)], type_of("i64"))
         if not kernel.packed:
             return [key, position]
         return [self.op(arith.OrIOp, self.op(arith.ShLIOp, key, self.constant(32)), position)]
-
-    def ascending(self, x: SSAValue) -> SSAValue:
-        """An element as an int64, which fits into 32 bits if the element does, in the same order."""
-        dtype, bits = self.kernel.dtype, int(self.kernel.dtype.lstrip("bfi"))
-        if dtype in INTEGERS:
-            extend = arith.ExtUIOp if self.kernel.unsigned else arith.ExtSIOp
-            return x if bits == 64 else self.op(extend, x)
-        if bits < 32:
-            x, bits = self.op(vectors.ExtFOp, x, dtype="f32"), 32
-        floats, integers = f"f{bits}", f"i{bits}"
-        zero = self.b.constant(0.0, floats)
-        raw = self.op(arith.BitcastOp, x, dtype=integers)
-        # The magnitude of a negative number the other way round: all its bits but the sign.
-        magnitude = self.constant((1 << (bits - 1)) - 1, integers)
-        negative = self.op(arith.ShRSIOp, raw, self.constant(bits - 1, integers), dtype=integers)
-        flipped = self.op(arith.AndIOp, negative, magnitude, dtype=integers)
-        key = self.op(arith.XOrIOp, raw, flipped, dtype=integers)
-        key = self.choose(self.compare("oeq", x, zero), self.constant(0, integers), key)
-        key = self.choose(self.compare("uno", x, x), magnitude, key)
-        return key if bits == 64 else self.op(arith.ExtSIOp, key)
-
-    def compare(self, name: str, x: SSAValue, y: SSAValue) -> SSAValue:
-        return self.b.op(vectors.CmpfOp, [x, y], type_of("i1"), predicate(vectors.CmpfOp, name))
 
     # Entries in memory.
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively  # noqa: E402
+from differential import check_natively, program_of  # noqa: E402
 from interpreter.operators.test_resampling import CALLS, IMAGE, VOLUME  # noqa: E402
+from xdsl.dialects.linalg.ops import GenericOp  # noqa: E402
+
+from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
+from xdsl_exir.program import context  # noqa: E402
+from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
+from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 
 def is_real(call: tuple[Any, ...]) -> bool:
@@ -34,7 +40,21 @@ def test_grids_beyond_the_input():
     ]
     outside = torch.tensor([[[[nan, 0.0], [0.5, 3.0]]]] * 2)
     calls.append(("aten.grid_sampler_2d", (IMAGE, outside, 1, 0, False), {}))
+    endless = torch.tensor([[[[[nan, 0.0, 0.5], [0.5, 3.0, inf], [-inf, inf, 0.0]]]]])
+    calls += [("aten.grid_sampler_3d", (VOLUME * inf, endless, mode, 0, False), {}) for mode in (0, 1)]
+    calls += [("aten.grid_sampler_2d", (IMAGE * inf, outside, mode, 0, False), {}) for mode in (0, 1, 2)]
     check_natively(calls, scale=8)
+
+
+def test_whether_a_place_is_outside_is_in_tables():
+    """What reads the input, for every channel, only multiplies and adds."""
+    module, _ = program_of("aten.grid_sampler_2d", IMAGE, torch.randn(2, 5, 4, 2), 0, 0, False)
+    for step in (DecomposeAten(), AtenToEdge(), EdgeToLinalg()):
+        step.apply(context(), module)
+    *_, last = [op for op in module.walk() if isinstance(op, GenericOp)]
+    names = {op.name for op in last.body.walk()}
+    assert "tensor.extract" in names
+    assert not names & {"arith.select", "arith.cmpi", "arith.cmpf"}
 
 
 def test_halves():

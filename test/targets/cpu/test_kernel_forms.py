@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from xdsl.dialects.builtin import ComplexType
 
 import xdsl_exir
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import tensor_meta
 from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu.kernels import Chain, Conv2d, Matmul
 from xdsl_exir.transforms.fold_constants import LARGEST_WIDENED
@@ -516,18 +518,40 @@ def test_halves_that_become_one_number_are_one_row(dtype: torch.dtype) -> None:
         lambda m, x: x.amax(keepdim=True),
         lambda m, x: x.norm(),
         lambda m, x: torch.linalg.vector_norm(x, dim=(0, 1, -1), keepdim=True),
+        lambda m, x: x.sign().prod(),
         lambda m, x: x[0, 0].sum(),
         lambda m, x: x.sum((0, 2)),
     ]
     torch.manual_seed(0)
     x = (torch.rand(3, 7, 41) - 0.25).to(dtype)
     agree(calls, (x,), {}, 1e-2)
-    for call in calls[:7]:
+    for call in [*calls[:7], lambda m, x: x.prod(), lambda m, x: x.flatten().prod(0)]:
         kernels = [*plan_program(exported([call], x)).dispatches.scheduled]
         assert kernels[0].inputs[0].dtype == ("bf16" if dtype is torch.bfloat16 else "f16")
         assert not any(
             node.length != 1 for kernel in kernels for node in map(kernel.program.__getitem__, kernel.outputs)
         )
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_sums_of_complex_numbers_are_those_of_their_parts(dtype: torch.dtype) -> None:
+    """Over the first dimensions, and over all."""
+    calls = [
+        lambda m, x: torch.view_as_real(x.sum()),
+        lambda m, x: torch.view_as_real(x.sum((0, 1, 2), keepdim=True)),
+        lambda m, x: torch.view_as_real(x.sum(0, keepdim=True)),
+        lambda m, x: torch.view_as_real(x.sum((1, 0))),
+        lambda m, x: torch.view_as_real(x[0, 0].sum()),
+    ]
+    torch.manual_seed(0)
+    x = torch.randn(6, 8, 7, dtype=dtype)
+    form = agree(calls, (x,), {}, 1e-6)
+    summed = [op for op in form.module.walk() if isinstance(op, OperatorOp) and "aten.sum" in op.name]
+    assert not any(isinstance(tensor_meta(op.operands[0].type).dtype.mlir_type, ComplexType) for op in summed)
+    assert "aten.view_as_complex" not in names_of(
+        agree([lambda m, x: torch.view_as_real(x.sum(1))], (x,), {})
+    )
 
 
 @pytest.mark.native

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu.kernels import Order
 
 torch = pytest.importorskip("torch")
@@ -108,6 +109,15 @@ def test_rows_may_be_symbolic_and_shared() -> None:
             np.testing.assert_array_equal(got, wanted.numpy())
 
 
+def test_one_is_found_without_a_sort() -> None:
+    """Of rows that are not short."""
+    calls = [lambda x: x.median(1), lambda x: [x.nanmedian()], lambda x: x.kthvalue(3, 0)]
+    for shape, kinds in (((40, 50), {"Select"}), ((5, 6), {"Order"})):
+        program = torch.export.export(Calls(*calls[: 3 if shape[0] > 5 else 1]), (torch.randn(shape),))
+        scheduled = plan_program(xdsl_exir.from_exported_program(program).to_edge()).dispatches.scheduled
+        assert {type(kernel).__name__ for kernel in scheduled} & {"Select", "Order"} == kinds
+
+
 def test_few_are_selected() -> None:
     few, many = (Order(1, 1000, 1, count, "f32") for count in (5, 900))
     assert few.selects
@@ -115,10 +125,11 @@ def test_few_are_selected() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])
-def test_what_stands_at_a_place_of_an_order(dtype: str) -> None:
+@pytest.mark.parametrize("shape", [(3, 84, 2), (40, 69, 1), (2, 11, 3)])
+def test_what_stands_at_a_place_of_an_order(dtype: str, shape: tuple[int, ...]) -> None:
     """Medians, with NaN and without, and k-th values, which stand where their places say: of equal ones any."""
     torch.manual_seed(2)
-    x = draw(dtype, 3, 84, 2)
+    x = draw(dtype, *shape)
     if x.is_floating_point():
         x[0, :, 0] = torch.nan
     places = [
@@ -127,10 +138,12 @@ def test_what_stands_at_a_place_of_an_order(dtype: str) -> None:
         (1, lambda x: x.kthvalue(3, 1, keepdim=True)),
         *([(1, lambda x: x.nanmedian(1, keepdim=True))] if x.is_floating_point() else []),
     ]
-    calls = [call for _, call in places] + [lambda x: [x.median(), x.flatten().kthvalue(2)[0]]]
+    calls = [call for _, call in places] + [lambda x: [x.nanmedian(), x.median(), x.flatten().kthvalue(2)[0]]]
     wanted = Calls(*calls)(x)
     got = compiled(calls, x).flat([x.numpy()])
-    for mine, right in zip([*got[::2], got[-1]], [*wanted[::2], wanted[-1]], strict=True):
+    for mine, right in zip(
+        [*got[: 2 * len(places) : 2], *got[-3:]], [*wanted[: 2 * len(places) : 2], *wanted[-3:]], strict=True
+    ):
         np.testing.assert_array_equal(np.asarray(mine), right.numpy())
     for (dim, _), values, indices in zip(places, got[::2], got[1::2], strict=False):
         np.testing.assert_array_equal(
