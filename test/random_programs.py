@@ -778,12 +778,16 @@ class Noise:
 
 
 def evaluate(
-    program: Program, inputs: Sequence[torch.Tensor], noise: Noise | None = None
+    program: Program, inputs: Sequence[torch.Tensor], noise: Noise | None = None, wide: bool = False
 ) -> list[torch.Tensor]:
-    """What eager PyTorch gives, and what the inputs are then; with `noise`, changed in the last bits at inexact steps."""
+    """What eager PyTorch gives, and what the inputs are then; with `noise`, changed in the last bits at inexact steps; `wide`,
+    all that is computed from what a step casts or makes is of float64 too."""
     values: dict[str, Any] = NAMES | dict(zip((input.name for input in program.inputs), inputs, strict=True))
     for step in program.steps:
         exec(compiled(step.text), values)
+        if wide:
+            made = {name: values[name] for name in step.makes}
+            values |= {name: wider(v) for name, v in made.items() if isinstance(v, torch.Tensor)}
         if noise and not step.exact:
             before = [values[name] for name in step.uses if isinstance(values.get(name), torch.Tensor)]
             for name in step.makes:
@@ -862,7 +866,7 @@ class Expected:
         noises = map(Noise, ("mixed", "more", "less", "cancelled"))
         self.runs = [evaluate(program, [i.clone() for i in inputs], noise) for noise in noises]
         try:
-            self.exact = evaluate(program, [wider(i.clone()) for i in inputs])
+            self.exact = evaluate(program, [wider(i.clone()) for i in inputs], wide=True)
         except REFUSALS:
             self.exact = self.results
 

@@ -64,9 +64,10 @@ def test_errors_of_symbolic_sizes(native_tools: None) -> None:
     check_errors([*ROWS, "mm", "mv", "cumsum"], "float32", "native", symbolic=True)
 
 
-def test_errors_of_short_attention(native_tools: None) -> None:
-    """A softmax of equal numbers gives many equal terms, whose sum is not one after the other."""
-    [sample] = samples(["scaled_dot_product_attention"], ["float32"], slice(1))
+@pytest.mark.parametrize("name", ["scaled_dot_product_attention", "conv_transpose2d.input"])
+def test_errors_of_short_sums(name: str, native_tools: None) -> None:
+    """A softmax of equal numbers gives many equal terms, whose sum is not one after the other; nor that of many taps."""
+    [sample] = samples([name], ["float32"], slice(1))
     for _, _, distribution, off in measure(sample, ["native"]):
         assert isinstance(off, float)
         assert off <= 2, (distribution, off)

@@ -61,6 +61,12 @@ def test_what_the_last_bits_decide_is_left_out() -> None:
     assert "v2: 12 of 12" in expected.difference([first, second + 1, *inputs])
 
 
+def test_the_run_in_float64_stays_there_after_casts() -> None:
+    casts = program("v2 = v0.to(torch.float32)", "v1 = v2 / 3")
+    values = casts.values()
+    assert torch.equal(Expected(casts, values).exact[0], values[0].double() / 3)
+
+
 def test_shrinking_keeps_what_is_needed() -> None:
     long = program(
         "v2 = v0.neg()", "v3 = v2.exp()", "v3.add_(1)", "v1 = v3.sum()", "v4 = v1 * 2", outputs=("v1", "v4")

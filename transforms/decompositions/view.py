@@ -96,6 +96,8 @@ class Sizes:
                 self._value(known) if times == 1 else self._apply("mul", *map(self._value, (known, times)))
             )
             return self._apply("add", product, self._value(more)) if more else product
+        if size.head in ("add", "mul", "pow") and (part := self._part(size)):
+            return self._apply("floordiv", *map(self._value, part))
         args = [self._value(arg) for arg in size.args]
         if len(args) == 1:
             return self._apply(size.head, *args)
@@ -119,6 +121,15 @@ class Sizes:
                 and (found := multiple(total, size))
             ):
                 return size, *found
+        return None
+
+    def _part(self, size: Expr) -> tuple[Dim, int] | None:
+        """A known size of which nothing may tell each symbol, and how many times another one it is."""
+        for whole in self.known:
+            if isinstance(whole, Expr) and whole.head in ("add", "mul"):
+                times = whole // size
+                if isinstance(times, int) and times * size == whole:
+                    return whole, times
         return None
 
     def _solved(self, symbol: Expr) -> SSAValue:

@@ -38,7 +38,7 @@ from xdsl_exir.targets.cpu.kernels.description import (
 )
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
-from xdsl_exir.targets.cpu.kernels.tile import register_tile
+from xdsl_exir.targets.cpu.kernels.tile import BLOCK, FEW, TAPS_BLOCK, register_tile
 from xdsl_exir.targets.cpu.kernels.winograd import Winograd, pack_transformed, restore_filters
 
 if TYPE_CHECKING:
@@ -403,7 +403,8 @@ class Conv2d(Kernel):
 
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
-        tile = register_tile(b, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector)
+        limit = TAPS_BLOCK if per_group * kh * kw <= FEW * TAPS_BLOCK else BLOCK
+        tile = register_tile(b, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector, limit)
         first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
         start = b.add(b.mul(row, wo), column)
         for v in range(vectors):

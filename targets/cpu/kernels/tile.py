@@ -25,6 +25,10 @@ NARROW_BLOCK = 32
 """The same for products with a vector, which other libraries add up in all lanes of several registers, and for batches of short
 ones, such as those of an attention, whose softmax gives many equal terms."""
 
+TAPS_BLOCK = 64
+"""The same for convolutions, while such blocks are `FEW`: PyTorch adds up each tap of a transposed one on its own (and longer
+blocks are not faster, measured)."""
+
 FEW = 64
 """Blocks whose sums may be added up in float32."""
 

@@ -386,10 +386,11 @@ def test_decomposes_symbolic_sizes(name: str, shapes: Any, tensors: list[torch.T
     [
         "2 * s0 + s1 - 1", "max(s0, s1, 3)", "(s0 + 1) floordiv 2", "s0 mod 4", "s0 * s0 * s1",
         "ceil_to_int(truediv(s0, 2))", "s2 + 1", "2 * s3 * s4 - 2 * s3", "1 - s3 * s4 + s3",
+        "s5 * s6", "s5 * s6 - 1",
     ],
 )  # fmt: skip
 def test_sizes_are_computed(text: str):
-    shape = (*map(Expr.parse, ("s0", "2 * s2 + 4", "s1", "s3 * s4 - s3 + 1")),)
+    shape = (*map(Expr.parse, ("s0", "2 * s2 + 4", "s1", "s3 * s4 - s3 + 1", "2 * s5 * s6")),)
     block = Block(arg_types=[tensor_type(shape, dt.Float)])
     value = Sizes(Namespace(Builder(aten.OPERATORS, block)), block.args[0])(Expr.parse(text))
     assert value.type.data == Expr.parse(text)
