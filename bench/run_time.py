@@ -8,7 +8,7 @@ gave when the model was exported, and then waits. In every round each is asked, 
 which the other's waiting threads go to sleep, for a burst of calls. `min` and `median` are over all calls, in
 milliseconds (of the process, where it has one thread: then other work on the machine counts for little), with what it takes to call from Python; `ratio` is the minimum's to the best minimum. `cold` and `cached` are seconds to
 compile: with an empty cache, and again from what that left. Needs torch to export the models (into a directory that is
-kept and reused) and for its own columns; inductor also needs a C++ compiler. A contender that is not installed is left out with a word. ExecuTorch
+kept and reused) and for its own columns; inductor also needs a C++ compiler. A contender that is not installed, or that fails, is left out with a word. ExecuTorch
 (`pip install --no-deps executorch==1.5.1 torchao==0.18.0`, and what these import) runs in an environment of its own: this script, run
 by its Python. IREE takes our linalg.
 
@@ -157,6 +157,8 @@ CONTENDERS: dict[str, Callable[[Path, list[Any]], Compile]] = {
     "xnnpack": xnnpack,
     "iree": iree,
 }
+OURS = ("interpreter", "native")
+"""Those that may not fail."""
 NEEDS = {"xnnpack": ("executorch",), "iree": ("iree.compiler", "iree.runtime"), "eager": ("torch",)}
 """Packages without which a contender is left out."""
 
@@ -205,6 +207,10 @@ def serve(name: str, path: Path) -> None:
 # --- the parent ----------------------------------------------------------------------------------------------
 
 
+class FailedError(Exception):
+    """A contender ended, or never came so far."""
+
+
 class Child:
     """A contender in a process of its own."""
 
@@ -235,7 +241,7 @@ class Child:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise SystemExit(f"{self.name} failed; its message is above")
+            raise FailedError(f"{self.name} failed; its message is above")
         return json.loads(line)
 
     def burst(self, calls: int) -> list[float]:
@@ -272,7 +278,14 @@ def compare(names: Sequence[str], path: Path, rounds: int, threads: int, limits:
     """Prints a model's rows, and the part of the limit that ours reaches."""
     model = path.name.split(".")[0]
     with tempfile.TemporaryDirectory() as caches:
-        children = [Child(name, path, threads, Path(caches)) for name in names]
+        children: list[Child] = []
+        for name in names:
+            try:
+                children.append(Child(name, path, threads, Path(caches)))
+            except FailedError as error:
+                if name in OURS:
+                    raise
+                print(f"{model:12} {name:12} {error}", flush=True)
         for _ in range(rounds):
             for child in children:
                 child.turn()

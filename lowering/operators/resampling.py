@@ -279,9 +279,8 @@ def grid_sampler(
         else:
             x = padded(x, size, padding_mode, align_corners)
             found = linear_pair(x) if interpolation_mode == BILINEAR else [(s.round_even(x), None)]
-        if (
-            len(sizes) == 3
-        ):  # in volumes what is outside is skipped, not multiplied by 0: places without end as well
+        if len(sizes) == 3:
+            # In volumes what is outside is skipped, not multiplied by 0: places without end as well.
             finite = s.absolute(x) < inf
             found = [(tap, weight and s.select(finite, weight, 0)) for tap, weight in found]
         return [(within(tap, size), weight) for tap, weight in found]
