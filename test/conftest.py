@@ -64,6 +64,7 @@ SLOW = {
     "*test_flex_attention.py": "many programs natively",
     "*test_functionalize.py": "every view",
     "*test_*fuzz*.py": "random programs",
+    "*test_gradients.py": "many derivatives, natively",
     "*test_generator.py": "millions of numbers",
     "*test_hostile*.py": "large files, thousands of damaged ones",
     "*test_layouts.py": "every operator in every layout",
