@@ -207,8 +207,8 @@ def serve(name: str, path: Path) -> None:
 # --- the parent ----------------------------------------------------------------------------------------------
 
 
-class FailedError(Exception):
-    """A contender ended, or never came so far."""
+class FailedError(SystemExit):
+    """A contender ended, or never came so far; where nobody goes on without it, this is the end."""
 
 
 class Child:

@@ -197,7 +197,8 @@ class NativeMethod(PlannedMethod):
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
         addresses = addresses_of(types)
         returned, turn, ndarray, known = self.returned, self.turn, np.ndarray, len(symbols)
-        repeats, taken = bool(plan.copies), [positions.index(position) for position in self.passed]
+        repeats = bool(plan.copies)
+        taken = [positions.index(position) for position in self.passed] if repeats else []
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
             if len(inputs) != count:

@@ -25,18 +25,19 @@ from typing import Any, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
-from xdsl_exir.dialects.expr import Dim, Expr, provably
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of, symbols_of
-from xdsl_exir.dialects.tensors import SymBoolType, SymIntType, is_tensor_type, tensor_meta
+from xdsl_exir.dialects.tensors import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
+from xdsl_exir.transforms.assertions import drop_proved
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
@@ -365,18 +366,6 @@ def with_inferred_sizes(builder: Builder, op: OperatorOp) -> Any:
     return builder.build(cls, op.arguments(), types)
 
 
-def drop_proved(function: Operation) -> None:
-    """Drops what is asserted of counts and holds whatever is counted: nobody has to look at it in a call."""
-    operators = [op for op in function.walk() if isinstance(op, OperatorOp)]
-    ranges = dict(filter(None, map(range_of, operators)))
-    for op in operators:
-        if op.SPEC.qualified_name == "aten._assert_scalar":
-            said = [type.data for type in op.operand_types if isinstance(type, SymBoolType)]
-            if said and provably(said[0], ranges) is True:
-                op.detach()
-                op.erase()
-
-
 def range_of(op: OperatorOp) -> tuple[str, tuple[int, int]] | None:
     """The symbol of how many of some elements are True, and between which numbers that is; None of anything else."""
     counted = made_by(op.operands[0], "aten.sum.dim_IntList") if "_local_scalar_dense" in op.name else None
@@ -404,4 +393,5 @@ class CountSizes(ModulePass):
                         counter.known |= symbols_of(sizes_of(inner.results))
         AtenToEdge().apply(ctx, op)
         for function in op.ops:
-            drop_proved(function)
+            operators = [inner for inner in function.walk() if isinstance(inner, OperatorOp)]
+            drop_proved(operators, dict(filter(None, map(range_of, operators))))

@@ -30,8 +30,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.exir import RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr, provably
-from xdsl_exir.dialects.meta import as_meta
+from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.signature import checked_ranges_of
@@ -47,6 +46,7 @@ from xdsl_exir.dialects.tensors import (
     tensor_meta,
     tensor_type,
 )
+from xdsl_exir.transforms.assertions import drop_proved
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
@@ -513,11 +513,5 @@ class NumbersToTensors(ModulePass):
 def drop_known_assertions(module: ModuleOp) -> None:
     """Drops what regions assert about numbers that holds by what these may be."""
     for function in module.ops:
-        ranges = checked_ranges_of(function)
-        for op in list(function.walk()):
-            inside = not isinstance(op.parent_op(), FuncOp)
-            if inside and isinstance(op, OperatorOp) and op.SPEC.qualified_name == "aten._assert_scalar":
-                condition = op.arguments(lambda value: as_meta(value.type))["self"]
-                if isinstance(condition, Expr) and provably(condition, ranges):
-                    op.detach()
-                    op.erase()
+        inside = (op for op in function.walk() if not isinstance(op.parent_op(), FuncOp))
+        drop_proved(inside, checked_ranges_of(function))

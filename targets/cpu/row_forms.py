@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf, prod
+from math import gcd, inf, prod
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -129,16 +129,15 @@ def sums(aten: Namespace, a: Arguments) -> Results:
         return KEEP
     rest, parts = shape[len(dims) :], aten.view_as_real(x)
     if not rest:
-        width = next(width for width in WIDTHS if prod(shape) % width == 0)
-        parts = aten.sum.dim_IntList(aten.view(parts, [-1, 2 * width]), [0])
+        parts = aten.sum.dim_IntList(aten.view(parts, [-1, 2 * gcd(prod(shape), WIDTH)]), [0])
     made = aten.view_as_complex(aten.sum.dim_IntList(aten.view(parts, [-1, *rest, 2]), [0]))
     for dim in dims if a["keepdim"] else []:
         made = aten.unsqueeze(made, dim)
     return made
 
 
-WIDTHS = (64, 32, 16, 8, 4, 2, 1)
-"""Complex numbers of a row that may be added to others at once."""
+WIDTH = 64
+"""Complex numbers of a row that are added to others at once, at most."""
 
 CUTS = (256, 128, 64, 32, 16, 8, 4, 2)
 """Into how many rows what is reduced to one number may be cut, for threads to share them; whoever runs them, so that sums are the same."""

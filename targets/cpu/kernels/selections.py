@@ -156,6 +156,12 @@ class Row:
         for at in range(size, kernel.keys):
             b.store_number(self.constant(self.greatest), scratch, [self.worker, at])
 
+    def keys_of(self, turn: Index, part: int) -> SSAValue:
+        """A vector of keys: one of those of a turn."""
+        b, lanes = self.b, self.lanes
+        place = [self.worker, b.add(b.mul(turn, TOGETHER * lanes), part * lanes)]
+        return b.load(b.buffers["scratch"], place, lanes, None, self.dtype)
+
     def look(
         self,
         begun: Sequence[SSAValue],
@@ -164,19 +170,16 @@ class Row:
     ) -> list[list[SSAValue]]:
         """What is made of all keys, from what it begins with, by the vector, the keys of a place and one of some others, for each of
         these: in as many vectors as keys are looked at in a turn."""
-        b, lanes = self.b, self.lanes
 
         def turn(number: Index, carried: list[SSAValue]) -> list[SSAValue]:
-            first = b.mul(number, TOGETHER * lanes)
             made: list[SSAValue] = []
             for part in range(TOGETHER):
-                place = [self.worker, b.add(first, part * lanes)]
-                keys = b.load(b.buffers["scratch"], place, lanes, None, self.dtype)
+                keys = self.keys_of(number, part)
                 held = carried[part * len(each) : (part + 1) * len(each)]
                 made += [step(before, keys, one) for before, one in zip(held, each, strict=True)]
             return made
 
-        made = b.reduce(self.kernel.turns, [*begun] * TOGETHER, turn)
+        made = self.b.reduce(self.kernel.turns, [*begun] * TOGETHER, turn)
         return [made[at :: len(each)] for at in range(len(each))]
 
     def less(self, *candidates: SSAValue) -> list[SSAValue]:
@@ -212,7 +215,7 @@ class Row:
         b, bits = self.b, self.kernel.bits
         parts, shift = 1 << QUARTERS, self.constant(QUARTERS)
 
-        def round(_: Index, carried: list[SSAValue]) -> list[SSAValue]:
+        def find_bits(_: Index, carried: list[SSAValue]) -> list[SSAValue]:
             found, unit = carried
             candidates = [found]
             for _ in range(1, parts):
@@ -223,24 +226,21 @@ class Row:
             return [found, self.op(arith.ShRUIOp, unit, shift)]
 
         begun = [self.constant(-(1 << (bits - 1))), self.constant(1 << (bits - QUARTERS))]
-        return b.reduce(bits // QUARTERS, begun, round)[0]
+        return b.reduce(bits // QUARTERS, begun, find_bits)[0]
 
     def first(self, found: SSAValue) -> SSAValue:
         """Where a key first stands: of each lane the first turn in which it is there, and of these the first place."""
-        b, lanes, parts = self.b, self.lanes, range(TOGETHER)
+        b, lanes = self.b, self.lanes
         nowhere, one = self.constant(self.greatest, lanes), self.constant(1, lanes)
         wanted = b.broadcast(found, lanes, self.dtype)
 
         def turn(number: Index, carried: list[SSAValue]) -> list[SSAValue]:
             *held, now = carried
-            at = b.mul(number, TOGETHER * lanes)
             made: list[SSAValue] = []
-            for part in parts:
-                place = [self.worker, b.add(at, part * lanes)]
-                keys = b.load(b.buffers["scratch"], place, lanes, None, self.dtype)
-                here = self.compare("eq", keys, wanted, lanes)
-                turn = b.op(vectors.SelectOp, [here, now, nowhere], now.type)
-                made.append(self.op(arith.MinSIOp, held[part], turn))
+            for part in range(TOGETHER):
+                here = self.compare("eq", self.keys_of(number, part), wanted, lanes)
+                seen = b.op(vectors.SelectOp, [here, now, nowhere], now.type)
+                made.append(self.op(arith.MinSIOp, held[part], seen))
             return [*made, self.op(arith.AddiOp, now, one)]
 
         *turns, _ = b.reduce(self.kernel.turns, [nowhere] * TOGETHER + [self.constant(0, lanes)], turn)
