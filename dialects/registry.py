@@ -172,6 +172,8 @@ class Registry(Generic[F]):
         self._entries: dict[str, tuple[Entry[F], ...]] = {}
         """By operator, by rank and then in the order in which they were registered: the last counts."""
         self._loaded: set[str] = set()
+        self.altered = False
+        """Whether it has ever had a function that is not the project's, or lacked one that is."""
         REGISTRIES.append(self)
 
     def register(
@@ -190,6 +192,7 @@ class Registry(Generic[F]):
             for name in names:
                 entry = self.entry(name, cast(F, function), parameters, options)
                 known = (*self._entries.get(name, ()), entry)
+                self.altered |= entry.rank > 0
                 self._entries[name] = tuple(sorted(known, key=lambda held: held.rank))
             return function
 
@@ -252,6 +255,7 @@ class Registry(Generic[F]):
         A new function keeps the options of the former; None removes the entry.
         """
         former = self.find(find(name))
+        self.altered = True
         self._entries.pop(name, None)
         if isinstance(function, Entry):
             self._entries[name] = (function,)

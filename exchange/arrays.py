@@ -15,6 +15,17 @@ BOXES: tuple[type[Any], ...] = (np.ndarray, np.generic)
 MASKED: type[Any] = np.ma.MaskedArray
 
 
+ALIGNMENT = 64
+"""Bytes of a cache line."""
+
+
+def aligned_bytes(count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Bytes that begin at a cache line."""
+    memory = np.empty(count + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + count]
+
+
 @cache
 def in_numpy(torch_dtype: Any) -> tuple[Any, np.dtype[Any] | None]:
     """Of a dtype that PyTorch does not give NumPy, as bfloat16, that of integers of its size, and NumPy's; (None, None) of others."""

@@ -12,18 +12,24 @@ import os
 import stat
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from xdsl_exir.exchange.arrays import aligned_bytes
 from xdsl_exir.files import aside
 from xdsl_exir.limits import LIMITS
 
 VARIABLE = "XDSL_EXIR_CACHE"
 SUFFIX = ".entry"
-MAGIC = b"xdsl-exir cache 1\n"
+MAGIC = b"xdsl-exir cache 2\n"
+CHUNK = 1 << 22
+"""Bytes of which there is a digest each."""
 COUNTED = "00"
 """What the keys begin with of entries with which the size of all is looked at: one in 256, as that takes longer the more there are."""
+LARGE = 1 << 20
+"""Bytes that are kept at once with which that is always done."""
 LEFT = 0.75
 """How much of what may be kept is left once there was more."""
 RECENT = 3600.0
@@ -53,7 +59,7 @@ def keep(made: Mapping[str, bytes]) -> None:
         return
     try:
         _write(made)
-        if any(key.startswith(COUNTED) for key in made):
+        if sum(map(len, made.values())) > LARGE or any(key.startswith(COUNTED) for key in made):
             prune()
     except OSError as error:
         warnings.warn(f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=3)
@@ -63,15 +69,44 @@ def _path(key: str) -> Path:
     return cache_directory() / f"{key}{SUFFIX}"
 
 
-def _header(key: str, data: bytes) -> bytes:
-    return MAGIC + key.encode() + b"\n" + hashlib.sha256(data).digest()
+def _header(key: str, data: bytes | memoryview) -> bytes:
+    return MAGIC + key.encode() + b"\n" + digest_of([data])
+
+
+def digest_of(data: Sequence[bytes | memoryview]) -> bytes:
+    """A digest of pieces of memory, of each chunk apart: by all cores, where there are many."""
+    chunks = [
+        memoryview(piece)[start : start + CHUNK]
+        for piece in data
+        for start in range(0, max(len(piece), 1), CHUNK)
+    ]
+    lengths = hashlib.sha256(repr([len(piece) for piece in data]).encode()).digest()
+    if len(chunks) < 3:
+        digests = [*map(_digest, chunks)]
+    else:
+        with ThreadPoolExecutor() as pool:
+            digests = [*pool.map(_digest, chunks)]
+    return hashlib.sha256(lengths + b"".join(digests)).digest()
+
+
+def _digest(data: memoryview) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def kept(key: str) -> bytes | None:
     """What was kept for a key; None where there is nothing that is whole and of this key."""
+    memory = kept_memory(key)
+    return None if memory is None else bytes(memory)
+
+
+def kept_memory(key: str) -> memoryview | None:
+    """The same, in memory of its own that begins at a cache line. Nothing writes to it."""
     try:
         with open(_path(key), "rb") as file:
-            entry = file.read()
+            size = len(_header(key, b""))
+            header = file.read(size)
+            data = aligned_bytes(max(0, os.fstat(file.fileno()).st_size - size)).data
+            whole = file.readinto(data) == len(data) and not file.read(1)
             if time.time() - os.fstat(file.fileno()).st_mtime > RECENT:
                 with suppress(
                     OSError
@@ -79,9 +114,7 @@ def kept(key: str) -> bytes | None:
                     os.utime(file.fileno())
     except OSError:
         return None
-    size = len(_header(key, b""))
-    data = entry[size:]
-    return data if entry[:size] == _header(key, data) else None
+    return data.toreadonly() if whole and header == _header(key, data) else None
 
 
 def _write(made: Mapping[str, bytes]) -> None:

@@ -23,6 +23,7 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
+from xdsl_exir.exchange.arrays import aligned_bytes
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.interpreter import generator_of, make_interpreter, run_function, run_operator
 from xdsl_exir.interpreter.memory import check_fits
@@ -157,13 +158,6 @@ class PlannedMethod(ABC):
 def evaluated(size: Dim, symbols: Mapping[str, int]) -> Any:
     """A size, or another number, for values of the symbols."""
     return size.evaluate(symbols) if isinstance(size, Expr) else size
-
-
-def aligned_bytes(count: int) -> Array:
-    """Bytes that begin at a cache line."""
-    memory = np.empty(count + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count]
 
 
 def find(place: Place, values: Sequence[Any] | Mapping[int, Any]) -> int:

@@ -95,6 +95,8 @@ class Recipe:
 
     on: Target | None = field(default=None, repr=False)
     """The target, where it is not the one that is known by the name."""
+    lasting: bool = True
+    """Whether the program is one that will be compiled again, and its code worth keeping."""
     left: tuple[Unsupported, ...] = ()
     """What is in no delegate of a target's, and why."""
 
@@ -129,7 +131,7 @@ def _native(program: Program, recipe: Recipe) -> Engine:
     from xdsl_exir.runtime.fallback import make_engine
 
     cpu = processor(recipe.cpu) if isinstance(recipe.cpu, str) else recipe.cpu
-    return make_engine(program.inlined(), recipe.fallback, cpu, recipe.known)
+    return make_engine(program.inlined(), recipe.fallback, cpu, recipe.known, recipe.lasting)
 
 
 register_target(Target("interpreter", whole=_interpreter))
@@ -327,7 +329,7 @@ class Executable:
                 )
             self.state = {**self.state, **new}
             before = self.engine.generator
-            self.engine = self.recipe(replace(self.program, state=self.state))
+            self.engine = replace(self.recipe, lasting=False)(replace(self.program, state=self.state))
             for method in self.methods.values():
                 method.__dict__.pop("quick", None)
             if before is not None and self.engine.generator is not None:

@@ -54,8 +54,9 @@ from xdsl_exir.lowering.edge_to_linalg import (
 )
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
+from xdsl_exir.runtime.kept_code import kept_code
 from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge
-from xdsl_exir.targets.cpu.machine import Processor
+from xdsl_exir.targets.cpu.machine import Processor, processor
 from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead
@@ -71,14 +72,28 @@ def make_engine(
     fallback: Fallback,
     cpu: Processor | None = None,
     known: Mapping[str, bytes] = NOTHING,
+    lasting: bool = False,
 ) -> NativeEngine | SplitEngine:
     """The engine of a program: native throughout where nothing stands in the way, for a processor (`processor()` by default).
-    Object files that are `known` are not made (`native.compile_native`).
+    Object files that are `known` are not made (`native.compile_native`); the code of a `lasting` program is kept, and found again.
 
     Raises `UnsupportedError` that lists the operators which only the interpreter could run, where it must not.
     """
     if stage_of(program.module) not in ("aten", *EDGE):
         return NativeEngine(program, cpu, known)
+    place = kept_code(program, cpu or processor()) if lasting else None
+    if place is not None and (code := place.find()) is not None:
+        return NativeEngine(code)
+    engine = planned_engine(program, fallback, cpu, known)
+    if place is not None and isinstance(engine, NativeEngine):
+        place.keep(engine.code)
+    return engine
+
+
+def planned_engine(
+    program: Program, fallback: Fallback, cpu: Processor | None, known: Mapping[str, bytes]
+) -> NativeEngine | SplitEngine:
+    """The engine of a program at `aten` or edge."""
     program = as_edge(program, then=COUNTED)
     if not needs_host(program, fallback, also=is_long):
         return NativeEngine(program, cpu, known)

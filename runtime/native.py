@@ -24,7 +24,7 @@ from xdsl_exir.dialects.signature import PLAN, SIGNATURE
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.exchange.arrays import array_of, is_plain_tensor
+from xdsl_exir.exchange.arrays import aligned_bytes, array_of, is_plain_tensor
 from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.lowering.bodies import BodiesInPlace
@@ -43,7 +43,7 @@ from xdsl_exir.lowering.slow_paths import slow_paths
 from xdsl_exir.lowering.whole import asserted, plan_whole
 from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
-from xdsl_exir.runtime.drivers import PlannedMethod, aligned_bytes, find
+from xdsl_exir.runtime.drivers import PlannedMethod, find
 from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
 from xdsl_exir.runtime.quick import NOWHERE, quick
 from xdsl_exir.runtime.quick_calls import QuickCall

@@ -31,8 +31,8 @@ class ArrayWriter:
 
     blobs: dict[str, memoryview] = field(default_factory=dict[str, memoryview])
     """Bytes, by their digests: where storages are."""
-    storages: list[str] = field(default_factory=list[str])
-    """The digest of each storage."""
+    storages: list[Json] = field(default_factory=list[Any])
+    """Where each storage is: the digest of its bytes."""
     known: dict[int, tuple[int, Storage]] = field(default_factory=dict[int, "tuple[int, Storage]"])
     """Numbers of storages that are here, which live as long."""
 
@@ -40,11 +40,14 @@ class ArrayWriter:
         """The number of a storage."""
         number, _ = self.known.setdefault(id(storage), (len(self.storages), storage))
         if number == len(self.storages):
-            data = storage.buffer.cast("B")
-            digest = hashlib.sha256(data).hexdigest()
-            self.blobs.setdefault(digest, data)
-            self.storages.append(digest)
+            self.storages.append(self.place(storage.buffer.cast("B")))
         return number
+
+    def place(self, data: memoryview) -> Json:
+        """Where the bytes of a storage are."""
+        digest = hashlib.sha256(data).hexdigest()
+        self.blobs.setdefault(digest, data)
+        return digest
 
     def data(self, data: TensorData) -> Json:
         """A tensor."""

@@ -8,6 +8,7 @@ import functools
 import gc
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from xdsl_exir import errors
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.lowering import mlir
+from xdsl_exir.runtime import kept_code
 from xdsl_exir.runtime.linking import find_openmp
 from xdsl_exir.targets.cpu.machine import NATIVE, VARIABLE, llvm_binding
 from xdsl_exir.universe import unregister_ops
@@ -125,6 +127,14 @@ LONG = {
 FAMILY, CLAN, LARGE = 24, 96, 5000
 """A family of more tests than that, in a run of more than so many, is tested by every fourth one, a clan by every eighth: `make test` shall take
 less than 25 minutes on two cores."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _planned_anew() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Programs are planned, whatever runs before have kept: that is what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_code, "LIMITS", replace(kept_code.LIMITS, program_bytes=0))
+        yield
 
 
 @pytest.fixture

@@ -191,6 +191,11 @@ def run_passes(passes: Sequence[ModulePass], ctx: Context, module: ModuleOp) -> 
             _run_pass(transform, ctx, module, watch)
 
 
+def is_watching() -> bool:
+    """Whether passes are watched, or stopped."""
+    return _WATCH.get() is not None or bool(os.environ.get(LIMIT))
+
+
 @cache
 def watched_alone(transform: type[ModulePass]) -> type[ModulePass]:
     """A pass that is watched too, if logging or the environment asks for it, where it is not a program's: `xdsl-opt` applies passes

@@ -48,8 +48,11 @@ class Limits:
     tool_seconds: int = 600
     """Seconds that another program (mlir-opt, the C compiler) may take over a module. Those of the largest models take 20."""
     cache_bytes: int = 1 << 32
-    """Bytes of compiled code that are kept for processes to come (`lowering/cache.py`); 0 keeps nothing. A model takes about one million, whatever its
-    weights are."""
+    """Bytes of compiled code that are kept for processes to come (`lowering/cache.py`); 0 keeps nothing. A model takes about one million, and what
+    `program_bytes` allows."""
+    program_bytes: int = 1 << 29
+    """Bytes that the code of one program may take in the cache, with the weights that were laid out for it (`runtime/kept_code.py`), and that its
+    state may have; with 0, programs are planned anew and only their kernels kept."""
 
 
 def read_limits(text: str) -> Limits:
