@@ -137,10 +137,9 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     others |= {"transposed": False, "output_padding": [0, 0]}
     if outputs == channels == a["groups"] and isinstance(n, int) and meta(x).dtype is dt.Float:
         return of_planes_alone(aten, a["weight"], a["bias"], taps, outputs, count, others)
-    taps = [aten.unsqueeze(tap, 2) for tap in taps]
-    seen = taps[0] if reach == 1 else aten.cat(taps, 2)
-    # [n, c, taps, d, h, w] to images [n * d, c * taps, h, w].
-    seen = aten.permute(seen, [0, 3, 1, 2, 4, 5])
+    # [n, c, d, h, w] of each to [n, d, c, taps, h, w]: images [n * d, c * taps, h, w].
+    taps = [aten.unsqueeze(aten.permute(tap, [0, 2, 1, 3, 4]), 3) for tap in taps]
+    seen = taps[0] if reach == 1 else aten.cat(taps, 3)
     images = aten.view(seen, [times(n, count), times(channels, reach), *plane])
     filters = aten.view(a["weight"], [outputs, per_group * reach, *kernel])
     given = {"input": images, "weight": filters, "bias": a["bias"], "groups": a["groups"]}

@@ -14,6 +14,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import tensor_meta
 from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu.kernels import Chain, Conv2d, Matmul
+from xdsl_exir.targets.cpu.kernels.copies import Copy
 from xdsl_exir.transforms.fold_constants import LARGEST_WIDENED
 
 F = torch.nn.functional
@@ -238,6 +239,14 @@ def test_sizes_may_be_symbolic() -> None:
         for run in runs:
             for got, right in zip(run.flat([x.numpy() for x in inputs]), wanted, strict=True):
                 np.testing.assert_allclose(got, right.numpy(), 2e-3, 2e-3)
+
+
+def test_the_planes_of_three_dimensions_are_copied_once() -> None:
+    """Each tap's planes go where the images of two dimensions have them: no copy of all of them follows."""
+    weights = {"w": torch.randn(4, 3, 3, 3, 3)}
+    program = exported([lambda m, x: F.conv3d(x, m.w, stride=2)], torch.randn(2, 3, 7, 9, 10), **weights)
+    copies = [kernel for kernel in planned(program) if isinstance(kernel, Copy)]
+    assert len(copies) == 3 + 1, "of a tap each, and of the result"
 
 
 @pytest.mark.native
