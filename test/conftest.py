@@ -45,6 +45,8 @@ SLOW = {
     "*test_canonicalizations.py": "every rule in every dtype",
     "*test_simplified.py": "random programs",
     "*test_linear_algebra.py": "every factorization in every dtype",
+    "*test_kept_code.py": "compiles natively",
+    "*test_special_values.py::test_*natively*": "every operator natively",
     "lowering/*": "every operator natively",
     "targets/*": "every kernel natively",
     "exporters/*": "every model there and back",

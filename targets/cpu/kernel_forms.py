@@ -3,6 +3,8 @@
     mm(f16, f16)                        becomes    _to_copy(mm(_to_copy(f16) : f32, ...)) : f16
     addmm(x, a, b, alpha = 2)           becomes    x + 2 * mm(a, b), but of float32 without factors, whose kernel adds
     convolution of three dimensions     becomes    one of two, whose channels are those of each depth that the kernel sees
+    taps of a convolution that see      become     nothing
+      nothing but padding
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
     a batch norm after a convolution    becomes    part of its weight and bias (`fold-batch-norm`)
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
@@ -333,11 +335,41 @@ def by_phases(aten: Namespace, weight: SSAValue, axes: Sequence[Axis], groups: i
 
 def convolved(aten: Namespace, a: Arguments) -> Results:
     """A convolution that is not transposed, in its best form."""
+    a = without_blind_taps(aten, a)
     shape = static(meta(a["weight"]).shape) or []
     made = in_planes(aten, a, shape)
     if made is KEEP and meta(a["input"]).dtype is not dt.Float:
         made = by_products(aten, a, shape)
     return aten.convolution(**a) if made is KEEP else made
+
+
+def blind_taps(a: Arguments) -> list[int]:
+    """How many of the first taps of each of a kernel's dimensions, and how many of the last, see nothing but padding, as those of a wide
+    dilation do on a small image."""
+    image, kernel = (static(meta(a[name]).shape) for name in ("input", "weight"))
+    if image is None or kernel is None or 0 in image:
+        return []
+    steps = (pair(a[name], len(kernel) - 2) for name in ("padding", "stride", "dilation"))
+    found: list[int] = []
+    for size, taps, pad, step, apart in zip(image[2:], kernel[2:], *steps, strict=True):
+        last = (
+            (size + 2 * pad - apart * (taps - 1) - 1) // step * step
+        )  # where the last output's first tap is
+        blind = sum(last + tap * apart < pad for tap in range(taps))
+        left = (taps - blind) * apart
+        are_last = 2 * blind < taps and pad >= blind * apart and left - pad >= size
+        found.append(blind if are_last else 0)
+    return found
+
+
+def without_blind_taps(aten: Namespace, a: Arguments) -> Arguments:
+    """The same without these taps."""
+    weight, padding = a["weight"], [*a["padding"]]
+    for dim, blind in enumerate(blind_taps(a)):
+        if blind:
+            weight = aten.slice.Tensor(weight, dim + 2, blind, meta(weight).shape[dim + 2] - blind)
+            padding[dim] -= blind * a["dilation"][dim]
+    return {**a, "weight": weight, "padding": padding}
 
 
 def by_products(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
@@ -457,7 +489,12 @@ FORMS: dict[str, Form] = {
     "aten.convolution": Form(
         convolution,
         WITH_KERNELS,
-        lambda a: a["transposed"] or meta(a["input"]).ndim == 5 or a["out"].dtype is not dt.Float,
+        lambda a: (
+            a["transposed"]
+            or meta(a["input"]).ndim == 5
+            or a["out"].dtype is not dt.Float
+            or any(blind_taps(a))
+        ),
     ),
     **ROW_FORMS,
     **ORDER_FORMS,

@@ -15,6 +15,7 @@ from torch import nn
 import xdsl_exir
 from test.runtime.test_cache import DAMAGE
 from xdsl_exir import Program
+from xdsl_exir.dialects.registry import REGISTRIES
 from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.runtime import fallback, kept_code
@@ -46,6 +47,8 @@ class Net(nn.Module):
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDSL_EXIR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kept_code, "LIMITS", LIMITS)
+    for registry in REGISTRIES:  # other tests of this process have functions of their own
+        monkeypatch.setattr(registry, "altered", False)
     return tmp_path / "cache"
 
 

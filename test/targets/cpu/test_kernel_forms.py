@@ -241,6 +241,33 @@ def test_sizes_may_be_symbolic() -> None:
                 np.testing.assert_allclose(got, right.numpy(), 2e-3, 2e-3)
 
 
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("shape", "kernel", "options", "left"),
+    [
+        ((14, 14), (3, 3), {"dilation": 24, "padding": 24}, (1, 1)),
+        ((14, 14), (3, 3), {"dilation": 12, "padding": 12}, (3, 3)),
+        ((14, 9), (5, 5), {"dilation": (8, 2), "padding": (16, 4)}, (3, 5)),
+        ((14, 14), (3, 3), {"dilation": 14, "padding": 15, "stride": 2}, (3, 3)),
+        ((6, 20), (4, 3), {"dilation": 6, "padding": 7}, (2, 3)),
+        ((10, 10), (3, 3), {"dilation": 11, "padding": 30}, (3, 3)),
+        ((1, 1), (3, 3), {"padding": 1}, (1, 1)),
+        ((2, 7, 7), (3, 3, 3), {"dilation": (2, 9, 1), "padding": (2, 9, 1)}, (1, 3)),
+    ],
+)
+def test_taps_that_see_nothing_but_padding_go(
+    shape: Any, kernel: Any, options: Any, left: tuple[int, int]
+) -> None:
+    conv = {2: F.conv2d, 3: F.conv3d}[len(shape)]
+    x, weights = torch.randn(2, 4, *shape), {"w": torch.randn(6, 4, *kernel), "b": torch.randn(6)}
+    calls: list[Any] = [lambda m, x: conv(x, m.w, m.b, **options)]
+    run = xdsl_exir.compile(exported(calls, x, **weights), "native")
+    [got], [right] = run.flat([x.numpy()]), Several(calls, **weights)(x)
+    np.testing.assert_allclose(got, right.numpy(), 1e-4, 1e-4)
+    [found] = [kernel for kernel in planned(exported(calls, x, **weights)) if isinstance(kernel, Conv2d)]
+    assert found.kernel == left
+
+
 def test_the_planes_of_three_dimensions_are_copied_once() -> None:
     """Each tap's planes go where the images of two dimensions have them: no copy of all of them follows."""
     weights = {"w": torch.randn(4, 3, 3, 3, 3)}
