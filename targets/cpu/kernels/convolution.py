@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
@@ -23,6 +24,7 @@ from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.sizes import Sizes, static
+from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
@@ -46,6 +48,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+
+
+LONG, DEEP = 2048, 512
+"""Steps of a reduction from which on it is done part by part, and of a part, whose weights a first-level cache keeps."""
+
+BAND = 1024
+"""Pixels of a task whose sums lie in a cache from part to part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +329,7 @@ class Conv2d(Kernel):
     @property
     def in_place(self) -> list[str]:
         """Of known sizes no result is computed twice."""
-        out, known = Input(self.out_shape), is_static(self.out_shape)
+        out, known = Input(self.out_shape), is_static(self.out_shape) and not self.meets_in_result
         return [f"input{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 
     def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -360,37 +369,113 @@ class Conv2d(Kernel):
             case "channels":
                 (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(b)
 
+    @property
+    def parts(self) -> list[tuple[int, Dim, Dim]]:
+        """(channels, first part, one past the last part) of the parts of a reduction whose weights a cache does not keep beside what they see, each done
+        for all pixels of a task before the next one; none of one that is not so long."""
+        taps, channels = self.kernel[0] * self.kernel[1], self.c // self.groups
+        if channels * taps <= LONG or not is_static((self.n, *self.out_size)):
+            return []
+        return Split(channels, max(1, DEEP // taps, ceil_div(channels, FEW))).kinds
+
+    @property
+    def meets_in_result(self) -> bool:
+        """Whether sums that are not finished are written to the result: it is no input's memory then."""
+        return self.strategy == "channels" and bool(self.parts)
+
+    @property
+    def bands(self) -> Dim:
+        """Into how many bands of rows an image is cut, which are tasks."""
+        height, width = self.out_size
+        if not self.parts or not isinstance(height, int) or not isinstance(width, int):
+            return height
+        others = static((self.n,))[0] * self.groups * self.panels
+        return min(height, max(ceil_div(height * width, BAND), ceil_div(self.threads, others)))
+
     def _channels(self, b: KernelBuilder) -> None:
-        """A task is one panel of output channels and one output row."""
-        (ho, wo), source = self.out_size, b.buffers["image"]
+        """A task is one panel of output channels and one band of output rows."""
+        ho, source, bands = self.out_size[0], b.buffers["image"], self.bands
         if self.scratch:
             self._pad(b)
             source = b.buffers["scratch"]
-        tiles = Split(wo, self.rows)
-        with b.share(self.n * self.groups * self.panels * ho, self.threads, self.work) as (_, task):
-            n, group, panel, row = b.delinearize(task, (self.n, self.groups, self.panels, ho))
+        with b.share(self.n * self.groups * self.panels * bands, self.threads, self.work) as (_, task):
+            n, group, panel, band = b.delinearize(task, (self.n, self.groups, self.panels, bands))
+            low, high = (b.div(b.mul(at, ho), bands) for at in (band, b.add(band, 1)))
             full, rest = divmod(self.group_outputs, self.width)
             for outputs, predicate in ((self.width if full else 0, "ult"), (rest, "eq")):
                 if not outputs:
                     continue
                 with b.when(panel, predicate, full) if full and rest else b.loop(0, 1):
-                    for pixels, low, high in tiles.kinds:
-                        with b.loop(low, high) as block:
-                            column = tiles.start(b, block, pixels)
-                            self._tile(b, source, (n, group, panel, row, column), pixels, outputs)
+                    self._band(b, source, (n, group, panel), (low, high), outputs)
+
+    def _band(
+        self,
+        b: KernelBuilder,
+        source: SSAValue,
+        at: tuple[Index, Index, Index],
+        rows: tuple[Index, Index],
+        outputs: int,
+    ) -> None:
+        """`outputs` channels of a panel in some rows: at once, or part by part, whose sums meet in the result."""
+        tiles, (n, group, panel) = Split(self.out_size[1], self.rows), at
+        first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
+
+        def each_tile(part: tuple[Index, int], last: bool) -> None:
+            with b.loop(*rows) as row:
+                for pixels, low, high in tiles.kinds:
+                    with b.loop(low, high) as block:
+                        column = tiles.start(b, block, pixels)
+                        self._tile(b, source, (*at, row, column), pixels, outputs, part, last)
+
+        if not self.parts:
+            each_tile((0, self.c // self.groups), True)
+            return
+        self._each_row(b, n, first_output, rows, outputs, False)
+        for channels, low, high in self.parts:
+            with b.loop(low, high) as number:
+                begin = Split(self.c // self.groups, self.parts[0][0]).start(b, number, channels)
+                each_tile((begin, channels), False)
+        self._each_row(b, n, first_output, rows, outputs, True)
+
+    def _each_row(
+        self, b: KernelBuilder, n: Index, first: Index, rows: tuple[Index, Index], outputs: int, ends: bool
+    ) -> None:
+        """Begins the sums of some channels' rows with zeros, or finishes them."""
+        (ho, wo), lanes, out = static(self.out_size), self.machine.lanes, b.buffers["out"]
+        blocks = Split(wo, lanes)
+        with b.loop(0, outputs) as channel, b.loop(*rows) as row:
+            for size, low, high in blocks.kinds:
+                with b.loop(low, high) as block:
+                    place = [n, b.add(first, channel), b.add(b.mul(row, wo), blocks.start(b, block, size))]
+                    mask = b.mask_below(lanes, size)
+                    if ends:
+                        value = b.load(out, place, lanes, mask)
+                        shape = (self.n, self.o, ho * wo)
+                        finish(b, self.flat_epilogue, value, shape, place, lanes, mask)
+                    else:
+                        b.store(b.constant(0.0, "f32", lanes), out, place, mask)
 
     def _tile(
-        self, b: KernelBuilder, source: SSAValue, at: tuple[Index, ...], pixels: int, outputs: int
+        self,
+        b: KernelBuilder,
+        source: SSAValue,
+        at: tuple[Index, ...],
+        pixels: int,
+        outputs: int,
+        part: tuple[Index, int],
+        last: bool,
     ) -> None:
-        """`pixels` neighbours of an output row by `outputs` channels of a panel, transposed and finished."""
+        """`pixels` neighbours of an output row by `outputs` channels of a panel, of a part of the input's channels, transposed and finished, or added
+        to what the result has."""
         n, group, panel, row, column = at
+        begin, channels = part
         lanes, (ho, wo), (kh, kw), width = self.lanes, self.out_size, self.kernel, self.padded[1]
         per_group, weights = self.c // self.groups, b.buffers["weight"]
         first_channel = b.mul(group, per_group)
         corner = b.add(b.mul(row, self.stride[0] * width), b.mul(column, self.stride[1]))
 
         def broadcast(pixel: int, k: Sequence[Index]) -> SSAValue:
-            channel, i, j = k
+            channel, i, j = b.add(begin, k[0]), *k[1:]
             down = b.mul(i, self.dilation[0] * width)
             along = b.add(b.mul(j, self.dilation[1]), pixel * self.stride[1])
             place = b.add(corner, b.add(down, along))
@@ -398,13 +483,20 @@ class Conv2d(Kernel):
 
         def vector(v: int, k: Sequence[Index]) -> SSAValue:
             return b.widened(
-                b.load(weights, [group, panel, *k, v * lanes], lanes, None, self.weight_dtype), "f32"
+                b.load(
+                    weights,
+                    [group, panel, b.add(begin, k[0]), *k[1:], v * lanes],
+                    lanes,
+                    None,
+                    self.weight_dtype,
+                ),
+                "f32",
             )
 
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
-        limit = TAPS_BLOCK if per_group * kh * kw <= FEW * TAPS_BLOCK else BLOCK
-        tile = register_tile(b, pixels, vectors, lanes, [per_group, kh, kw], broadcast, vector, limit)
+        limit = TAPS_BLOCK if channels * kh * kw <= FEW * TAPS_BLOCK else BLOCK
+        tile = register_tile(b, pixels, vectors, lanes, [channels, kh, kw], broadcast, vector, limit)
         first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
         start = b.add(b.mul(row, wo), column)
         for v in range(vectors):
@@ -413,7 +505,13 @@ class Conv2d(Kernel):
                     break
                 place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
                 mask = b.mask_below(size, pixels - pixel)
-                finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
+                if last:
+                    finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
+                else:
+                    held = b.load(b.buffers["out"], place, size, mask)
+                    b.store(
+                        b.op(arith.AddfOp, [held, value], type_of("f32", size)), b.buffers["out"], place, mask
+                    )
 
     def _pad(self, b: KernelBuilder) -> None:
         """Copies the input to the scratch buffer, with zeros around it."""

@@ -265,6 +265,9 @@ CONVOLUTIONS = {
     "winograd, small": Conv2d(1, 17, 4, 5, 16, (3, 3), padding=(1, 1), transforms=True),
     "winograd, many bands": Conv2d(1, 16, 40, 50, 24, (3, 3), transforms=True),
     "winograd, sums in blocks": Conv2d(1, 160, 7, 7, 16, (3, 3), padding=(1, 1), transforms=True),
+    "part by part": Conv2d(2, 230, 9, 11, 19, (3, 3), padding=(1, 1)),
+    "part by part, groups": Conv2d(1, 220, 12, 13, 40, (5, 4), (2, 1), (2, 1), groups=2),
+    "1x1 part by part": Conv2d(1, 2100, 7, 7, 48, (1, 1)),
     "too few channels for winograd": Conv2d(1, 8, 8, 10, 32, (3, 3), padding=(1, 1), transforms=True),
 }
 
@@ -356,6 +359,8 @@ def test_strategies() -> None:
     found = {conv.strategy for conv in CONVOLUTIONS.values()}
     assert found == {"pixels", "channels", "depthwise", "winograd"}
     assert CONVOLUTIONS["too few channels for winograd"].strategy == "channels"
+    parts = {name for name, conv in CONVOLUTIONS.items() if conv.strategy == "channels" and conv.parts}
+    assert parts == {name for name in CONVOLUTIONS if "part by part" in name}
     assert CONVOLUTIONS["1x1 by pixels"].strategy == "pixels"
     assert CONVOLUTIONS["1x1 by channels"].strategy == "channels"
 
