@@ -122,6 +122,18 @@ class SymPowOp(SymOp):
 
 
 @irdl_op_definition
+class SymLShiftOp(SymOp):
+    name = "exir.sym_lshift"
+    FUNCTION: ClassVar = "lshift"
+
+
+@irdl_op_definition
+class SymRShiftOp(SymOp):
+    name = "exir.sym_rshift"
+    FUNCTION: ClassVar = "rshift"
+
+
+@irdl_op_definition
 class SymMaxOp(SymOp):
     name = "exir.sym_max"
     FUNCTION: ClassVar = "max"
@@ -171,14 +183,18 @@ class SymGeOp(SymOp):
 
 @irdl_op_definition
 class SymAndOp(SymOp):
+    """Of conditions, or of the bits of whole numbers, as Python's `&`."""
+
     name = "exir.sym_and"
-    FUNCTION: ClassVar = "and"
+    FUNCTION: ClassVar = "bitwise_and"
 
 
 @irdl_op_definition
 class SymOrOp(SymOp):
+    """Of conditions, or of the bits of whole numbers, as Python's `|`."""
+
     name = "exir.sym_or"
-    FUNCTION: ClassVar = "or"
+    FUNCTION: ClassVar = "bitwise_or"
 
 
 @irdl_op_definition
@@ -191,6 +207,12 @@ class SymNotOp(SymUnaryOp):
 class SymNegOp(SymUnaryOp):
     name = "exir.sym_neg"
     FUNCTION: ClassVar = "neg"
+
+
+@irdl_op_definition
+class SymAbsOp(SymUnaryOp):
+    name = "exir.sym_abs"
+    FUNCTION: ClassVar = "abs"
 
 
 @irdl_op_definition
@@ -251,7 +273,10 @@ SYM_OPS: dict[str, type[SymOp]] = {
     "_operator.mod": SymModOp,
     "_operator.truediv": SymTrueDivOp,
     "_operator.pow": SymPowOp,
+    "_operator.lshift": SymLShiftOp,
+    "_operator.rshift": SymRShiftOp,
     "_operator.neg": SymNegOp,
+    "_operator.abs": SymAbsOp,
     "_operator.eq": SymEqOp,
     "_operator.ne": SymNeOp,
     "_operator.lt": SymLtOp,

@@ -24,6 +24,8 @@ RENAMED = {
     "max": "Max",
     "min": "Min",
     "torch.sym_float": "ToFloat",
+    "abs": "Abs",
+    "round": "RoundToInt",
     "math.trunc": "TruncToInt",
     "math.floor": "FloorToInt",
     "math.ceil": "CeilToInt",
@@ -70,6 +72,12 @@ class _Reader(ast.NodeTransformer):
         if name in RENAMED:
             node.func = ast.Name(RENAMED[name])
         return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Python divides to floats, where texts of expressions divide exactly."""
+        self.generic_visit(node)
+        divides = isinstance(node.op, ast.Div)
+        return ast.Call(ast.Name("IntTrueDiv"), [node.left, node.right], []) if divides else node
 
 
 def read_guard(text: str, inputs: Mapping[str, Attribute | int]) -> Dim:

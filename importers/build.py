@@ -487,8 +487,8 @@ class GraphBuilder:
         target.refill(value, described if isinstance(described, g.TensorMeta) else None)
 
     def symbolic(self, node: g.Node) -> None:
-        """Builds arithmetic on symbolic numbers."""
-        operands = [self.symbolic_operand(item.value) for item in node.inputs]
+        """Builds arithmetic on symbolic numbers. `round(x, None)`, as PyTorch has it, is `round(x)`."""
+        operands = [self.symbolic_operand(item.value) for item in node.inputs if item.value is not None]
         [result] = node.outputs
         assert isinstance(result, g.Ref)
         if not all(isinstance(operand.type, SymType) for operand in operands):

@@ -99,6 +99,8 @@ def is_computable(size: Dim) -> bool:
             and type(exponent.value) is int
             and exponent.value > 0
         )
+    if (quotient := truncated(size)) is not None:
+        return is_computable(quotient)
     parts = scaled(size)
     return is_computable(parts[0]) if parts else size.head in FUNCTIONS and all(map(is_computable, size.args))
 
@@ -116,6 +118,19 @@ def scaled(size: Expr) -> tuple[Expr, float] | None:
     return None
 
 
+def truncated(size: Expr) -> Expr | None:
+    """`s0 floordiv 2` of `trunc_to_int(truediv(s0, 2))`, neither part of which is negative; None of anything else."""
+    match size:
+        case Expr(head="trunc_to_int", args=(Expr(head="truediv", args=(a, b)),)) if (
+            a.kind == b.kind == "int"
+        ):
+            positive = provably(apply("ge", a, 0)) and provably(apply("gt", b, 0))
+            quotient = a // b if positive else None
+            return quotient if isinstance(quotient, Expr) else None
+        case _:
+            return None
+
+
 def compute(size: Dim, to: Arithmetic[V]) -> V:
     """Writes the arithmetic of a size. Raises `ExirError` for a function that it has no arithmetic for."""
     if isinstance(size, int):
@@ -131,6 +146,8 @@ def compute(size: Dim, to: Arithmetic[V]) -> V:
         base, times = compute(size.args[0], to), size.args[1].value
         assert isinstance(times, int)
         return reduce(lambda a, b: to.binary("muli", a, b), [base] * times)
+    if (quotient := truncated(size)) is not None:
+        return compute(quotient, to)
     parts = scaled(size)
     if parts:
         return to.scaled(compute(parts[0], to), parts[1])

@@ -223,7 +223,7 @@ def _not_divisible(dividend: Terms, divisor: Terms) -> Terms:
 
 def _ceildiv(a: Expr, b: Expr) -> Expr:
     divisor = integer_of(b)
-    if divisor is not None and divisor > 0:
+    if divisor is not None and divisor > 0 and is_integral(a):
         return floordiv(add(a, constant(divisor - 1)), b)
     return neg(floordiv(neg(a), b))
 
@@ -241,7 +241,8 @@ def _rshift(a: Expr, b: Expr) -> Expr:
 
 
 def _truediv(a: Expr, b: Expr) -> Expr:
-    return call("truediv", _promote((a, b))[0], "float")
+    (a, b), kind = _promote((a, b))
+    return a if kind == "float" and is_constant(b, 1.0) else call("truediv", (a, b), "float")
 
 
 def _abs(x: Expr) -> Expr:
@@ -358,14 +359,19 @@ def _piecewise(*args: Expr) -> Expr:
     return call("piecewise", [part for pair in pairs for part in pair], kind)
 
 
-def _floor_to_int(x: Expr) -> Expr:
-    x = _number(x)
-    return floordiv(x, constant(1)) if x.kind == "int" else call("floor_to_int", (x,), "int")
+def _rounded(head: str, quotient: Callable[[Expr, Expr], Expr]) -> Callable[[Expr], Expr]:
+    """A float made a whole number by a division that rounds: what floats hold of sizes is exact, and no quotient of numbers
+    below 2**53 is rounded to a whole number that it is not."""
 
+    def make(x: Expr) -> Expr:
+        x = _number(x)
+        if x.kind == "int" or x.head == "to_float":
+            return quotient(x if x.kind == "int" else x.args[0], constant(1))
+        if x.head == "truediv" and all(arg.kind == "int" for arg in x.args):
+            return quotient(*x.args)
+        return call(head, (x,), "int")
 
-def _ceil_to_int(x: Expr) -> Expr:
-    x = _number(x)
-    return _ceildiv(x, constant(1)) if x.kind == "int" else call("ceil_to_int", (x,), "int")
+    return make
 
 
 def _rounding(head: str) -> Callable[[Expr], Expr]:
@@ -437,8 +443,8 @@ FUNCTIONS.update(
         "piecewise": (_piecewise, 2, _MANY),
         "identity": (_identity, 1, 1),
         "to_float": (_to_float, 1, 1),
-        "ceil_to_int": (_ceil_to_int, 1, 1),
-        "floor_to_int": (_floor_to_int, 1, 1),
+        "ceil_to_int": (_rounded("ceil_to_int", _ceildiv), 1, 1),
+        "floor_to_int": (_rounded("floor_to_int", floordiv), 1, 1),
         "trunc_to_int": (_rounding("trunc_to_int"), 1, 1),
         "round_to_int": (_rounding("round_to_int"), 1, 1),
         "trunc_to_float": (_trunc_to_float, 1, 1),

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, Expr, ceildiv
+from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import Shape, check, check_order, numel, shape_rule
 from xdsl_exir.dialects.shapes.view import PartialShape, Size, is_negative, only_sizes
 from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
@@ -115,21 +115,31 @@ def arange_shape(start: Number, end: Number, step: Number, dtype: DType | None) 
     if isinstance(start, NumberMeta) or isinstance(end, NumberMeta) or isinstance(step, NumberMeta):
         return (None,)
     if isinstance(start, Expr) or isinstance(end, Expr) or isinstance(step, Expr):
-        return (_symbolic_length(start, end, step),)
+        return (_symbolic_length(start, end, step, integral),)
     finite = all(abs(number) < float("inf") for number in (start, end, step))
     check(finite, f"range from {start} to {end} by {step} has no end")
     check((end - start) * step >= 0, f"step {step} leads from {start} away from {end}")
     return (arange_length(start, end, step, integral),)
 
 
-def _symbolic_length(start: float | Expr, end: float | Expr, step: float | Expr) -> Dim | None:
-    if isinstance(start, float) or isinstance(end, float) or isinstance(step, float):
+def _symbolic_length(
+    start: float | Expr, end: float | Expr, step: float | Expr, integral: bool
+) -> Dim | None:
+    """Floats that are whole numbers count as these, which gives the same length; others are cut off where the result is int64."""
+    start, end, step = map(_whole, (start, end, step))
+    distance = apply("sub", end, start)
+    if is_integral(start) and is_integral(end) and is_integral(step):
+        length = apply("ceildiv", distance, step)
+    elif integral:
         return None
-    if not (is_integral(start) and is_integral(end) and is_integral(step)):
-        return None
-    length = ceildiv(end - start, step)
+    else:
+        length = apply("ceil_to_int", apply("truediv", distance, step))
     check(is_negative(length) is not True, f"step {step} leads from {start} away from {end}")
     return length
+
+
+def _whole(number: float | Expr) -> float | Expr:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 @shape_rule("aten.arange")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl_exir.dialects.expr import Dim, provably
+from xdsl_exir.dialects.expr import Dim, Expr, provably
 from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import (
     Shape,
@@ -106,13 +106,13 @@ def var_mean(self: TensorMeta, dim: Sequence[int] | None, keepdim: bool) -> list
 
 
 @shape_rule("aten.norm.ScalarOpt_dim")
-def norm(self: TensorMeta, p: float | None, dim: Sequence[int], keepdim: bool) -> Shape:
+def norm(self: TensorMeta, p: float | Expr | None, dim: Sequence[int], keepdim: bool) -> Shape:
     return vector_norm(self, 2 if p is None else p, dim, keepdim)
 
 
 @shape_rule("aten.linalg_vector_norm")
-def vector_norm(self: TensorMeta, ord: float, dim: Sequence[int] | None, keepdim: bool) -> Shape:
-    if ord < 0 or ord == math.inf:
+def vector_norm(self: TensorMeta, ord: float | Expr, dim: Sequence[int] | None, keepdim: bool) -> Shape:
+    if not isinstance(ord, Expr) and (ord < 0 or ord == math.inf):
         check_not_empty(self.shape, dim)
     return reduce_shape(self.shape, dim, keepdim)
 

@@ -93,7 +93,7 @@ func.func @signature(
 !b = !exir.symbool<gt(s0, 4)>
 
 // CHECK-LABEL: func.func @arithmetic
-func.func @arithmetic(%0: !i, %1: !j, %2: !b, %3: !exir.symfloat<truediv(s0, 2)>) {
+func.func @arithmetic(%0: !i, %1: !j, %2: !b, %3: !exir.symfloat<truediv(s0, 2)>, %4: !exir.symint<3>) {
   // CHECK-NEXT: exir.sym_add %0, %1 : (!exir.symint<s0>, !exir.symint<s1>) -> !exir.symint<s0 + s1>
   %add = exir.sym_add %0, %1 : (!i, !j) -> !exir.symint<s0 + s1>
   // CHECK-NEXT: exir.sym_sub {{.*}} -> !exir.symint<s0 - s1>
@@ -108,12 +108,20 @@ func.func @arithmetic(%0: !i, %1: !j, %2: !b, %3: !exir.symfloat<truediv(s0, 2)>
   %truediv = exir.sym_truediv %0, %1 : (!i, !j) -> !exir.symfloat<truediv(s0, s1)>
   // CHECK-NEXT: exir.sym_pow {{.*}} -> !exir.symint<pow(s0, s1)>
   %pow = exir.sym_pow %0, %1 : (!i, !j) -> !exir.symint<pow(s0, s1)>
+  // CHECK-NEXT: exir.sym_lshift {{.*}} -> !exir.symint<8 * s0>
+  %lshift = exir.sym_lshift %0, %4 : (!i, !exir.symint<3>) -> !exir.symint<8 * s0>
+  // CHECK-NEXT: exir.sym_rshift {{.*}} -> !exir.symint<s0 floordiv 8>
+  %rshift = exir.sym_rshift %0, %4 : (!i, !exir.symint<3>) -> !exir.symint<s0 floordiv 8>
   // CHECK-NEXT: exir.sym_max {{.*}} -> !exir.symint<max(s0, s1)>
   %max = exir.sym_max %0, %1 : (!i, !j) -> !exir.symint<max(s0, s1)>
   // CHECK-NEXT: exir.sym_min {{.*}} -> !exir.symint<min(s0, s1)>
   %min = exir.sym_min %0, %1 : (!i, !j) -> !exir.symint<min(s0, s1)>
   // CHECK-NEXT: exir.sym_sum %0, %1, %0 {{.*}} -> !exir.symint<2 * s0 + s1>
   %sum = exir.sym_sum %0, %1, %0 : (!i, !j, !i) -> !exir.symint<2 * s0 + s1>
+  // CHECK-NEXT: exir.sym_and %0, %1 {{.*}} -> !exir.symint<bitwise_and(s0, s1)>
+  %bits = exir.sym_and %0, %1 : (!i, !j) -> !exir.symint<bitwise_and(s0, s1)>
+  // CHECK-NEXT: exir.sym_abs %0 {{.*}} -> !exir.symint<abs(s0)>
+  %abs = exir.sym_abs %0 : (!i) -> !exir.symint<abs(s0)>
   // CHECK-NEXT: exir.sym_neg %0 {{.*}} -> !exir.symint<-s0>
   %neg = exir.sym_neg %0 : (!i) -> !exir.symint<-s0>
   // CHECK-NEXT: exir.sym_eq {{.*}} -> !exir.symbool<eq(s0, s1)>
@@ -138,10 +146,10 @@ func.func @arithmetic(%0: !i, %1: !j, %2: !b, %3: !exir.symfloat<truediv(s0, 2)>
   %float = exir.sym_float %0 : (!i) -> !exir.symfloat<to_float(s0)>
   // CHECK-NEXT: exir.sym_int %3 {{.*}} -> !exir.symint<trunc_to_int(truediv(s0, 2))>
   %int = exir.sym_int %3 : (!exir.symfloat<truediv(s0, 2)>) -> !exir.symint<trunc_to_int(truediv(s0, 2))>
-  // CHECK-NEXT: exir.sym_ceil %3 {{.*}} -> !exir.symint<ceil_to_int(truediv(s0, 2))>
-  %ceil = exir.sym_ceil %3 : (!exir.symfloat<truediv(s0, 2)>) -> !exir.symint<ceil_to_int(truediv(s0, 2))>
-  // CHECK-NEXT: exir.sym_floor %3 {{.*}} -> !exir.symint<floor_to_int(truediv(s0, 2))>
-  %floor = exir.sym_floor %3 : (!exir.symfloat<truediv(s0, 2)>) -> !exir.symint<floor_to_int(truediv(s0, 2))>
+  // CHECK-NEXT: exir.sym_ceil %3 {{.*}} -> !exir.symint<(s0 + 1) floordiv 2>
+  %ceil = exir.sym_ceil %3 : (!exir.symfloat<truediv(s0, 2)>) -> !exir.symint<(s0 + 1) floordiv 2>
+  // CHECK-NEXT: exir.sym_floor %3 {{.*}} -> !exir.symint<s0 floordiv 2>
+  %floor = exir.sym_floor %3 : (!exir.symfloat<truediv(s0, 2)>) -> !exir.symint<s0 floordiv 2>
   // CHECK-NEXT: exir.sym_round %3 {{.*}} -> !exir.symint<round_to_int(truediv(s0, 2))>
   %round = exir.sym_round %3 : (!exir.symfloat<truediv(s0, 2)>) -> !exir.symint<round_to_int(truediv(s0, 2))>
   // CHECK-NEXT: exir.sym_sqrt %0 {{.*}} -> !exir.symfloat<sqrt(to_float(s0))>

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from differential import check, find_operator, program_of, run  # noqa: E402
 
 from xdsl_exir.dialects import dtypes as dt  # noqa: E402
-from xdsl_exir.dialects.expr import Expr  # noqa: E402
+from xdsl_exir.dialects.expr import Expr, apply  # noqa: E402
 from xdsl_exir.dialects.shapes.creation import arange_shape  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
 from xdsl_exir.dialects.tensors import NumberMeta  # noqa: E402
@@ -149,4 +149,6 @@ def test_length_of_a_symbolic_range():
     assert arange_shape(0, s, 1, None) == (s,)
     assert arange_shape(2, 2 * s + 2, 2, None) == (s,)
     assert arange_shape(0, NumberMeta(dt.Long), 1, None) == (None,)
-    assert arange_shape(0, s, 0.5, None) == (None,)
+    assert arange_shape(0.0, s, 1.0, None) == (s,)
+    assert arange_shape(0, s, 0.5, None) == (apply("ceil_to_int", apply("truediv", s, 0.5)),)
+    assert arange_shape(0, s, 1.5, dt.Long) == (None,)
