@@ -166,42 +166,91 @@ def eliminated(
 
 
 def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
-    """The lower factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0."""
+    """The lower factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0. A few
+    columns at a time where there are many, as in `lu_of`."""
     size, _, *lanes = a.shape
-    every = tuple(lanes)
+    info = b.fill(0, tuple(lanes), dt.Int)
 
-    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
-        matrix, info = state
+    def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
+        start = b.add(arith.IndexCastOp(number.value, IndexType()))
+        return panel_rooted(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
 
-        def scaled(*at: SSAValue) -> Scalar:
-            x, lane = read(matrix, [at[0], k, *at[1:]]), at[1:]
-            root = s.cast(s.sqrt(s.real(read(matrix, [k, k, *lane]))), x.dtype)
-            return s.select(s.from_index(at[0]).equals(k), root, x / root)
-
-        column = b.indexed(scaled, (size, *every), a.dtype)
-
-        def status(found: Scalar, *at: SSAValue) -> Scalar:
-            fails = found.equals(0) & ~(s.real(read(matrix, [k, k, *at])) > 0)
-            return s.select(fails, s.cast(k + 1, dt.Int), found)
-
-        failed = updated(b, info, status)
-
-        def element(x: Scalar, *at: SSAValue) -> Scalar:
-            i, j, lane = within(at)
-            first = read(column, [at[0], *lane])
-            rest = x - first * s.conjugate(read(column, at[1:]))
-            new = s.select(j.equals(k), first, rest)
-            return s.select(read(failed, lane).equals(0) & ~(j < k) & ~(i < j), new, x)
-
-        return [updated(b, matrix, element), failed]
-
-    matrix, info = b.steps(size, [a, b.fill(0, every, dt.Int)], eliminate, in_place=True)
+    if lanes or not isinstance(size, int) or size < 3 * PANEL:
+        matrix, info = rooted(b, a, b.size(0), size, info)
+    else:
+        whole, rest = divmod(size, PANEL)
+        made = b.steps(whole, [a, info], turn, in_place=True)
+        matrix, info = panel_rooted(b, b.size(size - rest), rest, made) if rest else made
 
     def low(*at: SSAValue) -> Scalar:
         i, j, _ = within(at)
         return s.select(i < j, 0, read(matrix, at))
 
     return b.indexed(low, a.shape, a.dtype), info
+
+
+def panel_rooted(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
+    """A matrix and its status so far, with so many further columns of its factor, from that of a number (an `index` value) on."""
+    matrix, info = state
+
+    def taken(j: SSAValue, i: SSAValue) -> Scalar:
+        return read(matrix, [i, s.from_index(start) + s.from_index(j)])
+
+    panel = b.indexed(taken, (width, matrix.shape[0]), matrix.dtype)
+    lower, info = rooted(b, panel, start, width, info, in_columns=True)
+
+    def element(old: Scalar, *at: SSAValue) -> Scalar:
+        i, j, _ = within(at)
+        new = old
+        for k in range(width):
+            row, column = (read(lower, [s.constant(k, dt.Long), place]) for place in at)
+            new = new - row * s.conjugate(column)
+        is_behind = (i >= j) & (j >= s.from_index(start) + width)
+        return s.select(read(info, []).equals(0) & is_behind, new, old)
+
+    return [b.insert(b.permute(lower, [1, 0]), updated(b, matrix, element), [0, start]), info]
+
+
+def rooted(
+    b: LinalgBuilder, a: Tensor, start: SSAValue, count: Dim, info: Tensor, in_columns: bool = False
+) -> tuple[Tensor, Tensor]:
+    """So many columns of a lower factor, and the status, of a matrix as `eliminated` takes it."""
+    size, every = a.shape[1 if in_columns else 0], a.shape[2:]
+
+    def eliminate(b: LinalgBuilder, column: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, info = state
+
+        def diagonal() -> Scalar:
+            return s.from_index(start) + column
+
+        def of_column(row: Scalar | SSAValue, lane: At) -> Scalar:
+            return read(matrix, [column, row, *lane] if in_columns else [row, column, *lane])
+
+        def scaled(*at: SSAValue) -> Scalar:
+            x, lane = of_column(at[0], at[1:]), at[1:]
+            root = s.cast(s.sqrt(s.real(of_column(diagonal(), lane))), x.dtype)
+            return s.select(s.from_index(at[0]).equals(diagonal()), root, x / root)
+
+        factors = b.indexed(scaled, (size, *every), a.dtype)
+
+        def status(found: Scalar, *at: SSAValue) -> Scalar:
+            fails = found.equals(0) & ~(s.real(of_column(diagonal(), at)) > 0)
+            return s.select(fails, s.cast(diagonal() + 1, dt.Int), found)
+
+        failed = updated(b, info, status)
+
+        def element(x: Scalar, *at: SSAValue) -> Scalar:
+            row, along, *lane = (at[1], at[0], *at[2:]) if in_columns else at
+            i, j, k = s.from_index(row), s.from_index(start) + s.from_index(along), diagonal()
+            first = read(factors, [row, *lane])
+            rest = x - first * s.conjugate(read(factors, [j, *lane]))
+            new = s.select(j.equals(k), first, rest)
+            return s.select(read(failed, lane).equals(0) & ~(j < k) & ~(i < j), new, x)
+
+        return [updated(b, matrix, element), failed]
+
+    matrix, info = b.steps(count, [a, info], eliminate, in_place=True)
+    return matrix, info
 
 
 def order_of(

@@ -80,6 +80,7 @@ def test_larger_matrices():
         ("aten._linalg_solve_ex", (a, b), {}),
         ("aten.linalg_inv_ex", (regular(3, 40, 40),), {}),
         ("aten.linalg_cholesky_ex", (positive(60, 60),), {}),
+        ("aten.linalg_cholesky_ex", (positive(27, 27, dtype="complex64"),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(2, 30, 50),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(50, 30),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(29, 29, dtype="complex64"),), {}),
@@ -89,9 +90,10 @@ def test_larger_matrices():
     check_natively(calls, scale=100)
 
 
-def test_columns_are_eliminated_a_few_at_a_time():
+@pytest.mark.parametrize("name", ["linalg_lu_factor_ex", "linalg_cholesky_ex"])
+def test_columns_are_eliminated_a_few_at_a_time(name: str):
     """What they take from an element behind them is taken at once."""
-    module, _ = program_of("aten.linalg_lu_factor_ex", tensor(40, 40))
+    module, _ = program_of(f"aten.{name}", tensor(40, 40))
     bodies = [
         op.body.block.ops for op in Program(module).to("linalg").module.walk() if isinstance(op, GenericOp)
     ]
