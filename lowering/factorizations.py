@@ -5,6 +5,8 @@ reflections, and singular values by Jacobi's method. Matrices are the first two 
 
 from __future__ import annotations
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
@@ -15,6 +17,7 @@ from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.matrices import At
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.side_by_side import folded, greatest, units, updated, within
+from xdsl_exir.lowering.sizes import Sizes
 
 
 def exchanged(row: Scalar, k: Scalar, other: Scalar) -> Scalar:
@@ -27,89 +30,157 @@ def magnitude(x: Scalar) -> Scalar:
     return s.absolute(s.real(x)) + s.absolute(s.imaginary(x)) if s.is_complex(x) else s.absolute(x)
 
 
-def lu_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Gaussian elimination with partial pivoting: both factors in one, the pivots (Int, from 1), and the statuses: 0, or
-    the number of the first pivot that is 0."""
-    rows, columns, *lanes = a.shape
-    count, every = min_(rows, columns), tuple(lanes)
+PANEL = 8
+"""Columns that are eliminated together: as many products are taken at once from each element behind them."""
 
-    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
+Eliminated = tuple[Tensor, Tensor, Tensor]
+"""Both factors in one, the pivots (Int, from 1), and the statuses: 0, or the number of the first pivot that is 0."""
+
+
+def lu_of(b: LinalgBuilder, a: Tensor) -> Eliminated:
+    """Gaussian elimination with partial pivoting. Where there are many columns a few are eliminated among themselves, and
+    only then taken from the others: a walk through the whole matrix takes longer than what is computed on it."""
+    rows, columns, *lanes = a.shape
+    count, info = min_(rows, columns), b.fill(0, tuple(lanes), dt.Int)
+    if lanes or not isinstance(count, int) or count < 3 * PANEL:
+        return eliminated(b, a, b.size(0), count, info)
+
+    def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
+        start = b.add(arith.IndexCastOp(number.value, IndexType()))
+        return panel_eliminated(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
+
+    whole, rest = divmod(count, PANEL)
+    made = b.steps(whole, [a, b.fill(0, (count,), dt.Int), info], turn)
+    if rest:
+        made = panel_eliminated(b, b.size(count - rest), rest, made)
+    factors, pivots, info = made
+    return factors, pivots, info
+
+
+def panel_eliminated(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
+    """A matrix, its pivots and status so far, with so many further columns eliminated, from that of a number (an `index` value) on."""
+    matrix, pivots, info = state
+    rows, columns = matrix.shape
+    dtype = matrix.dtype
+
+    def behind(at: SSAValue) -> Scalar:
+        return s.from_index(at) >= s.from_index(start) + width
+
+    def down(at: SSAValue) -> Scalar:
+        return s.from_index(start) + s.from_index(at)
+
+    def taken(j: SSAValue, i: SSAValue) -> Scalar:
+        return read(matrix, [i, down(j)])
+
+    panel = b.indexed(taken, (width, rows), dtype)
+    lower, chosen, info = eliminated(b, panel, start, width, info, in_columns=True)
+    order = order_of(b, (rows,), chosen, start)
+
+    def in_order(i: SSAValue, j: SSAValue) -> Scalar:
+        return read(matrix, [read(order, [down(i)]), j])
+
+    def on_diagonal(i: SSAValue, j: SSAValue) -> Scalar:
+        return read(lower, [j, down(i)])
+
+    top = b.indexed(in_order, (width, columns), dtype)
+    solved = substituted(b, b.indexed(on_diagonal, (width, width), dtype), top, True, True)
+
+    def of_top(i: SSAValue, j: SSAValue) -> Scalar:
+        return s.select(behind(j), read(solved, [i, j]), read(top, [i, j]))
+
+    upper = b.indexed(of_top, top.shape, dtype)
+
+    def element(i: SSAValue, j: SSAValue) -> Scalar:
+        old = new = read(matrix, [read(order, [i]), j])
+        for k in range(width):
+            number = s.constant(k, dt.Long)
+            new = new - read(lower, [number, i]) * read(upper, [number, j])
+        return s.select(behind(i) & behind(j), new, old)
+
+    after = b.insert(upper, b.indexed(element, matrix.shape, dtype), [start, 0])
+    after = b.insert(b.permute(lower, [1, 0]), after, [0, start])
+    return [after, b.insert(chosen, pivots, [start]), info]
+
+
+def eliminated(
+    b: LinalgBuilder, a: Tensor, start: SSAValue, count: Dim, info: Tensor, in_columns: bool = False
+) -> Eliminated:
+    """So many steps of an elimination, of a matrix whose first column meets the diagonal in a row, an `index` value. The matrix has
+    its columns first if it lies `in_columns`: few, so that loops along these are vectors."""
+    rows, columns = a.shape[:2][:: -1 if in_columns else 1]
+    every = a.shape[2:]
+
+    def element_at(matrix: Tensor, row: Scalar | SSAValue, column: Scalar | SSAValue, lane: At) -> Scalar:
+        return read(matrix, [column, row, *lane] if in_columns else [row, column, *lane])
+
+    def eliminate(b: LinalgBuilder, column: Scalar, state: list[Tensor]) -> list[Tensor]:
         matrix, pivots, info = state
 
-        def better(i: Scalar, best: Scalar, *lane: SSAValue) -> Scalar:
-            new, old = (magnitude(read(matrix, [row, k, *lane])) for row in (i, best))
-            return s.select((i > k) & (new > old), i, best)
+        def diagonal() -> Scalar:
+            return s.from_index(start) + column
 
-        chosen = folded(b, rows, b.indexed(lambda *_: k, every, dt.Long), better)
+        def better(i: Scalar, best: Scalar, *lane: SSAValue) -> Scalar:
+            new, old = (magnitude(element_at(matrix, row, column, lane)) for row in (i, best))
+            return s.select((i > diagonal()) & (new > old), i, best)
+
+        chosen = folded(b, rows, b.indexed(lambda *_: diagonal(), every, dt.Long), better)
 
         def of_pivot(*at: SSAValue) -> Scalar:
-            return read(matrix, [read(chosen, at[1:]), *at])
+            return element_at(matrix, read(chosen, at[1:]), at[0], at[1:])
 
         pivot = b.indexed(of_pivot, (columns, *every), a.dtype)
-        moved_down = b.indexed(lambda *at: read(matrix, [k, *at]), (columns, *every), a.dtype)
+        moved_down = b.indexed(
+            lambda *at: element_at(matrix, diagonal(), at[0], at[1:]), (columns, *every), a.dtype
+        )
 
         def factor(*at: SSAValue) -> Scalar:
             """What the pivot's row is taken away times, from each row below."""
             i, lane = s.from_index(at[0]), at[1:]
-            first = read(matrix, [s.select(i.equals(read(chosen, lane)), k, i), k, *lane])
-            divisor = read(pivot, [k, *lane])
+            before = s.select(i.equals(read(chosen, lane)), diagonal(), i)
+            first, divisor = element_at(matrix, before, column, lane), read(pivot, [column, *lane])
             return s.select(divisor.equals(0), first, first / divisor)
 
         factors = b.indexed(factor, (rows, *every), a.dtype)
 
         def element(old: Scalar, *at: SSAValue) -> Scalar:
-            i, j, lane = within(at)
-            top, times = read(pivot, at[1:]), read(factors, [at[0], *lane])
-            x = s.select(i.equals(read(chosen, lane)), read(moved_down, at[1:]), old)
-            below = s.select(j < k, x, s.select(j.equals(k), times, x - times * top))
+            row, along, *lane = (at[1], at[0], *at[2:]) if in_columns else at
+            i, j, k = s.from_index(row), s.from_index(along), diagonal()
+            top, times = read(pivot, [along, *lane]), read(factors, [row, *lane])
+            x = s.select(i.equals(read(chosen, lane)), read(moved_down, [along, *lane]), old)
+            below = s.select(j < column, x, s.select(j.equals(column), times, x - times * top))
             return s.select(i > k, below, s.select(i.equals(k), top, old))
 
         def status(found: Scalar, *at: SSAValue) -> Scalar:
-            fails = found.equals(0) & read(pivot, [k, *at]).equals(0)
-            return s.select(fails, s.cast(k + 1, dt.Int), found)
+            fails = found.equals(0) & read(pivot, [column, *at]).equals(0)
+            return s.select(fails, s.cast(diagonal() + 1, dt.Int), found)
 
         def moved(old: Scalar, *at: SSAValue) -> Scalar:
             row = s.cast(read(chosen, at[1:]) + 1, dt.Int)
-            return s.select(s.from_index(at[0]).equals(k), row, old)
+            return s.select(s.from_index(at[0]).equals(column), row, old)
 
         return [updated(b, matrix, element), updated(b, pivots, moved), updated(b, info, status)]
 
-    start = [a, b.fill(0, (count, *every), dt.Int), b.fill(0, every, dt.Int)]
-    factors, pivots, info = b.steps(count, start, eliminate, in_place=True)
+    given = [a, b.fill(0, (count, *every), dt.Int), info]
+    factors, pivots, info = b.steps(count, given, eliminate, in_place=True)
     return factors, pivots, info
 
 
 def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
-    """The lower factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0."""
+    """The lower factor, and the number of the first leading minor that is not positive, where the algorithm stops; or 0. A few
+    columns at a time where there are many, as in `lu_of`."""
     size, _, *lanes = a.shape
-    every = tuple(lanes)
+    info = b.fill(0, tuple(lanes), dt.Int)
 
-    def eliminate(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
-        matrix, info = state
+    def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
+        start = b.add(arith.IndexCastOp(number.value, IndexType()))
+        return panel_rooted(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
 
-        def scaled(*at: SSAValue) -> Scalar:
-            x, lane = read(matrix, [at[0], k, *at[1:]]), at[1:]
-            root = s.cast(s.sqrt(s.real(read(matrix, [k, k, *lane]))), x.dtype)
-            return s.select(s.from_index(at[0]).equals(k), root, x / root)
-
-        column = b.indexed(scaled, (size, *every), a.dtype)
-
-        def status(found: Scalar, *at: SSAValue) -> Scalar:
-            fails = found.equals(0) & ~(s.real(read(matrix, [k, k, *at])) > 0)
-            return s.select(fails, s.cast(k + 1, dt.Int), found)
-
-        failed = updated(b, info, status)
-
-        def element(x: Scalar, *at: SSAValue) -> Scalar:
-            i, j, lane = within(at)
-            first = read(column, [at[0], *lane])
-            rest = x - first * s.conjugate(read(column, at[1:]))
-            new = s.select(j.equals(k), first, rest)
-            return s.select(read(failed, lane).equals(0) & ~(j < k) & ~(i < j), new, x)
-
-        return [updated(b, matrix, element), failed]
-
-    matrix, info = b.steps(size, [a, b.fill(0, every, dt.Int)], eliminate, in_place=True)
+    if lanes or not isinstance(size, int) or size < 3 * PANEL:
+        matrix, info = rooted(b, a, b.size(0), size, info)
+    else:
+        whole, rest = divmod(size, PANEL)
+        made = b.steps(whole, [a, info], turn, in_place=True)
+        matrix, info = panel_rooted(b, b.size(size - rest), rest, made) if rest else made
 
     def low(*at: SSAValue) -> Scalar:
         i, j, _ = within(at)
@@ -118,21 +189,94 @@ def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     return b.indexed(low, a.shape, a.dtype), info
 
 
-def with_rows_exchanged(b: LinalgBuilder, right: Tensor, pivots: Tensor, inverse: bool = False) -> Tensor:
-    """Rows of matrices exchanged as pivots say, in order; `inverse` is back."""
+def panel_rooted(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
+    """A matrix and its status so far, with so many further columns of its factor, from that of a number (an `index` value) on."""
+    matrix, info = state
+
+    def taken(j: SSAValue, i: SSAValue) -> Scalar:
+        return read(matrix, [i, s.from_index(start) + s.from_index(j)])
+
+    panel = b.indexed(taken, (width, matrix.shape[0]), matrix.dtype)
+    lower, info = rooted(b, panel, start, width, info, in_columns=True)
+
+    def element(old: Scalar, *at: SSAValue) -> Scalar:
+        i, j, _ = within(at)
+        new = old
+        for k in range(width):
+            row, column = (read(lower, [s.constant(k, dt.Long), place]) for place in at)
+            new = new - row * s.conjugate(column)
+        is_behind = (i >= j) & (j >= s.from_index(start) + width)
+        return s.select(read(info, []).equals(0) & is_behind, new, old)
+
+    return [b.insert(b.permute(lower, [1, 0]), updated(b, matrix, element), [0, start]), info]
+
+
+def rooted(
+    b: LinalgBuilder, a: Tensor, start: SSAValue, count: Dim, info: Tensor, in_columns: bool = False
+) -> tuple[Tensor, Tensor]:
+    """So many columns of a lower factor, and the status, of a matrix as `eliminated` takes it."""
+    size, every = a.shape[1 if in_columns else 0], a.shape[2:]
+
+    def eliminate(b: LinalgBuilder, column: Scalar, state: list[Tensor]) -> list[Tensor]:
+        matrix, info = state
+
+        def diagonal() -> Scalar:
+            return s.from_index(start) + column
+
+        def of_column(row: Scalar | SSAValue, lane: At) -> Scalar:
+            return read(matrix, [column, row, *lane] if in_columns else [row, column, *lane])
+
+        def scaled(*at: SSAValue) -> Scalar:
+            x, lane = of_column(at[0], at[1:]), at[1:]
+            root = s.cast(s.sqrt(s.real(of_column(diagonal(), lane))), x.dtype)
+            return s.select(s.from_index(at[0]).equals(diagonal()), root, x / root)
+
+        factors = b.indexed(scaled, (size, *every), a.dtype)
+
+        def status(found: Scalar, *at: SSAValue) -> Scalar:
+            fails = found.equals(0) & ~(s.real(of_column(diagonal(), at)) > 0)
+            return s.select(fails, s.cast(diagonal() + 1, dt.Int), found)
+
+        failed = updated(b, info, status)
+
+        def element(x: Scalar, *at: SSAValue) -> Scalar:
+            row, along, *lane = (at[1], at[0], *at[2:]) if in_columns else at
+            i, j, k = s.from_index(row), s.from_index(start) + s.from_index(along), diagonal()
+            first = read(factors, [row, *lane])
+            rest = x - first * s.conjugate(read(factors, [j, *lane]))
+            new = s.select(j.equals(k), first, rest)
+            return s.select(read(failed, lane).equals(0) & ~(j < k) & ~(i < j), new, x)
+
+        return [updated(b, matrix, element), failed]
+
+    matrix, info = b.steps(count, [a, info], eliminate, in_place=True)
+    return matrix, info
+
+
+def order_of(
+    b: LinalgBuilder, shape: Sizes, pivots: Tensor, start: SSAValue, inverse: bool = False
+) -> Tensor:
+    """Where rows, as many as a shape says, stood before they were exchanged as pivots say, in order, the first one with the row `start`."""
 
     def exchange(b: LinalgBuilder, k: Scalar, state: list[Tensor]) -> list[Tensor]:
         [order] = state
 
         def place(*at: SSAValue) -> Scalar:
             other = s.cast(read(pivots, [k, *at[1:]]), dt.Long) - 1
-            return read(order, [exchanged(s.from_index(at[0]), k, other), *at[1:]])
+            row = exchanged(s.from_index(at[0]), s.from_index(start) + k, other)
+            return read(order, [row, *at[1:]])
 
         return [b.indexed(place, order.shape, dt.Long)]
 
-    rows = (right.shape[0], *right.shape[2:])
-    start = b.indexed(lambda *at: s.from_index(at[0]), rows, dt.Long)
-    [order] = b.steps(pivots.shape[0], [start], exchange, backward=inverse)
+    rows = b.indexed(lambda *at: s.from_index(at[0]), shape, dt.Long)
+    [order] = b.steps(pivots.shape[0], [rows], exchange, backward=inverse)
+    return order
+
+
+def with_rows_exchanged(b: LinalgBuilder, right: Tensor, pivots: Tensor, inverse: bool = False) -> Tensor:
+    """Rows of matrices exchanged as pivots say, in order; `inverse` is back."""
+
+    order = order_of(b, (right.shape[0], *right.shape[2:]), pivots, b.size(0), inverse)
 
     def element(*at: SSAValue) -> Scalar:
         return read(right, [read(order, [at[0], *at[2:]]), *at[1:]])

@@ -278,6 +278,10 @@ def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
 # --- pooling -------------------------------------------------------------------------------------------------
 
 
+POOLED = {dt.Float: "f32", dt.Double: "f64", dt.Half: "f16", dt.BFloat16: "bf16"}
+"""Dtypes whose maxima of windows have kernels."""
+
+
 @schedule("aten.max_pool2d_with_indices", MaxPool2d)
 def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     a = op.arguments()
@@ -285,7 +289,8 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     kernel, padding, dilation = a["kernel_size"], a["padding"], a["dilation"]
     stride = a["stride"] or kernel
     shape = shape_of(a["self"])
-    if indices.uses or not is_float32(result) or 0 in (*shape, *shape_of(result)):
+    dtype = POOLED.get(meta_of(result).dtype)
+    if indices.uses or dtype is None or 0 in (*shape, *shape_of(result)):
         return False
     pool = MaxPool2d(
         prod(shape[:-2]),
@@ -296,6 +301,7 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         (padding[0], padding[1]),
         (dilation[0], dilation[1]),
         machine,
+        dtype,
     )
     if not pool.sees:
         return False
@@ -305,7 +311,8 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     target = reshaped(out, (pool.planes, *pool.out_size))
     assert planes is not None
     assert target is not None
-    arguments = [planes, planner.scratch(pool.scratch), target]
+    wide = dt.Double if pool.wide == "f64" else dt.Float
+    arguments = [planes, planner.allocate(pool.scratch, wide), target]
     planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op])
     return True
 

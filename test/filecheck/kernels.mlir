@@ -58,12 +58,12 @@
 
 // The largest of rows along the row, then of columns, a stride apart.
 // CHECK: "sym_name" = "pool"
-// CHECK:         [[APART:%\d+]] = "arith.constant"() <{"value" = dense<[0, 2]> : vector<2xi32>}>
 // CHECK:         "vector.load"
 // CHECK:         "arith.maximumf"
 // CHECK:         "vector.store"
-// CHECK:         "vector.gather"({{%\d+}}, {{%\d+}}, {{%\d+}}, [[APART]]
-// CHECK:         "vector.gather"({{%\d+}}, {{%\d+}}, {{%\d+}}, [[APART]]
+// CHECK:         [[PAIRS:%\d+]] = "vector.load"
+// CHECK-NEXT:    "vector.shuffle"([[PAIRS]], {{%\d+}}) <{"mask" = array<i64: 0, 2>}>
+// CHECK-NEXT:    "vector.shuffle"([[PAIRS]], {{%\d+}}) <{"mask" = array<i64: 1, 3>}>
 // CHECK-NEXT:    "arith.maximumf"
 
 // A row's mean in float64, the last two of six elements by a mask; then what remains of each.

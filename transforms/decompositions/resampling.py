@@ -325,13 +325,15 @@ def resampled(aten: Namespace, self: SSAValue, dim: int, *how: Any) -> SSAValue:
     index, weights, inside = windows_of(aten, self, dim, *how)
     if meta(self).dtype is Byte:
         return in_fixed_point(aten, self, dim, index, weights)
-    windows = aten.index.Tensor(self, [*[None] * dim, index])  # [..., count, window, ...]
+    # Taps come before elements: sums of taps next to each other are no vectors.
+    index, weights, inside = (aten.permute(table, [1, 0]) for table in (index, weights, inside))
+    windows = aten.index.Tensor(self, [*[None] * dim, index])  # [..., window, count, ...]
     for _ in range(meta(self).ndim - dim - 1):
         weights, inside = aten.unsqueeze(weights, -1), aten.unsqueeze(inside, -1)
     terms = aten.mul.Tensor(windows, weights)
     # What is outside counts for nothing, infinite or not.
     terms = aten.where.self(inside, terms, aten.scalar_tensor(0.0, dtype=meta(terms).dtype))
-    return aten.sum.dim_IntList(terms, [dim + 1])
+    return aten.sum.dim_IntList(terms, [dim])
 
 
 def antialiased(

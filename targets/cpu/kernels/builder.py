@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects import arith, func, memref, omp, scf, vector
+from xdsl.dialects import arith, func, llvm, memref, omp, scf, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -26,10 +26,11 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     VectorType,
+    f16,
     i32,
     i64,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, Expr, max_, min_, prod
@@ -49,8 +50,24 @@ Index = int | Expr | SSAValue
 """A known number, one that the program's symbols say, or an SSA value of type index."""
 
 INDEX = IndexType()
+COMPARING = (arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp)
+FENCE: Mapping[str, Attribute] = {
+    "intrin": StringAttr("llvm.arithmetic.fence"),
+    "fastmathFlags": llvm.FastMathAttr(None),
+    "op_bundle_sizes": DenseArrayBase.from_list(i32, []),
+    "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 0]),
+}
+"""Of an intrinsic that gives what it takes, and says no more of it."""
 Mask = SSAValue | None
 """Which lanes are there; None if all are."""
+
+
+def is_of_half(value: SSAValue) -> bool:
+    """Whether a vector's floats are widened ones of float16."""
+    made = value.owner
+    if not isinstance(made, vectors.ExtFOp) or not isinstance(value.type, VectorType):
+        return False
+    return vector_type(made.operands[0]).element_type == f16
 
 
 def is_known(value: Index) -> TypeIs[int | Expr]:
@@ -128,6 +145,23 @@ class KernelBuilder(OperationBuilder):
 
     def indices(self, values: Sequence[Index]) -> list[SSAValue]:
         return [self.index(value) for value in values]
+
+    def op(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        type: Attribute,
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> SSAValue:
+        """Adds an operation with one result; the result. Of what compares halves LLVM is not to see that they are halves, widened: it would compare
+        the halves themselves, which most processors cannot and takes eight times as long."""
+        if kind in COMPARING:
+            operands = [self.fenced(value) if is_of_half(value) else value for value in operands]
+        return super().op(kind, operands, type, properties)
+
+    def fenced(self, value: SSAValue) -> SSAValue:
+        """A float of which LLVM does not know what made it."""
+        return self.op(llvm.CallIntrinsicOp, [value], value.type, FENCE)
 
     # Arithmetic on indices.
 
@@ -344,6 +378,15 @@ class KernelBuilder(OperationBuilder):
         kind = vectors.ExtSIOp if isinstance(given.element_type, IntegerType) else vectors.ExtFOp
         return self.op(kind, [value], type)
 
+    def halved(self, value: SSAValue, dtype: str, lanes: int) -> SSAValue:
+        """Halves of float32, vectors or with 0 lanes a number, which hold halves; of bfloat16 it is the upper half."""
+        if dtype == "f16":
+            return self.op(vectors.TruncFOp, [value], type_of(dtype, lanes))
+        bits = self.op(arith.BitcastOp, [value], type_of("i32", lanes), {})
+        bits = self.op(arith.ShRUIOp, [bits, self.constant(16, "i32", lanes)], type_of("i32", lanes), {})
+        half = self.op(vectors.TruncIOp, [bits], type_of("i16", lanes), {})
+        return self.op(arith.BitcastOp, [half], type_of(dtype, lanes), {})
+
     def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         return self.op(vector.FMAOp, (a, b, c), c.type)
 
@@ -358,6 +401,11 @@ class KernelBuilder(OperationBuilder):
         return self.op(
             vector.ShuffleOp, (a, b), VectorType(vector_type(a).element_type, [len(order)]), {"mask": mask}
         )
+
+    def every(self, value: SSAValue, step: int, first: int) -> SSAValue:
+        """Every so many-th lane of a vector, from one on."""
+        [lanes] = vector_type(value).get_shape()
+        return value if step == 1 else self.shuffle(value, value, lanes, range(first, lanes, step))
 
     def transpose(self, rows: list[SSAValue], lanes: int) -> list[SSAValue]:
         """Rows of a matrix, a power of two of them, to vectors that hold its columns one after the other.
@@ -443,11 +491,19 @@ class KernelBuilder(OperationBuilder):
         elif rest:
             yield full * lanes, rest, None
 
-    def fill(self, buffer: SSAValue, at: Sequence[Index], count: Dim, lanes: int, value: float = 0.0) -> None:
+    def fill(
+        self,
+        buffer: SSAValue,
+        at: Sequence[Index],
+        count: Dim,
+        lanes: int,
+        value: float = 0.0,
+        dtype: str = "f32",
+    ) -> None:
         """One number in `count` consecutive elements."""
         for offset, size, mask in self.pieces(count, lanes):
             place = [*at[:-1], self.add(at[-1], offset)]
-            self.store(self.constant(value, "f32", size), buffer, place, mask)
+            self.store(self.constant(value, dtype, size), buffer, place, mask)
 
     def copy(
         self,

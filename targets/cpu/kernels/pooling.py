@@ -9,25 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, apply, max_, provably
-from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
 
 
 @dataclass(frozen=True, eq=False)
 class MaxPool2d(Kernel):
-    """out[P, HO, WO] = max_pool2d(x[P, H, W]), float32. Every window has to see some of the image.
+    """out[P, HO, WO] = max_pool2d(x[P, H, W]), floats. Every window has to see some of the image.
 
-    The function's arguments: x, scratch, out.
+    The function's arguments: x, scratch of `wide`, out.
     """
 
     planes: Dim
@@ -38,6 +38,12 @@ class MaxPool2d(Kernel):
     padding: tuple[int, int] = (0, 0)
     dilation: tuple[int, int] = (1, 1)
     machine: Machine = field(default_factory=Machine)
+    dtype: str = "f32"
+
+    @property
+    def wide(self) -> str:
+        """In which dtype elements are compared: halves in float32."""
+        return "f64" if self.dtype == "f64" else "f32"
 
     @property
     def sees(self) -> bool:
@@ -65,23 +71,23 @@ class MaxPool2d(Kernel):
 
     @property
     def scratch(self) -> tuple[int, Dim]:
-        """Shape of the float32 buffer the kernel needs: a row for each worker."""
-        return self.threads, self.row
+        """Shape of the buffer of `wide` the kernel needs: a row for each worker, and what its last vectors read beyond it."""
+        return self.threads, self.row + (self.machine.lanes + 1) * self.stride[1]
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
         return {
-            "x": memref((self.planes, *self.size)),
-            "scratch": memref(self.scratch),
-            "out": memref((self.planes, *self.out_size)),
+            "x": memref((self.planes, *self.size), self.dtype),
+            "scratch": memref(self.scratch, self.wide),
+            "out": memref((self.planes, *self.out_size), self.dtype),
         }
 
     def build(self, b: KernelBuilder) -> None:
         lanes, pad, end = self.machine.lanes, self.padding[1], self.size[1] + self.padding[1]
         with b.share(self.planes, self.threads, self.work) as (worker, plane):
             for start, count in ((0, pad), (end, self.row - end)):
-                b.fill(b.buffers["scratch"], [worker, start], count, lanes, -math.inf)
+                b.fill(b.buffers["scratch"], [worker, start], count, lanes, -math.inf, self.wide)
             with b.loop(0, self.out_size[0]) as row:
                 self.combine_rows(b, worker, plane, row)
                 self.combine_columns(b, worker, plane, row)
@@ -101,23 +107,24 @@ class MaxPool2d(Kernel):
         seen = [b.min(b.max(tap, first), last) for tap in range(self.kernel[0])]
         rows = [b.sub(b.add(top, b.mul(tap, apart)), pad) for tap in seen]
         for offset, size, mask in b.pieces(width, lanes):
-            value = self.largest(b, [b.load(b.buffers["x"], [plane, h, offset], size, mask) for h in rows])
+            value = self.largest(b, [self.pixels(b, [plane, h, offset], size, mask) for h in rows])
             b.store(value, b.buffers["scratch"], [worker, b.add(offset, self.padding[1])], mask)
+
+    def pixels(self, b: KernelBuilder, at: Sequence[Index], size: int, mask: Mask) -> SSAValue:
+        """A vector of the image as it is compared."""
+        return b.widened(b.load(b.buffers["x"], at, size, mask, self.dtype), self.wide)
 
     def combine_columns(self, b: KernelBuilder, worker: Index, plane: Index, row: Index) -> None:
         """out[w] = max of scratch over the columns of a window: vectors of neighbours, or of what lies a stride apart."""
-        step, apart, combined = self.stride[1], self.dilation[1], b.buffers["scratch"]
-
-        def column(start: Index, tap: int, size: int, mask: Mask) -> SSAValue:
-            at = [worker, b.add(start, tap * apart)]
-            if step == 1:
-                return b.load(combined, at, size, mask)
-            places = b.constant(tuple(lane * step for lane in range(size)), "i32", size)
-            every = b.constant(True, "i1", size) if mask is None else mask
-            operands = [combined, *b.indices(at), places, every, b.constant(0.0, "f32", size)]
-            return b.op(vectors.GatherOp, operands, type_of("f32", size))
-
+        step, apart = self.stride[1], self.dilation[1]
         for offset, size, mask in b.pieces(self.out_size[1], self.machine.lanes):
             start = b.mul(offset, step)
-            value = self.largest(b, [column(start, tap, size, mask) for tap in range(self.kernel[1])])
+
+            @cache
+            def combined(at: int, start: Index = start, lanes: int = size * step) -> SSAValue:
+                return b.load(b.buffers["scratch"], [worker, b.add(start, at)], lanes, dtype=self.wide)
+
+            taps = [divmod(tap * apart, step) for tap in range(self.kernel[1])]
+            value = self.largest(b, [b.every(combined(turn * step), step, phase) for turn, phase in taps])
+            value = b.halved(value, self.dtype, size) if self.dtype in HALVES else value
             b.store(value, b.buffers["out"], [plane, row, offset], mask)

@@ -268,21 +268,7 @@ class RowBuilder:
         return (
             self.is_set(value, element, lanes)
             if node.dtype == "i1"
-            else self.halved(value, node.dtype, lanes)
-        )
-
-    def halved(self, value: SSAValue, dtype: str, lanes: int) -> SSAValue:
-        """Halves of float32 which hold halves; of bfloat16 it is the upper half."""
-        b = self.b
-        if dtype == "f16":
-            return b.op(vectors.TruncFOp, [value], type_of(dtype, lanes))
-        bits = b.op(arith.BitcastOp, [value], type_of("i32", lanes), {})
-        bits = b.op(arith.ShRUIOp, [bits, b.constant(16, "i32", lanes)], type_of("i32", lanes), {})
-        return b.op(
-            arith.BitcastOp,
-            [b.op(vectors.TruncIOp, [bits], type_of("i16", lanes), {})],
-            type_of(dtype, lanes),
-            {},
+            else self.b.halved(value, node.dtype, lanes)
         )
 
     def is_set(self, value: SSAValue, element: str, lanes: int) -> SSAValue:

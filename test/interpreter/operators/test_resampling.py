@@ -9,9 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from differential import check, program_of  # noqa: E402
+from xdsl.context import Context  # noqa: E402
+from xdsl.dialects.builtin import TensorType, f32  # noqa: E402
 
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
 from xdsl_exir.dialects.spec import specs  # noqa: E402
+from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
 torch.manual_seed(0)
 SIGNAL, IMAGE, VOLUME = torch.randn(2, 3, 7), torch.randn(2, 3, 5, 6), torch.randn(1, 2, 4, 5, 3)
@@ -123,3 +126,11 @@ def test_refused(call: tuple[Any, ...]) -> None:
     message, *arguments = call
     with pytest.raises(MetaError, match=message):
         program_of(*arguments)
+
+
+def test_taps_of_windows_are_added_up_along_elements() -> None:
+    """Those of one element are not next to each other: so that vectors are of elements."""
+    module, _ = program_of("aten._upsample_bilinear2d_aa", IMAGE, [3, 4], False)
+    DecomposeAten().apply(Context(), module)
+    along_rows = next(op for op in module.walk() if op.name == "aten.index.Tensor")
+    assert along_rows.results[0].type == TensorType(f32, [2, 3, 5, 5, 4])

@@ -20,8 +20,11 @@ from interpreter.operators.test_linear_algebra import (  # noqa: E402
     regular,
     tensor,
 )
+from xdsl.dialects import arith  # noqa: E402
+from xdsl.dialects.linalg.ops import GenericOp  # noqa: E402
 
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
+from xdsl_exir.lowering.factorizations import PANEL  # noqa: E402
 from xdsl_exir.program import Program  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 
@@ -77,11 +80,24 @@ def test_larger_matrices():
         ("aten._linalg_solve_ex", (a, b), {}),
         ("aten.linalg_inv_ex", (regular(3, 40, 40),), {}),
         ("aten.linalg_cholesky_ex", (positive(60, 60),), {}),
+        ("aten.linalg_cholesky_ex", (positive(27, 27, dtype="complex64"),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(2, 30, 50),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(50, 30),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(29, 29, dtype="complex64"),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(40, 40).tril().fill_diagonal_(0),), {}),
         ("aten.linalg_solve_triangular", (torch.eye(2000).double(), many), {"upper": True}),
     ]
     check_natively(calls, scale=100)
+
+
+@pytest.mark.parametrize("name", ["linalg_lu_factor_ex", "linalg_cholesky_ex"])
+def test_columns_are_eliminated_a_few_at_a_time(name: str):
+    """What they take from an element behind them is taken at once."""
+    module, _ = program_of(f"aten.{name}", tensor(40, 40))
+    bodies = [
+        op.body.block.ops for op in Program(module).to("linalg").module.walk() if isinstance(op, GenericOp)
+    ]
+    assert PANEL in [sum(isinstance(each, arith.SubfOp) for each in ops) for ops in bodies]
 
 
 @pytest.mark.parametrize("batch", [(2,), (5,), (2, 19)])
