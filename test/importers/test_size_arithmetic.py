@@ -23,6 +23,7 @@ NATIVE: dict[str, Callable[[torch.Tensor], Any]] = {
     "floor": lambda x: x[:, : math.floor(x.shape[1] / 2)],
     "trunc": lambda x: x[:, : math.trunc(x.shape[1] / 2)],
     "shift": lambda x: (x[:, : x.shape[1] >> 1], torch.ones(x.shape[0] << 1)),
+    "halves of an even part": lambda x: torch.nn.functional.glu(x[:, : x.shape[1] // 2 * 2], 1),
     "range of a float": lambda x: torch.arange(0.0, x.shape[1]),
 }
 INTERPRETED: dict[str, Callable[[torch.Tensor], Any]] = {

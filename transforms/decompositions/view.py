@@ -96,7 +96,7 @@ class Sizes:
                 self._value(known) if times == 1 else self._apply("mul", *map(self._value, (known, times)))
             )
             return self._apply("add", product, self._value(more)) if more else product
-        if size.head in ("add", "mul", "pow") and (part := self._part(size)):
+        if size.head in ("add", "mul", "pow", "floordiv") and (part := self._part(size)):
             return self._apply("floordiv", *map(self._value, part))
         args = [self._value(arg) for arg in size.args]
         if len(args) == 1:
