@@ -162,7 +162,7 @@ def kept_code(program: Program, cpu: Processor) -> KeptCode | None:
         *map(location_text, operations),
         *tensors,
         digest_of([*memory.values()]).hex(),
-        repr(sorted(asdict(cpu).items())),
+        repr(sorted(asdict(cpu.with_threads(cpu.machine().threads)).items())),
         repr(sorted(learned(cpu).items())),
     )
     return KeptCode(cache_key("\0".join(parts), (), cpu), memory)

@@ -19,6 +19,8 @@ from xdsl_exir.dialects.registry import REGISTRIES
 from xdsl_exir.interpreter.operators import IMPLS
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.runtime import fallback, kept_code
+from xdsl_exir.runtime.native import NativeEngine
+from xdsl_exir.targets.cpu import machine
 from xdsl_exir.targets.cpu.machine import processor
 
 pytestmark = pytest.mark.native
@@ -123,6 +125,17 @@ def test_another_program_is_planned(directory: Path, plannings: list[Program], c
 def test_another_processor_is_planned_for(directory: Path, plannings: list[Program]) -> None:
     for cpu in ("x86-64", "x86-64-v2", "x86-64"):
         xdsl_exir.compile(exported()[0], "native", cpu=cpu)
+    assert len(plannings) == 2
+
+
+def test_other_threads_are_planned_for(
+    directory: Path, plannings: list[Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for cores in (1, 2, 1):
+        monkeypatch.setattr(machine, "cores", lambda cores=cores: cores)
+        run = xdsl_exir.compile(exported()[0], "native")
+        assert isinstance(run.engine, NativeEngine)
+        assert run.engine.code.cpu.threads == cores
     assert len(plannings) == 2
 
 
