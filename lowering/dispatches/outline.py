@@ -70,20 +70,26 @@ class Outline:
         self.block.add_op(op)
         return op
 
-    def epilogue(self, ops: Sequence[OperatorOp], made: Mapping[SSAValue, SSAValue]) -> None:
+    def epilogue(
+        self, ops: Sequence[OperatorOp], made: Mapping[SSAValue, SSAValue], place: SSAValue | None = None
+    ) -> None:
         """Adds what happens to a kernel's result before it is stored; `made` says of what is made of it in which order its elements are:
-        of the same one as the result's, or as a view's. Elementwise operators on a view are applied to what it is a view of."""
+        of the same one as the result's, or as a view's. Elementwise operators on a view are applied to what it is a view of, or to the
+        view of the result as which that lies in memory, its `place`."""
         for op in ops:
             mine = [operand for operand in op.operands if operand in made]
-            under = {operand: self.under(operand) for operand in mine}
+            under = {operand: self.under(operand, place) for operand in mine}
             if all(made[value] is made[root] and root not in self.lying for value, root in under.items()):
                 self.operators([op])
             else:
                 self.apply(op, under)
 
-    def under(self, value: SSAValue) -> SSAValue:
-        """What the block has that a value is a view of."""
+    def under(self, value: SSAValue, place: SSAValue | None) -> SSAValue:
+        """What the block has, or is brought as the result's place, that a value is a view of."""
         while value not in self.mapper:
+            if value is place:
+                self.bring(value)
+                return value
             source = self.source(value)
             assert source is not None
             value = source
@@ -226,7 +232,8 @@ def in_memory(planner: Planner, value: SSAValue) -> Value | None:
         source = planner.identities.get(chain[-1])
         if source is None:
             op = chain[-1].owner
-            assert isinstance(op, OperatorOp)
+            if not isinstance(op, OperatorOp) or not is_view(op):
+                return None  # it lies as a view of it wants it to: heads of an attention next to each other
             source = op.operands[0]
         chain.append(source)
     found: Value | None = planner.values[chain.pop()]

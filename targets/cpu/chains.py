@@ -212,7 +212,7 @@ def dispatch_links(planner: Planner, links: Links) -> None:
 
     def body() -> Body | None:
         outline = Outline(planner, ops, True)
-        outline.epilogue(absorber.ops, absorber.made)
+        outline.epilogue(absorber.ops, absorber.made, place)
         return outline.body(arguments, [absorber.result if absorber.ops else place])
 
     planner.call_kernel(kernel, arguments, body, [*ops, *absorber.ops])

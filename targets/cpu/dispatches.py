@@ -170,7 +170,7 @@ def product(
     def body(arguments: Sequence[Value]) -> Body | None:
         stored = absorber.result if absorber.ops else place
         outline = Outline(planner, computed, True)
-        outline.epilogue(absorber.ops, absorber.made)
+        outline.epilogue(absorber.ops, absorber.made, place)
         return outline.body(arguments, [stored], instead)
 
     ops = [*computed, *absorber.ops]
