@@ -124,7 +124,8 @@ def _write(made: Mapping[str, bytes]) -> None:
         for file, (key, data) in zip(files, made.items(), strict=True):
             with open(file, "xb") as entry:
                 os.fchmod(entry.fileno(), stat.S_IRUSR | stat.S_IWUSR)
-                entry.write(_header(key, data) + data)
+                entry.write(_header(key, data))
+                entry.write(data)
 
 
 def prune() -> None:

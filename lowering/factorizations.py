@@ -5,6 +5,9 @@ reflections, and singular values by Jacobi's method. Matrices are the first two 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeGuard
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
@@ -42,23 +45,47 @@ def lu_of(b: LinalgBuilder, a: Tensor) -> Eliminated:
     only then taken from the others: a walk through the whole matrix takes longer than what is computed on it."""
     rows, columns, *lanes = a.shape
     count, info = min_(rows, columns), b.fill(0, tuple(lanes), dt.Int)
-    if lanes or not isinstance(count, int) or count < 3 * PANEL:
+    if lanes or not is_of_panels(count):
         return eliminated(b, a, b.size(0), count, info)
-
-    def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
-        start = b.add(arith.IndexCastOp(number.value, IndexType()))
-        return panel_eliminated(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
-
-    whole, rest = divmod(count, PANEL)
-    made = b.steps(whole, [a, b.fill(0, (count,), dt.Int), info], turn)
-    if rest:
-        made = panel_eliminated(b, b.size(count - rest), rest, made)
-    factors, pivots, info = made
+    state = [a, b.fill(0, (count,), dt.Int), info]
+    factors, pivots, info = panel_by_panel(b, count, state, panel_eliminated)
     return factors, pivots, info
 
 
+Panel = Callable[[LinalgBuilder, SSAValue, int, list[Tensor]], list[Tensor]]
+"""A state with so many further columns of a factorization, from that of a number (an `index` value) on."""
+
+
+def is_of_panels(count: Dim) -> TypeGuard[int]:
+    """Whether a matrix has so many columns that it is factorized panel by panel."""
+    return isinstance(count, int) and count >= 3 * PANEL
+
+
+def panel_by_panel(
+    b: LinalgBuilder, count: int, state: list[Tensor], panel: Panel, in_place: bool = False
+) -> list[Tensor]:
+    """The state after so many columns."""
+
+    def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
+        start = b.add(arith.IndexCastOp(number.value, IndexType()))
+        return panel(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
+
+    whole, rest = divmod(count, PANEL)
+    made = b.steps(whole, state, turn, in_place=in_place)
+    return panel(b, b.size(count - rest), rest, made) if rest else made
+
+
+def columns_from(b: LinalgBuilder, matrix: Tensor, start: SSAValue, width: int) -> Tensor:
+    """So many columns of a matrix, from that of a number on: its columns first."""
+
+    def taken(j: SSAValue, i: SSAValue) -> Scalar:
+        return read(matrix, [i, s.from_index(start) + s.from_index(j)])
+
+    return b.indexed(taken, (width, matrix.shape[0]), matrix.dtype)
+
+
 def panel_eliminated(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
-    """A matrix, its pivots and status so far, with so many further columns eliminated, from that of a number (an `index` value) on."""
+    """A `Panel` of a matrix, its pivots and status."""
     matrix, pivots, info = state
     rows, columns = matrix.shape
     dtype = matrix.dtype
@@ -69,10 +96,7 @@ def panel_eliminated(b: LinalgBuilder, start: SSAValue, width: int, state: list[
     def down(at: SSAValue) -> Scalar:
         return s.from_index(start) + s.from_index(at)
 
-    def taken(j: SSAValue, i: SSAValue) -> Scalar:
-        return read(matrix, [i, down(j)])
-
-    panel = b.indexed(taken, (width, rows), dtype)
+    panel = columns_from(b, matrix, start, width)
     lower, chosen, info = eliminated(b, panel, start, width, info, in_columns=True)
     order = order_of(b, (rows,), chosen, start)
 
@@ -171,16 +195,10 @@ def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     size, _, *lanes = a.shape
     info = b.fill(0, tuple(lanes), dt.Int)
 
-    def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
-        start = b.add(arith.IndexCastOp(number.value, IndexType()))
-        return panel_rooted(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
-
-    if lanes or not isinstance(size, int) or size < 3 * PANEL:
+    if lanes or not is_of_panels(size):
         matrix, info = rooted(b, a, b.size(0), size, info)
     else:
-        whole, rest = divmod(size, PANEL)
-        made = b.steps(whole, [a, info], turn, in_place=True)
-        matrix, info = panel_rooted(b, b.size(size - rest), rest, made) if rest else made
+        matrix, info = panel_by_panel(b, size, [a, info], panel_rooted, in_place=True)
 
     def low(*at: SSAValue) -> Scalar:
         i, j, _ = within(at)
@@ -190,13 +208,9 @@ def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def panel_rooted(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
-    """A matrix and its status so far, with so many further columns of its factor, from that of a number (an `index` value) on."""
+    """A `Panel` of a matrix and its status."""
     matrix, info = state
-
-    def taken(j: SSAValue, i: SSAValue) -> Scalar:
-        return read(matrix, [i, s.from_index(start) + s.from_index(j)])
-
-    panel = b.indexed(taken, (width, matrix.shape[0]), matrix.dtype)
+    panel = columns_from(b, matrix, start, width)
     lower, info = rooted(b, panel, start, width, info, in_columns=True)
 
     def element(old: Scalar, *at: SSAValue) -> Scalar:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,8 +48,8 @@ class KeptCode:
     """Where a program's code is kept, and its state, which the code may refer to."""
 
     key: str
-    state: Mapping[str, memoryview]
-    """The bytes of each storage, by the name of the first tensor that is in it."""
+    state: Sequence[memoryview]
+    """The bytes of each of its storages."""
 
     def find(self) -> NativeCode | None:
         """The code, if it is there."""
@@ -65,7 +64,7 @@ class KeptCode:
 
     def write(self, code: NativeCode) -> Sequence[bytes | memoryview]:
         """An entry: the length of the JSON, it, and blobs, each at its place."""
-        arrays = StateWriter(state={address_of(data): name for name, data in self.state.items()})
+        arrays = CodeWriter(state=[*map(address_of, self.state)])
         methods = {name: write_call(call, arrays) for name, call in code.methods.items()}
         said = {
             "cpu": asdict(code.cpu),
@@ -103,12 +102,12 @@ class KeptCode:
             [Unsupported(*one) for one in said["slow"]],
         )
 
-    def storage(self, where: Any, blobs: Sequence[memoryview]) -> memoryview:
+    def storage(self, where: int | Sequence[int], blobs: Sequence[memoryview]) -> memoryview:
         """The bytes of a storage: a part of one of the state's, or a blob."""
         if isinstance(where, int):
             return blobs[where]
-        name, start, size = where
-        return self.state[name][start : start + size]
+        number, start, size = where
+        return self.state[number][start : start + size]
 
 
 def address_of(data: memoryview) -> tuple[int, int]:
@@ -118,19 +117,27 @@ def address_of(data: memoryview) -> tuple[int, int]:
 
 
 @dataclass
-class StateWriter(ArrayWriter):
-    """Arrays that are to be kept, by their numbers; of those that lie in the program's state it is said where."""
-
-    state: Mapping[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
-    """Names of storages by their addresses."""
+class NumberedWriter(ArrayWriter):
+    """Arrays whose storages have numbers, whatever is in them."""
 
     def place(self, data: memoryview) -> Any:
-        start, end = address_of(data) if data else (0, 0)
-        for (first, last), name in self.state.items():
-            if first <= start and end <= last and data:
-                return [name, start - first, len(data)]
         self.blobs[str(len(self.blobs))] = data
         return len(self.blobs) - 1
+
+
+@dataclass
+class CodeWriter(NumberedWriter):
+    """Arrays that are to be kept; of those that lie in the program's state it is said where."""
+
+    state: Sequence[tuple[int, int]] = ()
+    """Addresses of its storages."""
+
+    def place(self, data: memoryview) -> Any:
+        start, end = address_of(data)
+        for number, (first, last) in enumerate(self.state):
+            if data and first <= start and end <= last:
+                return [number, start - first, len(data)]
+        return super().place(data)
 
 
 # --- keys ----------------------------------------------------------------------------------------------------
@@ -143,25 +150,18 @@ def kept_code(program: Program, cpu: Processor) -> KeptCode | None:
         return None
     if any(isinstance(op, DelegateOp) or (isinstance(op, OperatorOp) and op.SPEC.place) for op in operations):
         return None
-    storages = {id(data.storage): data.storage for data in program.state.values()}
-    if sum(storage.nbytes for storage in storages.values()) > LIMITS.program_bytes:
+    storages = {data.storage_key: data.storage.nbytes for data in program.state.values()}
+    if sum(storages.values()) > LIMITS.program_bytes:
         return None
-    memory: dict[str, memoryview] = {}
-    numbers: dict[int, int] = {}
-    tensors: list[str] = []
-    for name, data in program.state.items():
-        number = numbers.setdefault(data.storage_key, len(memory))
-        if number == len(memory):
-            memory[name] = data.storage.buffer.cast("B")
-        tensors.append(
-            repr((name, data.dtype.torch_name, data.sizes, data.strides, data.storage_offset, number))
-        )
+    state = NumberedWriter()
+    tensors = {name: state.data(data) for name, data in program.state.items()}
+    memory = [*state.blobs.values()]
     parts = (
         sources(),
         str(program.module),
         *map(location_text, operations),
-        *tensors,
-        digest_of([*memory.values()]).hex(),
+        json.dumps(tensors),
+        digest_of(memory).hex(),
         repr(sorted(asdict(cpu.with_threads(cpu.machine().threads)).items())),
         repr(sorted(learned(cpu).items())),
     )
@@ -176,10 +176,9 @@ def is_watched() -> bool:
 @cache
 def sources() -> str:
     """A digest of all that makes code: this package, whole, and the versions of what it stands on."""
-    found = sha256("\0".join(version(name) for name in ("xdsl", "numpy", "sympy")).encode())
-    for path in files_of(Path(xdsl_exir.__path__[0])):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+    versions = [version(name).encode() for name in ("xdsl", "numpy", "sympy")]
+    files = files_of(Path(xdsl_exir.__path__[0]))
+    return digest_of([b"\0".join([*versions, *(path.read_bytes() for path in files)])]).hex()
 
 
 def files_of(folder: Path) -> Sequence[Path]:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import xdsl_exir
-from test.runtime.test_cache import DAMAGE
+from runtime.test_cache import DAMAGE
 from xdsl_exir import Program
 from xdsl_exir.dialects.registry import REGISTRIES
 from xdsl_exir.interpreter.operators import IMPLS

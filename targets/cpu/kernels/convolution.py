@@ -12,7 +12,7 @@ height and width may be symbolic; height and width of depthwise ones may not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +25,14 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.lowering.vector_builder import type_of
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div, collapse, power_of_two
+from xdsl_exir.targets.cpu.kernels.builder import (
+    Index,
+    KernelBuilder,
+    Mask,
+    ceil_div,
+    collapse,
+    power_of_two,
+)
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
 from xdsl_exir.targets.cpu.kernels.description import (
@@ -49,6 +56,9 @@ if TYPE_CHECKING:
 
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
+
+Store = Callable[[SSAValue, Sequence[Index], int, Mask], None]
+"""Takes a vector of a result, of so many lanes, to its place."""
 
 LONG, DEEP = 2048, 512
 """Steps of a reduction from which on it is done part by part, and of a part, whose weights a first-level cache keeps."""
@@ -328,8 +338,8 @@ class Conv2d(Kernel):
 
     @property
     def in_place(self) -> list[str]:
-        """Of known sizes no result is computed twice."""
-        out, known = Input(self.out_shape), is_static(self.out_shape) and not self.meets_in_result
+        """Of known sizes no result is computed twice; of one part by part it has sums that are not finished."""
+        out, known = Input(self.out_shape), is_static(self.out_shape) and not self.parts
         return [f"input{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 
     def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -374,14 +384,9 @@ class Conv2d(Kernel):
         """(channels, first part, one past the last part) of the parts of a reduction whose weights a cache does not keep beside what they see, each done
         for all pixels of a task before the next one; none of one that is not so long."""
         taps, channels = self.kernel[0] * self.kernel[1], self.c // self.groups
-        if channels * taps <= LONG or not is_static((self.n, *self.out_size)):
+        if self.strategy != "channels" or channels * taps <= LONG or not is_static((self.n, *self.out_size)):
             return []
         return Split(channels, max(1, DEEP // taps, ceil_div(channels, FEW))).kinds
-
-    @property
-    def meets_in_result(self) -> bool:
-        """Whether sums that are not finished are written to the result: it is no input's memory then."""
-        return self.strategy == "channels" and bool(self.parts)
 
     @property
     def bands(self) -> Dim:
@@ -417,43 +422,41 @@ class Conv2d(Kernel):
         outputs: int,
     ) -> None:
         """`outputs` channels of a panel in some rows: at once, or part by part, whose sums meet in the result."""
-        tiles, (n, group, panel) = Split(self.out_size[1], self.rows), at
+        (ho, wo), (n, group, panel), out = self.out_size, at, b.buffers["out"]
         first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
+        tiles, lanes = Split(wo, self.rows), self.machine.lanes
 
-        def each_tile(part: tuple[Index, int], last: bool) -> None:
+        def finished(value: SSAValue, place: Sequence[Index], size: int, mask: Mask) -> None:
+            finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
+
+        def added(value: SSAValue, place: Sequence[Index], size: int, mask: Mask) -> None:
+            held = b.load(out, place, size, mask)
+            b.store(b.op(arith.AddfOp, [held, value], type_of("f32", size)), out, place, mask)
+
+        def each_tile(begin: Index, channels: int, store: Store) -> None:
             with b.loop(*rows) as row:
                 for pixels, low, high in tiles.kinds:
                     with b.loop(low, high) as block:
-                        column = tiles.start(b, block, pixels)
-                        self._tile(b, source, (*at, row, column), pixels, outputs, part, last)
+                        place = (*at, row, tiles.start(b, block, pixels))
+                        self._tile(b, source, place, pixels, outputs, (begin, channels), store)
+
+        def each_vector(build: Callable[[Sequence[Index], Mask], None]) -> None:
+            blocks = Split(wo, lanes)
+            with b.loop(0, outputs) as channel, b.loop(*rows) as row:
+                for size, low, high in blocks.kinds:
+                    with b.loop(low, high) as block:
+                        along = b.add(b.mul(row, wo), blocks.start(b, block, size))
+                        build([n, b.add(first_output, channel), along], b.mask_below(lanes, size))
 
         if not self.parts:
-            each_tile((0, self.c // self.groups), True)
+            each_tile(0, self.c // self.groups, finished)
             return
-        self._each_row(b, n, first_output, rows, outputs, False)
+        each_vector(lambda place, mask: b.store(b.constant(0.0, "f32", lanes), out, place, mask))
         for channels, low, high in self.parts:
             with b.loop(low, high) as number:
                 begin = Split(self.c // self.groups, self.parts[0][0]).start(b, number, channels)
-                each_tile((begin, channels), False)
-        self._each_row(b, n, first_output, rows, outputs, True)
-
-    def _each_row(
-        self, b: KernelBuilder, n: Index, first: Index, rows: tuple[Index, Index], outputs: int, ends: bool
-    ) -> None:
-        """Begins the sums of some channels' rows with zeros, or finishes them."""
-        (ho, wo), lanes, out = static(self.out_size), self.machine.lanes, b.buffers["out"]
-        blocks = Split(wo, lanes)
-        with b.loop(0, outputs) as channel, b.loop(*rows) as row:
-            for size, low, high in blocks.kinds:
-                with b.loop(low, high) as block:
-                    place = [n, b.add(first, channel), b.add(b.mul(row, wo), blocks.start(b, block, size))]
-                    mask = b.mask_below(lanes, size)
-                    if ends:
-                        value = b.load(out, place, lanes, mask)
-                        shape = (self.n, self.o, ho * wo)
-                        finish(b, self.flat_epilogue, value, shape, place, lanes, mask)
-                    else:
-                        b.store(b.constant(0.0, "f32", lanes), out, place, mask)
+                each_tile(begin, channels, added)
+        each_vector(lambda place, mask: finished(b.load(out, place, lanes, mask), place, lanes, mask))
 
     def _tile(
         self,
@@ -463,13 +466,12 @@ class Conv2d(Kernel):
         pixels: int,
         outputs: int,
         part: tuple[Index, int],
-        last: bool,
+        store: Store,
     ) -> None:
-        """`pixels` neighbours of an output row by `outputs` channels of a panel, of a part of the input's channels, transposed and finished, or added
-        to what the result has."""
+        """`pixels` neighbours of an output row by `outputs` channels of a panel, of a part of the input's channels, transposed and stored."""
         n, group, panel, row, column = at
         begin, channels = part
-        lanes, (ho, wo), (kh, kw), width = self.lanes, self.out_size, self.kernel, self.padded[1]
+        lanes, wo, (kh, kw), width = self.lanes, self.out_size[1], self.kernel, self.padded[1]
         per_group, weights = self.c // self.groups, b.buffers["weight"]
         first_channel = b.mul(group, per_group)
         corner = b.add(b.mul(row, self.stride[0] * width), b.mul(column, self.stride[1]))
@@ -505,13 +507,7 @@ class Conv2d(Kernel):
                     break
                 place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
                 mask = b.mask_below(size, pixels - pixel)
-                if last:
-                    finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
-                else:
-                    held = b.load(b.buffers["out"], place, size, mask)
-                    b.store(
-                        b.op(arith.AddfOp, [held, value], type_of("f32", size)), b.buffers["out"], place, mask
-                    )
+                store(value, place, size, mask)
 
     def _pad(self, b: KernelBuilder) -> None:
         """Copies the input to the scratch buffer, with zeros around it."""
