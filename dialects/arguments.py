@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from keyword import iskeyword
 from typing import Any, TypeAlias, cast
 
@@ -39,6 +39,7 @@ from xdsl_exir.dialects.schema import MISSING, Argument
 from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.dialects.tensors import is_array_attr, is_value
 from xdsl_exir.narrowing import is_list, is_sequence
+from xdsl_exir.threads import cached_property
 
 Value: TypeAlias = Any
 """An argument: an SSA value, a Python constant, a `DType`, or a list of them."""

@@ -30,7 +30,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
@@ -42,6 +41,7 @@ from xdsl_exir.dialects.promotion import (
     result_type,
 )
 from xdsl_exir.errors import SpecError
+from xdsl_exir.threads import cached_property
 
 DTYPE_SETS: dict[str, tuple[DType, ...]] = {
     "Integral": (dt.Byte, dt.Char, dt.Short, dt.Int, dt.Long),

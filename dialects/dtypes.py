@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
@@ -27,6 +26,8 @@ from xdsl.dialects.builtin import (
     Signedness,
 )
 from xdsl.ir import Attribute
+
+from xdsl_exir.threads import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,12 +14,12 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias
 
 from xdsl_exir.errors import SpecError
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.syntax import parse_expression
+from xdsl_exir.threads import cached_property
 
 DefaultValue: TypeAlias = int | float | bool | str | tuple["DefaultValue", ...] | None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp
@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.sizes import symbols_of
+from xdsl_exir.threads import cached_property
 
 
 class Kernel(ABC):

@@ -14,7 +14,6 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import prod
 from random import Random
@@ -34,6 +33,7 @@ from xdsl_exir.lowering.kernel import Kernels, OfKernels
 from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, VIEWS, bytes_of, drivers_of, symbols_of
 from xdsl_exir.lowering.pools import Arena, arenas_of
 from xdsl_exir.lowering.sizes import scaled
+from xdsl_exir.threads import cached_property
 
 # --- what is computed ----------------------------------------------------------------------------------------
 

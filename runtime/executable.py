@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -38,7 +37,7 @@ from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, p
 from xdsl_exir.runtime.quick_calls import ByShapes, Quick, QuickCall, Shapes, shapes_of
 from xdsl_exir.runtime.targets import HostEngine, Memory, Target, find_target, register_target
 from xdsl_exir.targets.cpu.machine import Processor, check_name, processor
-from xdsl_exir.threads import UNFORKED, Lock
+from xdsl_exir.threads import UNFORKED, Lock, cached_property
 from xdsl_exir.transforms.partition import InlineDelegates
 from xdsl_exir.transforms.verify import refuse_buffers
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -36,6 +35,7 @@ from xdsl_exir.dialects.schema import MISSING, Argument
 from xdsl_exir.dialects.tensors import is_value, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError, SpecError
 from xdsl_exir.narrowing import is_list, is_sequence
+from xdsl_exir.threads import cached_property
 from xdsl_exir.transforms.aten_to_edge import SCALAR_TWINS
 from xdsl_exir.transforms.backend_ops import BACKEND_OPS, BackendOp, type_of, values_in
 from xdsl_exir.transforms.decompose_aten import Decomposer

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -33,6 +32,7 @@ from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, is_value, ten
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.locations import location_text
 from xdsl_exir.program import Program, state_of
+from xdsl_exir.threads import cached_property
 from xdsl_exir.transforms.out_variants import refuse_early
 from xdsl_exir.transforms.partition import attribute_of, group, keep_ranges, own, state_names
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -26,7 +25,7 @@ from xdsl_exir.dialects.schema import FunctionSchema, Type
 from xdsl_exir.dialects.sharing import Sharing
 from xdsl_exir.errors import SpecError
 from xdsl_exir.libraries import WAYS, found
-from xdsl_exir.threads import once
+from xdsl_exir.threads import cached_property, once
 
 FAMILIES = (
     "pointwise",

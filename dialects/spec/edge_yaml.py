@@ -23,7 +23,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ from xdsl_exir.dialects.spec import Constrained, OperatorSpec, constrained, find
 from xdsl_exir.dialects.spec.library import Item, check_rows, items
 from xdsl_exir.errors import SpecError
 from xdsl_exir.libraries import Library
+from xdsl_exir.threads import cached_property
 
 KEYS = frozenset({"func", "namespace", "inherits", "type_alias", "type_constraint"})
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from xdsl_exir.errors import ToolchainError
@@ -20,6 +19,7 @@ from xdsl_exir.runtime.linking import OPENMP, c_compiler, find_c_tool, find_open
 from xdsl_exir.runtime.native import Planned
 from xdsl_exir.targets.cpu import libcalls
 from xdsl_exir.targets.cpu.objects import OneModule, one_module, support_object, symbols_of
+from xdsl_exir.threads import cached_property
 
 EMITTED = {
     "so": "lib{}.so",

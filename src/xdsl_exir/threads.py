@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _imp
+import functools
 import os
 import sys
 import threading
@@ -10,7 +11,6 @@ import time
 import weakref
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
-from functools import cache, wraps
 from importlib import _bootstrap  # pyright: ignore
 from typing import Any, TypeVar
 
@@ -155,8 +155,8 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
     made: dict[tuple[Hashable, ...], T] = {}
     lock = Lock()
 
-    @cache
-    @wraps(function)
+    @functools.cache
+    @functools.wraps(function)
     def first(*key: Any) -> T:
         with lock:
             if key not in made:
@@ -164,3 +164,11 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
             return made[key]
 
     return first
+
+
+class cached_property(functools.cached_property[T]):
+    """That of `functools`, whose lock (Python has one before 3.12) is free in the child of a fork that found another thread at work on it."""
+
+    def __init__(self, func: Callable[[Any], T]) -> None:
+        super().__init__(func)
+        self.lock = Lock()

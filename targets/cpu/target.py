@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
@@ -27,6 +26,7 @@ from xdsl_exir.targets.cpu.rows import RowGroup, space_of
 from xdsl_exir.targets.cpu.selections import SELECT_SCHEDULES
 from xdsl_exir.targets.cpu.tuning import Choices, learned, with_choice
 from xdsl_exir.targets.cpu.vectorize import RowProgram, row_program
+from xdsl_exir.threads import cached_property
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

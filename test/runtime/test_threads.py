@@ -25,7 +25,7 @@ import xdsl_exir
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.linking import find_openmp
 from xdsl_exir.targets.cpu.machine import llvm_binding
-from xdsl_exir.threads import UNFORKED, Lock, once
+from xdsl_exir.threads import UNFORKED, Lock, cached_property, once
 
 torch = pytest.importorskip("torch")
 
@@ -392,6 +392,23 @@ def test_fork_while_another_thread_is_in_llvm() -> None:
             time.sleep(0.2)
 
     assert forked_during(work, lambda: bool(llvm_binding().get_host_cpu_name()))
+
+
+def test_fork_while_another_thread_is_in_a_cached_property() -> None:
+    class Slow:
+        inside = threading.Event()
+
+        @cached_property
+        def value(self) -> int:
+            self.inside.set()
+            time.sleep(0.2)
+            return 1
+
+    def work(inside: threading.Event) -> None:
+        Slow.inside = inside
+        assert Slow().value == 1
+
+    assert forked_during(work, lambda: Slow().value == 1)
 
 
 def test_fork_while_another_thread_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

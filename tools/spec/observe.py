@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, result_type
 from xdsl_exir.dialects.schema import Argument
 from xdsl_exir.dialects.spec import OperatorSpec, specs
+from xdsl_exir.threads import cached_property
 from xdsl_exir.tools.spec.samples import (
     EXOTIC,
     OF_TORCH,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import MemRefType
@@ -34,6 +33,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Reduce,
     is_narrow,
 )
+from xdsl_exir.threads import cached_property
 
 MOST, FEWEST = 1024, 64
 """Rows of a task: their totals stay in the first-level cache, and what they have side by side is whole cache lines."""

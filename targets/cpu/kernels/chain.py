@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import MemRefType
@@ -24,6 +23,7 @@ from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.rows import Rows
+from xdsl_exir.threads import cached_property
 
 CACHED = 1 << 15
 """Elements of the rows of a block, which shall stay in a second-level cache beside what they are multiplied with."""

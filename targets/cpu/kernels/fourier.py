@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.fourier_rows import RowMemory
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.threads import cached_property
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Pair = tuple[SSAValue, SSAValue]
