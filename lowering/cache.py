@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from xdsl_exir.exchange.arrays import aligned_bytes
 from xdsl_exir.files import aside
@@ -23,7 +24,7 @@ from xdsl_exir.limits import LIMITS
 
 VARIABLE = "XDSL_EXIR_CACHE"
 SUFFIX = ".entry"
-MAGIC = b"xdsl-exir cache 2\n"
+MAGIC = b"xdsl-exir cache 3\n"
 CHUNK = 1 << 22
 """Bytes of which there is a digest each."""
 COUNTED = "00"
@@ -49,17 +50,23 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
     found = kept(key)
     if found is None:
         found = make()
-        keep({key: found})
+        keep({key: [found]})
     return found
 
 
-def keep(made: Mapping[str, bytes]) -> None:
+Pieces: TypeAlias = Sequence[bytes | memoryview]
+"""Memory, one after the other."""
+
+
+def keep(made: Mapping[str, Pieces]) -> None:
     """Keeps what was made, by key, if there is where; else warns."""
     if not LIMITS.cache_bytes:
         return
     try:
         _write(made)
-        if sum(map(len, made.values())) > LARGE or any(key.startswith(COUNTED) for key in made):
+        if sum(len(piece) for data in made.values() for piece in data) > LARGE or any(
+            key.startswith(COUNTED) for key in made
+        ):
             prune()
     except OSError as error:
         warnings.warn(f"compiled code cannot be kept ({error}); set {VARIABLE} to a directory", stacklevel=3)
@@ -69,28 +76,39 @@ def _path(key: str) -> Path:
     return cache_directory() / f"{key}{SUFFIX}"
 
 
-def _header(key: str, data: bytes | memoryview) -> bytes:
-    return MAGIC + key.encode() + b"\n" + digest_of([data])
+def _header(key: str, data: Pieces) -> bytes:
+    return MAGIC + key.encode() + b"\n" + digest_of(data)
 
 
-def digest_of(data: Sequence[bytes | memoryview]) -> bytes:
-    """A digest of pieces of memory, of each chunk apart: by all cores, where there are many."""
-    chunks = [
-        memoryview(piece)[start : start + CHUNK]
-        for piece in data
-        for start in range(0, max(len(piece), 1), CHUNK)
-    ]
-    lengths = hashlib.sha256(repr([len(piece) for piece in data]).encode()).digest()
+def digest_of(data: Pieces) -> bytes:
+    """A digest of all pieces as one, of each chunk apart: by all cores, where there are many."""
+    chunks = [*_chunks(data)]
     if len(chunks) < 3:
         digests = [*map(_digest, chunks)]
     else:
         with ThreadPoolExecutor() as pool:
             digests = [*pool.map(_digest, chunks)]
-    return hashlib.sha256(lengths + b"".join(digests)).digest()
+    return hashlib.sha256(b"".join(digests)).digest()
 
 
-def _digest(data: memoryview) -> bytes:
-    return hashlib.sha256(data).digest()
+def _chunks(data: Pieces) -> Iterator[list[memoryview]]:
+    """The pieces by chunks, which end where they do whatever the pieces are."""
+    chunk, left = list[memoryview](), CHUNK
+    for piece in map(memoryview, data):
+        while piece:
+            chunk.append(piece[:left])
+            piece, left = piece[left:], left - len(chunk[-1])
+            if not left:
+                yield chunk
+                chunk, left = [], CHUNK
+    yield chunk
+
+
+def _digest(chunk: Sequence[memoryview]) -> bytes:
+    found = hashlib.sha256()
+    for piece in chunk:
+        found.update(piece)
+    return found.digest()
 
 
 def kept(key: str) -> bytes | None:
@@ -103,7 +121,7 @@ def kept_memory(key: str) -> memoryview | None:
     """The same, in memory of its own that begins at a cache line. Nothing writes to it."""
     try:
         with open(_path(key), "rb") as file:
-            size = len(_header(key, b""))
+            size = len(_header(key, []))
             header = file.read(size)
             data = aligned_bytes(max(0, os.fstat(file.fileno()).st_size - size)).data
             whole = file.readinto(data) == len(data) and not file.read(1)
@@ -114,10 +132,10 @@ def kept_memory(key: str) -> memoryview | None:
                     os.utime(file.fileno())
     except OSError:
         return None
-    return data.toreadonly() if whole and header == _header(key, data) else None
+    return data.toreadonly() if whole and header == _header(key, [data]) else None
 
 
-def _write(made: Mapping[str, bytes]) -> None:
+def _write(made: Mapping[str, Pieces]) -> None:
     """Writes entries, for this user alone; one that does not get to the disk whole counts as none. Raises `OSError`."""
     cache_directory().mkdir(parents=True, exist_ok=True)
     with aside(*map(_path, made), durable=False) as files:
@@ -125,7 +143,7 @@ def _write(made: Mapping[str, bytes]) -> None:
             with open(file, "xb") as entry:
                 os.fchmod(entry.fileno(), stat.S_IRUSR | stat.S_IWUSR)
                 entry.write(_header(key, data))
-                entry.write(data)
+                entry.writelines(data)
 
 
 def prune() -> None:

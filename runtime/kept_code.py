@@ -29,6 +29,7 @@ from xdsl_exir.exchange.tensor_data import Storage
 from xdsl_exir.limits import LIMITS
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.cache import digest_of, keep, kept_memory
+from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.runtime.saved_plans import ArrayReader, ArrayWriter, read_call, write_call
 from xdsl_exir.targets.cpu.machine import Processor
 from xdsl_exir.targets.cpu.objects import cache_key
@@ -60,7 +61,7 @@ class KeptCode:
         """Keeps code, unless it is too large."""
         parts = self.write(code)
         if sum(map(len, parts)) <= LIMITS.program_bytes:
-            keep({self.key: b"".join(parts)})
+            keep({self.key: parts})
 
     def write(self, code: NativeCode) -> Sequence[bytes | memoryview]:
         """An entry: the length of the JSON, it, and blobs, each at its place."""
@@ -158,7 +159,7 @@ def kept_code(program: Program, cpu: Processor) -> KeptCode | None:
     memory = [*state.blobs.values()]
     parts = (
         sources(),
-        str(program.module),
+        generic_text(program.module),
         *map(location_text, operations),
         json.dumps(tensors),
         digest_of(memory).hex(),

@@ -256,7 +256,7 @@ def objects_of(units: Sequence[Unit], cpu: Processor | None = None) -> list[byte
     missing = [(key, unit) for key, unit in dict(zip(keys, units, strict=True)).items() if found[key] is None]
     if missing:
         new = dict(zip([key for key, _ in missing], made([unit for _, unit in missing], cpu), strict=True))
-        keep(new)
+        keep({key: [data] for key, data in new.items()})
         found |= new
     return [data for data in map(found.get, keys) if data is not None]
 

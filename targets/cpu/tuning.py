@@ -37,7 +37,7 @@ def learn(cpu: Processor, choices: Choices) -> None:
     """Keeps what was measured on a processor, beside what is known of it."""
     known = {**learned(cpu), **choices}
     text = json.dumps({problem: asdict(choice) for problem, choice in known.items()})
-    keep({table_key(cpu): text.encode()})
+    keep({table_key(cpu): [text.encode()]})
 
 
 @lru_cache(maxsize=8)

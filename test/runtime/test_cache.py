@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pwd
 import random
@@ -159,7 +160,7 @@ def test_what_killed_processes_left_goes(directory: Path) -> None:
 def test_what_is_unused_for_longest_goes(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once all together are too large; what was used again is young. Other files in the directory are nobody's business."""
     keys = [f"{number:064x}"[::-1] for number in range(1, 21)]
-    cache.keep(dict.fromkeys(keys, bytes(1000)))
+    cache.keep({key: [bytes(1000)] for key in keys})
     size = (directory / f"{keys[0]}.entry").stat().st_size
     other = directory / "readme.txt"
     other.write_text("x" * 100_000)
@@ -169,16 +170,16 @@ def test_what_is_unused_for_longest_goes(directory: Path, monkeypatch: pytest.Mo
         os.utime(path, (old, old))
     monkeypatch.setattr(cache, "LIMITS", replace(cache.LIMITS, cache_bytes=20 * size))
     assert cache.kept(keys[0]) is not None
-    cache.keep({OTHER: bytes(1000)})
+    cache.keep({OTHER: [bytes(1000)]})
     assert all((directory / f"{key}.entry").exists() for key in keys), (
         "not every entry looks at the size of all"
     )
-    cache.keep({KEY: bytes(1000)})
+    cache.keep({KEY: [bytes(1000)]})
     left = {path.stem for path in directory.glob("*.entry")}
     assert left == {KEY, OTHER, keys[0], *keys[-12:]}
     assert other.exists()
     monkeypatch.setattr(cache, "LIMITS", replace(cache.LIMITS, cache_bytes=0))
-    cache.keep({"2" * 64: b"code"})
+    cache.keep({"2" * 64: [b"code"]})
     assert cache.kept("2" * 64) is None
 
 
@@ -243,3 +244,18 @@ def test_programs_with_damaged_entries(directory: Path) -> None:
         for got, expected in zip(results(), wanted, strict=True):
             np.testing.assert_array_equal(got, expected)
         assert {path: path.read_bytes() for path in directory.iterdir()} == whole
+
+
+def test_pieces_are_kept_as_one(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one ends says nothing: what is read is one."""
+    monkeypatch.setattr(cache, "CHUNK", 5)
+    whole = bytes(range(23))
+    for cuts in ([], [1], [5, 5, 10], [4, 6, 22], [0, 23]):
+        ends = [0, *cuts, len(whole)]
+        cache.keep({KEY: [whole[start:end] for start, end in itertools.pairwise(ends)]})
+        assert cache.kept(KEY) == whole
+        assert (
+            cache.digest_of([whole[:9], whole[9:]])
+            == cache.digest_of([whole])
+            != cache.digest_of([whole[1:]])
+        )
