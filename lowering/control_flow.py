@@ -45,7 +45,7 @@ def element(builder: LinalgBuilder, value: Tensor, index: Dim) -> Tensor:
 
 def with_element(builder: LinalgBuilder, into: Tensor, index: Dim, part: Tensor) -> Tensor:
     """A tensor with one element along its leading dimension replaced."""
-    return builder.insert(builder.reshape(part, (1, *part.shape)), into, [index, *[0] * len(part.shape)])
+    return builder.insert(part, into, [index, *[0] * part.ndim])
 
 
 class Regions:

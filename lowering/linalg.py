@@ -540,11 +540,12 @@ class LinalgBuilder(IndexArithmetic):
         offsets: Sequence[Dim | SSAValue],
         strides: Sequence[int] | None = None,
     ) -> Tensor:
-        """`into` with a rectangular part replaced."""
-        if is_empty(into.shape, offsets, part.shape):
+        """`into` with a rectangular part replaced, of one in the leading dimensions that the part does not have."""
+        sizes = (*[1] * (into.ndim - part.ndim), *part.shape)
+        if is_empty(into.shape, offsets, sizes):
             return into
         # By its parts: the constructor takes numbers only.
-        lists = (self.mixed(offsets), self.mixed(part.shape), list(strides or [1] * part.ndim))
+        lists = (self.mixed(offsets), self.mixed(sizes), list(strides or [1] * into.ndim))
         op = tensor.InsertSliceOp.build(
             operands=[part.value, into.value, *([x for x in one if not isinstance(x, int)] for one in lists)],
             result_types=[into.value.type],

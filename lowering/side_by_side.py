@@ -66,8 +66,7 @@ def grouped(
         where = b.add(arith.IndexCastOp(number.value, IndexType()))
         made = algorithm(b, [taken(source) for source in flat])
         return [
-            b.insert(b.reshape(new, (1, *new.shape)), whole, [where, *[0] * new.ndim])
-            for new, whole in zip(made, state, strict=True)
+            b.insert(new, whole, [where, *[0] * new.ndim]) for new, whole in zip(made, state, strict=True)
         ]
 
     def apart(source: Tensor) -> Tensor:

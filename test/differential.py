@@ -196,13 +196,17 @@ def needs_interpreter(name: str, args: Sequence[Any], kwargs: Mapping[str, Any])
     )
 
 
-def check_natively(calls: Iterable[tuple[str, Sequence[Any], Mapping[str, Any]]], scale: float = 1) -> None:
-    """`check_native` of many calls (operator, arguments, keyword arguments), compiled together."""
+def check_natively(
+    calls: Iterable[tuple[str, Sequence[Any], Mapping[str, Any]]],
+    scale: float = 1,
+    symbols: Mapping[int, str] | None = None,
+) -> None:
+    """`check_native` of many calls (operator, arguments, keyword arguments), compiled together; `symbols` as `program_of` has them."""
     module = ModuleOp([])
     given = [call for call in calls if not needs_interpreter(*call)]
     inputs: list[list[torch.Tensor]] = []
     for index, (name, args, kwargs) in enumerate(given):
-        program, tensors = program_of(name, *args, **kwargs)
+        program, tensors = program_of(name, *args, symbols=symbols, **kwargs)
         inputs.append(tensors)
         [function] = program.ops
         assert isinstance(function, FuncOp)

@@ -100,9 +100,10 @@ def test_columns_are_eliminated_a_few_at_a_time(name: str):
     assert PANEL in [sum(isinstance(each, arith.SubfOp) for each in ops) for ops in bodies]
 
 
+@pytest.mark.parametrize("symbolic", [False, True])
 @pytest.mark.parametrize("batch", [(2,), (5,), (2, 19)])
-def test_batches_side_by_side(batch: tuple[int, ...]):
-    """One by one, as part of a group, and of several: of the last group the last matrix fills the places."""
+def test_batches_side_by_side(batch: tuple[int, ...], symbolic: bool):
+    """One by one, as part of a group, and of several: of the last group the last matrix fills the places. Also where no size is known."""
     a, definite, right = regular(*batch, 4, 4), positive(*batch, 4, 4), tensor(*batch, 4, 3)
     a.select(0, 1)[...] = 0  # and a singular matrix beside the others
     definite.select(0, 1)[...] -= 99 * torch.eye(4)  # no minor of which is positive
@@ -121,7 +122,9 @@ def test_batches_side_by_side(batch: tuple[int, ...]):
         ("aten.linalg_pinv.atol_rtol_tensor", (tensor(*batch, 5, 3),), {}),
         ("aten.linalg_matrix_exp", (tensor(*batch, 3, 3) * torch.rand(*batch, 1, 1) * 9,), {}),
     ]
-    check_natively(calls, scale=100)
+    check_natively(
+        calls, scale=100, symbols={size: f"s{size}" for size in range(2, 20)} if symbolic else None
+    )
 
 
 def test_orthogonal_factors():
