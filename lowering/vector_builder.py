@@ -168,6 +168,8 @@ class Lanes:
     """The types of elements, and of integers of as many bits."""
     whole = 2.0**23
     """From there on there is nothing between integers."""
+    halving = 2.0**12 + 1
+    """Times which a number shows the upper half of its bits."""
 
     def __init__(self, builder: OperationBuilder, lanes: int) -> None:
         self.builder, self.lanes = builder, lanes

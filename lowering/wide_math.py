@@ -130,7 +130,8 @@ FARTHEST = 1e6
 class Wide(Lanes):
     """Builds operations on float64 vectors."""
 
-    dtype, of_bits, width, whole = "f64", "i64", 64, 2.0**52
+    dtype, of_bits, width = "f64", "i64", 64
+    whole, halving = 2.0**52, 2.0**27 + 1
 
     def power(self, held: SSAValue) -> SSAValue:
         """2 to the power of an integer, of the bits that hold it."""
@@ -294,10 +295,9 @@ def erfc_parts(
     divisor = w.add(bounded, two)
     inverse = w.div(w.constant(1.0), divisor)
     place = w.mul(w.sub(bounded, two), inverse)
-    minus = w.op(arith.NegfOp, w.mul(bounded, bounded))
-    rest = w.fma(bounded, bounded, minus)
-    power = exp(w, minus)
-    power = w.fma(w.op(arith.NegfOp, power), rest, power)
+    square = w.mul(bounded, bounded)
+    power = exp(w, w.op(arith.NegfOp, square))
+    power = w.fma(w.op(arith.NegfOp, power), lost(w, bounded, bounded, square), power)
     return w.mul(power, w.polynomial(place, erfcx)), divisor, inverse
 
 
@@ -346,10 +346,7 @@ def long_remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     a, b = w.size(x), w.size(y)
     quotient = w.op(math.TruncOp, w.div(a, b))
     product = w.mul(quotient, b)
-    (q_high, q_low), (b_high, b_low) = halves(w, quotient), halves(w, b)
-    rest = w.add(w.sub(w.mul(q_high, b_high), product), w.mul(q_high, b_low))
-    rest = w.add(w.add(rest, w.mul(q_low, b_high)), w.mul(q_low, b_low))
-    left = w.sub(w.sub(a, product), rest)
+    left = w.sub(w.sub(a, product), lost(w, quotient, b, product))
     left = w.select(w.compare("olt", left, w.constant(0.0)), w.add(left, b), left)
     known = [
         w.compare(*each)
@@ -364,9 +361,16 @@ def long_remainder(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     return w.unless(unknown, w.libm(RemFOp, x, y), w.op(math.CopySignOp, left, x))
 
 
-def halves(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """A number as the sum of two of 26 bits each (Veltkamp), whose products are exact."""
-    far = w.mul(x, w.constant(2.0**27 + 1))
+def lost(w: Lanes, a: SSAValue, b: SSAValue, product: SSAValue) -> SSAValue:
+    """What a product lost when it was rounded, exactly (Dekker): not all processors take a sum with a product as it is."""
+    (a_high, a_low), (b_high, b_low) = halves(w, a), halves(w, b)
+    rest = w.add(w.sub(w.mul(a_high, b_high), product), w.mul(a_high, b_low))
+    return w.add(w.add(rest, w.mul(a_low, b_high)), w.mul(a_low, b_low))
+
+
+def halves(w: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """A number as the sum of two of half as many bits each (Veltkamp), whose products are exact."""
+    far = w.mul(x, w.constant(w.halving))
     high = w.sub(far, w.sub(far, x))
     return high, w.sub(x, high)
 

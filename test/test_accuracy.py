@@ -22,6 +22,7 @@ from accuracy import DTYPES, excess, last_place, measure, samples  # noqa: E402
 from accuracy_calls import CALLS, EXCEPTIONS, unaccounted  # noqa: E402
 
 import xdsl_exir  # noqa: E402
+from xdsl_exir.targets.cpu.machine import processor  # noqa: E402
 
 ROWS = "sum.dim_IntList rows", "mean.dim", "var.correction", "linalg_vector_norm", "_softmax", "layer_norm"
 KINDS = (
@@ -68,9 +69,11 @@ def test_errors_of_symbolic_sizes(native_tools: None) -> None:
 def test_errors_of_short_sums(name: str, native_tools: None) -> None:
     """A softmax of equal numbers gives many equal terms, whose sum is not one after the other; nor that of many taps."""
     [sample] = samples([name], ["float32"], slice(1))
+    # PyTorch's products are not rounded before they are added, wherever it runs.
+    bound = 2 if processor().fuses else 4
     for _, _, distribution, off in measure(sample, ["native"]):
         assert isinstance(off, float)
-        assert off <= 2, (distribution, off)
+        assert off <= bound, (distribution, off)
 
 
 # --- sums that were wrong ------------------------------------------------------------------------------------

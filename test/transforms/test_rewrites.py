@@ -57,6 +57,8 @@ SPECIAL = (float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1e-3, 40.0)
 
 # --- values --------------------------------------------------------------------------------------------------
 
+pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
+
 WIDE = frozenset(
     {"pointwise", "activation", "special", "reduction", "view", "slicing", "joining", "matmul", "creation"}
 )
