@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -232,6 +232,30 @@ def guards_of(function: Operation) -> list[Dim]:
     if not isa(guards, ArrayAttr[Attribute]):
         return []
     return [guard.data for guard in guards if isinstance(guard, SymBoolType)]
+
+
+_BOUNDS = {"ge": (0, None), "gt": (1, None), "le": (None, 0), "lt": (None, -1)}
+"""What a comparison with a number makes the ends of a range: the number plus so much."""
+
+
+def held_ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
+    """What each symbol of its arguments is when a function runs: its guards hold, of which some compare a symbol with a number. (Of what depends on
+    data assertions say it, where it is computed.)"""
+    checked = checked_ranges_of(function).items()
+    ranges = {name: said for name, said in checked if not Expr.symbol(name).is_unbacked}
+    for guard in guards_of(function):
+        if not isinstance(guard, Expr) or guard.head not in _BOUNDS:
+            continue
+        size, end = guard.args
+        if size.head == "symbol" and isinstance(end.value, int):
+            said = [None if more is None else end.value + more for more in _BOUNDS[guard.head]]
+            low, high = ranges.get(size.text, (None, None))
+            ranges[size.text] = _tighter(max, low, said[0]), _tighter(min, high, said[1])
+    return ranges
+
+
+def _tighter(pick: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else pick(a, b)
 
 
 def conditions_of(function: Operation) -> list[Dim]:

@@ -28,7 +28,14 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.signature import OUTPUT, OutputAttr, checked_ranges_of, ranges_of
+from xdsl_exir.dialects.signature import (
+    OUTPUT,
+    OutputAttr,
+    checked_ranges_of,
+    guards_of,
+    held_ranges_of,
+    ranges_of,
+)
 from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.sizes import symbols_of as free_symbols
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
@@ -149,7 +156,8 @@ class Planner:
         """Those arrays: an identity means something while its object lives."""
         self.positions = {op: position for position, op in enumerate(function.walk())}
         self.updates = Updates()
-        self.ranges = checked_ranges_of(function)
+        self.ranges = checked_ranges_of(function) | held_ranges_of(function)
+        self.guards = guards_of(function)
         self.regions = Regions(self)
         returned = function.get_return_op()
         assert returned is not None
@@ -242,7 +250,11 @@ class Planner:
         arguments = op.arguments(lambda value: as_meta(value.type))
         out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]
         for condition, message in ASSERTIONS[name](**arguments, out=out):
-            known = not isinstance(condition, Expr) or provably(condition, self.ranges)
+            known = (
+                not isinstance(condition, Expr)
+                or condition in self.guards
+                or provably(condition, self.ranges)
+            )
             if not known and (condition, message) not in self.plan.checks:
                 self.plan.checks.append((condition, message))
 

@@ -43,6 +43,7 @@ from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import inline_dispatches
+from xdsl_exir.transforms.simplify_sizes import SimplifySizes
 from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
 
@@ -351,6 +352,7 @@ class EdgeToLinalg(ModulePass):
         inline_dispatches(op)
         BodiesInPlace().apply(ctx, op)
         ForgetLayouts().apply(ctx, op)
+        SimplifySizes().apply(ctx, op)
         for function in op.ops:
             assert isinstance(function, FuncOp)
             with_flags(function.body.block)

@@ -33,6 +33,7 @@ from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
+from xdsl_exir.transforms.simplify_sizes import SimplifySizes
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def prepare(ctx: Context, module: ModuleOp, target: CodeTarget) -> Boundaries:
     """Makes an edge program ready for being planned; which dispatches its operators are part of already."""
     target.forms.apply(ctx, module)
     boundaries = take_boundaries(module)
-    for each in (ForgetLayouts(), CountSizes(), NumbersToTensors(), ForgetSizes()):
+    for each in (ForgetLayouts(), SimplifySizes(), CountSizes(), NumbersToTensors(), ForgetSizes()):
         each.apply(ctx, module)
     return boundaries
 

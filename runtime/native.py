@@ -63,6 +63,7 @@ from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.lay_results import LayResults
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
+from xdsl_exir.transforms.simplify_sizes import SimplifySizes
 from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
@@ -76,7 +77,7 @@ def as_edge(
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
     kept = registered_names() if keep is None else tuple(keep)
     inlined = (InlineDelegates(keep=kept),) if has_delegates else ()
-    return program.apply(*inlined, BodiesInPlace(), ForgetLayouts(), *then)
+    return program.apply(*inlined, BodiesInPlace(), ForgetLayouts(), SimplifySizes(), *then)
 
 
 class Call:

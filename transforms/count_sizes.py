@@ -34,6 +34,7 @@ from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, 
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.signature import held_ranges_of
 from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
@@ -394,4 +395,5 @@ class CountSizes(ModulePass):
         AtenToEdge().apply(ctx, op)
         for function in op.ops:
             operators = [inner for inner in function.walk() if isinstance(inner, OperatorOp)]
-            drop_proved(operators, dict(filter(None, map(range_of, operators))))
+            known = held_ranges_of(function) | dict(filter(None, map(range_of, operators)))
+            drop_proved(operators, known)

@@ -13,9 +13,9 @@ operators promote; programs whose casts are explicit are not cast anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 from xdsl.context import Context
@@ -38,7 +38,6 @@ from xdsl_exir.dialects.signature import GUARDS, RANGES, InputKind, RangeAttr, c
 from xdsl_exir.dialects.sym_ops import SymAndOp, SymEqOp
 from xdsl_exir.dialects.tensors import (
     SymBoolType,
-    SymType,
     is_tensor_type,
     tensor_meta,
     tensor_type,
@@ -46,6 +45,7 @@ from xdsl_exir.dialects.tensors import (
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import State, methods_of, state_of
 from xdsl_exir.transforms.fold_constants import input_of
+from xdsl_exir.transforms.retyping import change_sizes, values_of, with_sizes
 
 T = TypeVar("T")
 
@@ -117,22 +117,7 @@ def pinned(size: Dim, symbols: Mapping[str, int]) -> Dim:
 
 def pinned_type(type: Attribute, symbols: Mapping[str, int]) -> Attribute:
     """A type with numbers in place of symbols."""
-    if is_tensor_type(type):
-        meta = tensor_meta(type)
-        shape = tuple(pinned(size, symbols) for size in meta.shape)
-        return type if shape == meta.shape else tensor_type(shape, meta.dtype, meta.dim_order, meta.device)
-    if isinstance(type, SymType) and (value := pinned(type.data, symbols)) != type.data:
-        return type.__class__(value)
-    return type
-
-
-def values_of(root: Operation) -> Iterator[SSAValue]:
-    """Everything of an operation that has a type, regions included."""
-    for op in root.walk():
-        yield from op.results
-        for region in op.regions:
-            for block in region.blocks:
-                yield from block.args
+    return with_sizes(type, partial(pinned, symbols=symbols))
 
 
 def check_symbols(function: FuncOp, symbols: Mapping[str, int]) -> list[Dim]:
@@ -150,11 +135,7 @@ def check_symbols(function: FuncOp, symbols: Mapping[str, int]) -> list[Dim]:
 def pin(function: FuncOp, symbols: Mapping[str, int]) -> None:
     """Pins symbols of one method."""
     guards = check_symbols(function, symbols)
-    for value in list(values_of(function)):
-        after = pinned_type(value.type, symbols)
-        if after != value.type:
-            Rewriter.replace_value_with_new_type(value, after)
-    function.update_function_type()
+    change_sizes(function, partial(pinned, symbols=symbols))
     rest = [SymBoolType(guard) for guard in guards if isinstance(guard, Expr) and guard.free_symbols()]
     replace_attribute(function, GUARDS, ArrayAttr(rest) if rest else None)
     held = function.attributes.get(RANGES)

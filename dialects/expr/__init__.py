@@ -18,10 +18,11 @@ from xdsl_exir.dialects.expr.limits import (
     ExprError,
     ExprLimitError,
 )
-from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, ceildiv, max_, min_, prod
+from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, as_dim, ceildiv, max_, min_, prod
 from xdsl_exir.dialects.expr.polynomial import linear, multiple
 from xdsl_exir.dialects.expr.proofs import Ranges, provably, provably_equal
 from xdsl_exir.dialects.expr.pytorch import to_srepr, to_str
+from xdsl_exir.dialects.expr.simplification import simplified
 from xdsl_exir.dialects.expr.syntax import scan
 from xdsl_exir.dialects.expr.values import Kind
 
@@ -37,6 +38,7 @@ __all__ = [
     "Kind",
     "Ranges",
     "apply",
+    "as_dim",
     "ceildiv",
     "linear",
     "max_",
@@ -46,6 +48,7 @@ __all__ = [
     "provably",
     "provably_equal",
     "scan",
+    "simplified",
     "to_srepr",
     "to_str",
 ]

@@ -107,6 +107,7 @@ XDSL_EXIR_UNIVERSE = Universe(
         "merge-common": _pass("transforms.optimize", "MergeCommon"),
         "merge-views": _pass("transforms.optimize", "MergeViews"),
         "optimize": _pass("transforms.optimize", "Optimize"),
+        "simplify-sizes": _pass("transforms.simplify_sizes", "SimplifySizes"),
         "specialize": _pass("transforms.specialize", "Specialize"),
         "lay-results": _pass("transforms.lay_results", "LayResults"),
         "sink-casts": _pass("transforms.sink_casts", "SinkCasts"),

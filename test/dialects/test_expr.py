@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +27,7 @@ from xdsl_exir.dialects.expr import (
     provably,
     provably_equal,
     scan,
+    simplified,
     to_srepr,
 )
 from xdsl_exir.errors import ExirError
@@ -504,6 +506,34 @@ def test_provably_equal(a: str, b: str, proved: bool | None):
 )
 def test_provably(cond: str, proved: bool | None):
     assert provably(Expr.parse(cond)) is proved
+
+
+@pytest.mark.parametrize(
+    ("size", "simplest"),
+    [
+        ("max(s0, 4)", "s0"),
+        ("min(s0, 4)", "4"),
+        ("-max(-s0 + 1, 0) + 1", "1"),
+        ("max(s0, s1, 6)", "max(s1, s0)"),
+        ("max(-s1 + 64, 0) + s0", "max(-s1 + 64, 0) + s0"),
+        ("(s1 + 1) floordiv 64", "(s1 + 1) floordiv 64"),
+        ("(s2 + 1) floordiv 64", "0"),
+        ("where(gt(s0, 5), s1, max(s2, 9))", "s1"),
+        ("where(gt(s1, 5), max(s2, 9), 3)", "where(gt(s1, 5), 9, 3)"),
+        ("max(zf0, 1.0)", "max(zf0, 1.0)"),
+        ("max(u0, 0)", "max(u0, 0)"),
+        ("s0", "s0"),
+        ("s3", "7"),
+    ],
+)
+def test_simplified(size: str, simplest: str):
+    """And what comes of it has no other value in range."""
+    ranges = {"s0": (6, None), "s1": (1, 100), "s2": (0, 9), "s3": (7, 7)}
+    given, made = Expr.parse(size), simplified(Expr.parse(size), ranges)
+    assert made == Expr.parse(simplest)
+    for s0, s1, s2, u0 in product((6, 7, 90), (1, 6, 64, 100), (0, 9), (-3, 2)):
+        values = {"s0": s0, "s1": s1, "s2": s2, "s3": 7, "u0": u0, "zf0": 0.5}
+        assert (made if isinstance(made, int) else made.evaluate(values)) == given.evaluate(values)
 
 
 def test_ranges():

@@ -1,0 +1,41 @@
+"""Other sizes in the types of a method, where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.tensors import SymType, is_tensor_type, tensor_meta, tensor_type
+
+
+def with_sizes(type: Attribute, change: Callable[[Dim], Dim]) -> Attribute:
+    """A type with other sizes."""
+    if is_tensor_type(type):
+        meta = tensor_meta(type)
+        shape = tuple(map(change, meta.shape))
+        return type if shape == meta.shape else tensor_type(shape, meta.dtype, meta.dim_order, meta.device)
+    if isinstance(type, SymType) and (value := change(type.data)) != type.data:
+        return type.__class__(value)
+    return type
+
+
+def change_sizes(function: FuncOp, change: Callable[[Dim], Dim]) -> None:
+    """Puts other sizes in all types of a method."""
+    for value in list(values_of(function)):
+        after = with_sizes(value.type, change)
+        if after != value.type:
+            Rewriter.replace_value_with_new_type(value, after)
+    function.update_function_type()
+
+
+def values_of(root: Operation) -> Iterator[SSAValue]:
+    """Everything of an operation that has a type, regions included."""
+    for op in root.walk():
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
