@@ -35,7 +35,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, Expr, prod
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
@@ -189,12 +189,12 @@ class LinalgBuilder(IndexArithmetic):
         number = body_types.integer_of(value, dtype)
         return self.add(arith.ConstantOp(IntegerAttr(number, IntegerType(dtype.bits), truncate_bits=True)))
 
-    def fill(self, value: complex, shape: Sizes, dtype: DType) -> Tensor:
-        """A tensor full of one number."""
-        if dtype.category is Category.COMPLEX:  # xDSL's linalg.fill takes none
+    def fill(self, value: complex | Expr, shape: Sizes, dtype: DType) -> Tensor:
+        """A tensor full of one number, which may be computed from sizes."""
+        if isinstance(value, Expr) or dtype.category is Category.COMPLEX:  # xDSL's linalg.fill takes none
 
             def number(*_: SSAValue) -> Scalar:
-                return s.constant(value, dtype)
+                return s.constant(value, compute_dtype(dtype))
 
             return self.indexed(number, shape, dtype)
         fill = self.constant(value, dtype)
