@@ -522,14 +522,18 @@ class LinalgBuilder(IndexArithmetic):
         )
 
     def slice(
-        self, input: Tensor, offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[int]
+        self, input: Tensor, offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[Dim]
     ) -> Tensor:
         """A rectangular part."""
         shape = tuple(sizes)
         if is_empty(input.shape, offsets, shape):  # of these MLIR takes no slices
             return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         op = tensor.ExtractSliceOp(
-            input.value, self.mixed(offsets), self.mixed(shape), list(strides), tensor_of(shape, input.dtype)
+            input.value,
+            self.mixed(offsets),
+            self.mixed(shape),
+            self.mixed(strides),
+            tensor_of(shape, input.dtype),
         )
         return Tensor(self.add(op), shape, input.dtype)
 
@@ -538,14 +542,14 @@ class LinalgBuilder(IndexArithmetic):
         part: Tensor,
         into: Tensor,
         offsets: Sequence[Dim | SSAValue],
-        strides: Sequence[int] | None = None,
+        strides: Sequence[Dim] | None = None,
     ) -> Tensor:
         """`into` with a rectangular part replaced, of one in the leading dimensions that the part does not have."""
         sizes = (*[1] * (into.ndim - part.ndim), *part.shape)
         if is_empty(into.shape, offsets, sizes):
             return into
         # By its parts: the constructor takes numbers only.
-        lists = (self.mixed(offsets), self.mixed(sizes), list(strides or [1] * into.ndim))
+        lists = [self.mixed(each) for each in (offsets, sizes, strides or [1] * into.ndim)]
         op = tensor.InsertSliceOp.build(
             operands=[part.value, into.value, *([x for x in one if not isinstance(x, int)] for one in lists)],
             result_types=[into.value.type],

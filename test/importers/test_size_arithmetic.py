@@ -94,6 +94,10 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
         torch.lerp(x, x + 1, 1 / x.shape[0]),
         torch.linspace(0, x.shape[1] / 3, 9),
     ),
+    "transforms of as many": lambda x: (
+        torch.fft.irfft(torch.fft.rfft(x), n=x.shape[1]),
+        torch.fft.irfft2(torch.fft.rfft2(x), s=x.shape),
+    ),
     "counts between": lambda x: torch.histc(x, 5, -x.shape[0] / 5, x.shape[0] / 4),
 }
 
@@ -122,3 +126,51 @@ def assert_calls(function: Callable[..., Any], target: str) -> None:
 @pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
 def test_equals_exported_program(name: str, target: str):
     assert_calls(CASES[name], target)
+
+
+STEPS: dict[str, Callable[[torch.Tensor, int], Any]] = {
+    "rows": lambda x, n: (x[::n] * 2, x[1::n]),
+    "columns": lambda x, n: (x[:, :21:n].softmax(-1), x[:, ::n] @ x[:, ::n].t(), x[:, 1::n]),
+    "written": lambda x, n: torch.slice_scatter(x, x[:, ::n] * 2, 1, 0, x.shape[1], n),
+    "complex": lambda x, n: torch.view_as_real(torch.complex(x, x)[:, ::n] * 2),
+    "places": lambda x, n: (x.narrow(1, n, 5) * 2, x[:, n] * 2, x.as_strided((3, n), (n, 1), 2) + 1),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_steps_and_places_that_are_sizes_of_another_input(name: str, target: str):
+    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return STEPS[name](x, y.shape[0])
+
+    x = torch.linspace(-1, 1, 16 * 31).reshape(16, 31)
+    exported = torch.export.export(
+        Function(function),
+        (x, torch.ones(5)),
+        dynamic_shapes=(({}, {0: torch.export.Dim("n", min=2, max=7)}),),
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target=target)
+    leaves = torch.utils._pytree.tree_leaves
+    for n in (5, 2, 3, 7):
+        for got, wanted in zip(
+            leaves(run(x, torch.ones(n))), leaves(function(x, torch.ones(n))), strict=True
+        ):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_convolution_whose_padding_is_a_size_is_refused_by_name():
+    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return torch.nn.functional.conv1d(x[None], torch.ones(1, 8, 2), padding=y.shape[0])
+
+    x = torch.linspace(-1, 1, 8 * 31).reshape(8, 31)
+    exported = torch.export.export(
+        Function(function),
+        (x, torch.ones(5)),
+        dynamic_shapes=(({}, {0: torch.export.Dim("n", min=2, max=7)}),),
+    )
+    program = xdsl_exir.from_exported_program(exported)
+    run = xdsl_exir.compile(program, target="interpreter")
+    for n in (2, 5, 7):
+        np.testing.assert_allclose(run(x, torch.ones(n)), function(x, torch.ones(n)), rtol=1e-5, atol=1e-6)
+    with pytest.raises(xdsl_exir.UnsupportedError, match=r"edge.aten.convolution: symbolic padding"):
+        xdsl_exir.compile(program, target="native")
