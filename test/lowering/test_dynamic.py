@@ -239,8 +239,11 @@ def test_linalg_in_upstream_dialects() -> None:
 
 
 def test_refused_by_name() -> None:
-    program = export(lambda self, x, y: x[:: y.shape[0]], (rand(12), rand(2)), (None, {0: Dim.DYNAMIC}))
-    with pytest.raises(UnsupportedError, match=r"aten\.slice\.Tensor: symbolic step"):
+    def forward(self: Any, x: Any, y: Any) -> Any:
+        return torch.nn.functional.conv1d(x, torch.ones(1, 2, 3), stride=y.shape[0])
+
+    program = export(forward, (rand(1, 2, 12), rand(2)), (None, {0: Dim.DYNAMIC}))
+    with pytest.raises(UnsupportedError, match=r"aten\.convolution: symbolic stride"):
         xdsl_exir.compile(program, "native")
 
 
